@@ -75,7 +75,8 @@ const serverFloors: Floors = [
   ["SystemHttp"],
   ["App"],
   ["workers"],
-  ["cli"]
+  ["cli"],
+  ["testing"]
 ]
 
 /** Below them is what all rooms share: the files beside them. */

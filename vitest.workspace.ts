@@ -14,6 +14,7 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 // everything, long histories beside their models, and those that last as long as the real time that is their subject: minutes in all.
 const slow = [
   "examples/examples.test.ts",
+  "examples/testing.test.ts",
   "packages/cli/test/Agent.test.ts",
   "packages/cli/test/Ci.test.ts",
   "packages/cli/test/CommandLine.test.ts",
@@ -67,7 +68,8 @@ const races = [
   "runs/cases/CountingRaces.test.ts",
   "runs/erasure/ErasureRaces.test.ts",
   "runs/Races.test.ts",
-  "runs/RetriesConcurrency.test.ts"
+  "runs/RetriesConcurrency.test.ts",
+  "runs/RunShardsRaces.test.ts"
 ].map((path) => `packages/server/test/${path}`)
 
 // What `pnpm test:fast` leaves out: suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that

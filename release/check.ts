@@ -305,6 +305,18 @@ const runConsumers = async (clients: string, node22: string, server: string, url
   say(`publishing with Playwright on Node ${oldestNode}`)
   await run(oldNode, ["node_modules/@playwright/test/cli.js", "test"], inClients)
   await run(oldNode, ["out/published.js"], inClients)
+  say("opening the website of the packed server")
+  const page = await fetch(new URL("/w/main/runs", url), { headers: { accept: "text/html" } })
+  const script = /<script [^>]*src="([^"]+)"/.exec(await page.text())?.[1]
+  const loaded = script === undefined ? undefined : await fetch(new URL(script, url))
+  if (page.status !== 200 || loaded?.status !== 200) throw new Error(`The website answers ${page.status}.`)
+  say(`refusing to start the server on Node ${oldestNode}`)
+  const main = "node_modules/@delivery/server/dist/cli/main.js"
+  const refused = await run(oldNode, [main, "serve"], { cwd: server }).then(
+    () => "It started.",
+    ({ message }: Error) => message
+  )
+  if (!refused.includes("delivery-server needs Node 22.19 or newer.")) throw new Error(refused)
   say("running a consumer's Vitest suite")
   await run(process.execPath, ["node_modules/vitest/vitest.mjs", "run", "suite.test.ts"], { cwd: server })
 }

@@ -37,10 +37,18 @@ interface GitLabManifest {
   }
 }
 
-const [gitHub, gitLab] = blocks("yaml").map((text) => parse(text) as unknown) as unknown as [
-  GitHubManifest,
-  GitLabManifest
-]
+interface GitHubShards extends Pick<GitHubManifest, "jobs"> {
+  readonly jobs: GitHubManifest["jobs"] & {
+    readonly e2e: { readonly strategy: { readonly matrix: { readonly shard: ReadonlyArray<number> } } }
+  }
+}
+interface GitLabShards {
+  readonly e2e: Pick<GitLabManifest["e2e"], "script"> & { readonly parallel: number }
+}
+
+const [gitHub, gitLab, gitHubShards, gitLabShards] = blocks("yaml").map(
+  (text) => parse(text) as unknown
+) as unknown as [GitHubManifest, GitLabManifest, GitHubShards, GitLabShards]
 
 let issuer: CiIssuer
 let tokens: Awaited<ReturnType<typeof startGitHubTokens>>
@@ -89,7 +97,9 @@ afterAll(async () => {
 
 /** What a shell makes of the script, as a runner calls it. */
 const run = async (script: string, environment: Readonly<Record<string, string>>): Promise<string> => {
-  const child = spawn("bash", ["-e", "-o", "pipefail", "-c", script], {
+  // `npx @delivery/cli` runs the command of the package: `pnpm release:check` has it from npm.
+  const installed = script.replaceAll("npx --yes @delivery/cli", "delivery")
+  const child = spawn("bash", ["-e", "-o", "pipefail", "-c", installed], {
     cwd: project.directory,
     env: {
       ...baseEnvironment,
@@ -176,6 +186,44 @@ describe("docs/ci.md", () => {
     assert.deepStrictEqual((await publishers()).slice(0, 2), [
       ["finished", "apiKey", ".gitlab-ci.yml"],
       ["finished", "apiKey", ".gitlab-ci.yml"]
+    ])
+  })
+
+  it("publishes the shards of a build as one run, each with a key of its own", { timeout: 400_000 }, async () => {
+    const newest = async () => {
+      const { runs } = await client.testRuns.list({ params: { slug: "main" } })
+      return runs.slice(0, 2).map(({ counts, number, result, shards }) => [number, result, counts.total, shards])
+    }
+    const [before] = (await newest())[0]! as [number]
+    const [, only] = gitHubShards.jobs.e2e.steps.flatMap(({ run }) => run ?? [])
+    const environment = {
+      ...hereAll(gitHub.env),
+      ...tokens.environment,
+      GITHUB_RUN_ID: "9876",
+      GITHUB_RUN_ATTEMPT: "1"
+    }
+    for (const shard of gitHubShards.jobs.e2e.strategy.matrix.shard) {
+      await run(only!.replace("${{ matrix.shard }}", String(shard)), environment)
+    }
+    const all = { total: 3, started: 3, finished: 3 }
+    assert.deepStrictEqual((await newest())[0], [before + 1, "passed", 1, all])
+
+    const none = Object.fromEntries(Object.keys(gitHubClaims).map((name) => [name, undefined]))
+    const { parallel, script } = gitLabShards.e2e
+    for (let index = 1; index <= parallel; index++) {
+      const given = {
+        ...hereAll(gitLab.e2e.variables),
+        DELIVERY_ID_TOKEN: await issuer.token(server.url, { claims: { ...none, ...gitLabClaims } }),
+        GITLAB_CI: "true",
+        CI_PIPELINE_ID: "42",
+        CI_NODE_INDEX: String(index),
+        CI_NODE_TOTAL: String(parallel)
+      }
+      for (const one of withoutInstalling(script)) await run(one, given)
+    }
+    assert.deepStrictEqual(await newest(), [
+      [before + 2, "passed", 1, all],
+      [before + 1, "passed", 1, all]
     ])
   })
 

@@ -76,10 +76,17 @@ export const VisibleName = (max: number) =>
   )
 
 /**
- * What begins like a token (docs/contract.md, Tokens), to the end of the text. Of fewer characters of it, others are left
- * that nobody can guess.
+ * What begins like a token (docs/contract.md, Tokens), and like one of a CI, to the end of the text. Of fewer characters of a
+ * token, others are left that nobody can guess.
  */
-const tokenPattern = /([a-z]tk_|whsec_)(?=(?:[^0-9a-z]*[0-9a-z]){16}).*/is
+const tokenPatterns = [
+  /([a-z]tk_|whsec_)(?=(?:[^0-9a-z]*[0-9a-z]){16}).*/is,
+  // Two objects of JSON in base64url.
+  /(eyJ)(?=[\w-]{1,1000}\.eyJ).*/is
+]
+
+/** Whether a text may hold a token, at the price of one look at it. */
+export const mayHoldToken = (text: string): boolean => /%|tk_|whsec_|eyJ/i.test(text)
 
 /** How often a text is decoded that somebody may have encoded several times. */
 const maxDecodings = 4
@@ -89,12 +96,14 @@ const maxDecodings = 4
  * left of a text that has one only when it is decoded.
  */
 export const withoutTokens = (text: string): string => {
-  if (!/%|tk_|whsec_/i.test(text)) return text
+  if (!mayHoldToken(text)) return text
   let decoded = text
   for (let round = 0; round <= maxDecodings; round++) {
     // Bytes that are no text keep nobody from reading the others.
     const next = decoded.replaceAll(/%([0-9a-f]{2})/gi, (_, byte: string) => String.fromCharCode(parseInt(byte, 16)))
-    if (tokenPattern.test(next)) return next === text ? text.replace(tokenPattern, "$1***") : "***"
+    if (tokenPatterns.some((pattern) => pattern.test(next))) {
+      return next === text ? tokenPatterns.reduce((left, pattern) => left.replace(pattern, "$1***"), text) : "***"
+    }
     if (next === decoded) return text
     decoded = next
   }

@@ -353,7 +353,11 @@ describe("A text without tokens", () => {
       [`invite#${token}?${token}`, "invite#itk_***"],
       [token.replace("itk", "ITK"), "ITK_***"],
       [token.slice(0, 20), "itk_***"],
-      [`${token.slice(0, 10)}\u200b${token.slice(10, 20)}\n${token.slice(20)}`, "itk_***"]
+      [`${token.slice(0, 10)}\u200b${token.slice(10, 20)}\n${token.slice(20)}`, "itk_***"],
+      ["a eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl b", "a eyJ***"],
+      [`eyJhbGciOiJSUzI1NiJ9.eyJ ${token}`, "eyJ***"],
+      ["eyjafjallajokull", "eyjafjallajokull"],
+      ["eyJhbGciOiJSUzI1NiJ9.x", "eyJhbGciOiJSUzI1NiJ9.x"]
     ] as const) {
       assert.strictEqual(withoutTokens(text), left)
     }

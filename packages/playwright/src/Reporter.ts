@@ -91,7 +91,8 @@ export class DeliveryReporter implements Reporter {
   #begin(config: FullConfig): Promise<string | undefined> {
     return this.#publication.begin({
       directory: directoryOf(config),
-      baseUrls: config.projects.map((project) => project.use.baseURL)
+      baseUrls: config.projects.map((project) => project.use.baseURL),
+      shard: config.shard === null ? null : { index: config.shard.current, total: config.shard.total }
     })
   }
 

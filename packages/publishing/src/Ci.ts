@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 
 /** What the variables of a CI say of the job that publishes. */
@@ -32,6 +33,31 @@ export const ciUrlOf = (environment: Environment): string | null => {
     (one) => one !== undefined && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(one) && one.length <= 2_000 && URL.canParse(one)
   )
   return url ?? null
+}
+
+/** The options of Playwright and Vitest that select a suite; files of one are selected in many ways, and count as one suite. */
+const selecting = /^(?:--project|--grep|--grep-invert|-g|--config|-c|--testNamePattern|-t|--root|-r)(?:=|$)/
+
+/** What tells the suite of a command line from others of the same build. */
+const suiteOf = (args: ReadonlyArray<string>): string => {
+  let isSelecting = false
+  const selected = args.filter((arg) => {
+    if (arg.startsWith("-")) isSelecting = selecting.test(arg)
+    return isSelecting
+  })
+  return selected.length === 0 ? "" : `-${createHash("sha256").update(selected.join("\0")).digest("hex").slice(0, 8)}`
+}
+
+/**
+ * The id of the build that the shards of a suite have in common; null where nothing names one. The id that a CI gives its build
+ * says which suite is meant, too: a build may have several, each in shards.
+ */
+export const buildOf = (environment: Environment, args: ReadonlyArray<string>): string | null => {
+  const { CI_PIPELINE_ID, DELIVERY_BUILD, GITHUB_RUN_ATTEMPT = "1", GITHUB_RUN_ID } = environment
+  const named = (DELIVERY_BUILD ?? "").trim()
+  if (named !== "") return named
+  const build = GITHUB_RUN_ID ? `${GITHUB_RUN_ID}-${GITHUB_RUN_ATTEMPT}` : CI_PIPELINE_ID
+  return build ? `${build}${suiteOf(args)}` : null
 }
 
 interface GithubEvent {

@@ -1,7 +1,7 @@
-import type { FinishTestRun, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
+import type { FinishTestRun, Shard, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import { ciUrlOf } from "./Ci.ts"
+import { buildOf, ciUrlOf } from "./Ci.ts"
 import { readGit, readMachine } from "./Origin.ts"
 import { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
 import { isPassing, lineOf } from "./Retry.ts"
@@ -16,6 +16,8 @@ export interface PublicationContext {
   readonly directory: string
   /** Where the tests run, where the options do not say: the first that there is. Without one, the URL of the deployment. */
   readonly baseUrls: ReadonlyArray<string | undefined>
+  /** Which part of the suite runs here; null where all of it does. */
+  readonly shard: Shard | null
 }
 
 /** A start that may lack the URL of a deployment that could not be read. */
@@ -43,6 +45,7 @@ export class Publication {
   #context: PublicationContext | undefined
   #begun: Promise<Begun> | undefined
   #publisher: Publisher | undefined
+  #shard: { readonly build: string; readonly shard: Shard } | undefined
 
   constructor(options: DeliveryReporterOptions) {
     this.#options = options
@@ -62,7 +65,8 @@ export class Publication {
   }
 
   /** Everything after the last test. Answers whether the service has the run. */
-  async end(report: FinishTestRun): Promise<boolean> {
+  async end(tests: FinishTestRun): Promise<boolean> {
+    const report = this.#shard === undefined ? tests : { ...tests, shard: this.#shard.shard }
     const begun = await this.#startAgain(await this.#begun)
     if (begun === undefined || "problem" in begun || this.#publisher === undefined) {
       const { problem, start } =
@@ -92,11 +96,13 @@ export class Publication {
     }
   }
 
-  async #start({ baseUrls, directory }: PublicationContext): Promise<Begun> {
+  async #start({ baseUrls, directory, shard }: PublicationContext): Promise<Begun> {
     const settings = readSettings(this.#options, process.env)
     if (typeof settings === "string") return { problem: settings }
     const publisher = new Publisher(settings)
     this.#publisher = publisher
+    const build = buildOf(process.env, process.argv.slice(2))
+    if (shard !== null && shard.total > 1 && build !== null) this.#shard = { build, shard }
     const git = await readGit(directory, process.env, this.#options.git ?? {})
     const { environment, fixtureUrl, product } = settings
     const start: Start = {
@@ -110,7 +116,8 @@ export class Publication {
         folders: this.#options.folders ?? [],
         caseIds: this.#options.caseIds ?? []
       },
-      fixtureUrl: fixtureUrl ?? null
+      fixtureUrl: fixtureUrl ?? null,
+      ...this.#shard
     }
     const known = settings.baseUrl ?? baseUrls.find((url) => url !== undefined)
     let again: StartTestRun | undefined = known === undefined ? undefined : { ...start, baseUrl: known }
@@ -181,7 +188,10 @@ export class Publication {
   }
 }
 
-const summaryLine = ({ counts, number, result, state, url }: TestRunSummary): string => {
+const summaryLine = ({ counts, number, result, shards, state, url }: TestRunSummary): string => {
   const parts = [`${counts.passed} passed`, `${counts.failed} failed`, `${counts.skipped} skipped`]
+  if (shards !== null && state === "running") {
+    return `Delivery: run ${number} has ${shards.finished} of ${shards.total} shards (${parts.join(", ")}): ${url}`
+  }
   return `Delivery: run ${number} ${result ?? state} (${parts.join(", ")}): ${url}`
 }

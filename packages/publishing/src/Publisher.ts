@@ -35,6 +35,7 @@ export class Publisher {
   readonly uploads: Uploads
   readonly #client: PromiseClient
   readonly #settings: Settings
+  #isAlone = false
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -63,14 +64,25 @@ export class Publisher {
     return answer?.ok === true
   }
 
-  /** Starts the run. If the answer is lost, this starts a second run; the service ends the first at its time limit. */
+  /**
+   * Starts the run. If the answer is lost, this starts a second run; the service ends the first at its time limit. A shard whose
+   * answer is lost joins its run again; one that runs again when that has ended is a run of its own.
+   */
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
-    const run = await withRetries(
+    const run = await this.#start(payload, limit).catch((error: unknown) => {
+      if (!payload.shard || !(error instanceof Conflict) || error.reason !== "finished") throw error
+      this.#isAlone = true
+      return this.#start({ ...payload, build: null, shard: null }, limit)
+    })
+    this.uploads.begin(run.number)
+    return run
+  }
+
+  #start(payload: StartTestRun, limit: AbortSignal | undefined): Promise<StartedTestRun> {
+    return withRetries(
       (signal) => this.#client.testRuns.start({ params: { slug: this.#settings.workspace }, payload }, { signal }),
       { timeoutMillis: 10_000, pauses: [500, 1_500], signal: limit }
     )
-    this.uploads.begin(run.number)
-    return run
   }
 
   /** A run with its tests. */
@@ -132,7 +144,8 @@ export class Publisher {
   }
 
   /** Finishes the run. */
-  async finish(run: number, payload: FinishTestRun, limit?: AbortSignal): Promise<TestRunSummary> {
+  async finish(run: number, report: FinishTestRun, limit?: AbortSignal): Promise<TestRunSummary> {
+    const payload = this.#isAlone ? { ...report, shard: null } : report
     const params = { slug: this.#settings.workspace, run }
     let tries = 0
     return withRetries(

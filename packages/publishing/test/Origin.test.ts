@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { ciUrlOf } from "../src/Ci.ts"
+import { buildOf, ciUrlOf } from "../src/Ci.ts"
 import { readGit } from "../src/Origin.ts"
 
 /** A real repository with a merge commit, as GitHub makes one of a pull request. */
@@ -88,5 +88,27 @@ describe("the page of the job", () => {
     expect(ciUrlOf({ ...github, DELIVERY_CI_URL: "https://ci.example.com/5" })).toBe("https://ci.example.com/5")
     expect(ciUrlOf({ BUILD_URL: "javascript:alert(1)" })).toBeNull()
     expect(ciUrlOf({})).toBeNull()
+  })
+})
+
+describe("the build of shards", () => {
+  const github = { GITHUB_RUN_ID: "98765", GITHUB_RUN_ATTEMPT: "2" }
+
+  it("is the attempt of a workflow, the pipeline, or what a variable says", () => {
+    expect(buildOf(github, [])).toBe("98765-2")
+    expect(buildOf({ GITHUB_RUN_ID: "98765" }, [])).toBe("98765-1")
+    expect(buildOf({ CI_PIPELINE_ID: "42" }, [])).toBe("42")
+    expect(buildOf({ ...github, DELIVERY_BUILD: " e2e 7 " }, ["--project=a"])).toBe("e2e 7")
+    expect(buildOf({ DELIVERY_BUILD: " ", GITHUB_RUN_ID: "", CI_PIPELINE_ID: "" }, [])).toBeNull()
+  })
+
+  it("is the same in each shard of a suite, and another for each suite", () => {
+    const of = (...args: ReadonlyArray<string>) => buildOf(github, ["test", ...args])
+    expect(of("--shard=1/3", "--output", "a", "--workers=2")).toBe("98765-2")
+    const chromium = of("--shard=1/3", "--project", "chromium", "--output=a")
+    expect(chromium).toMatch(/^98765-2-[0-9a-f]{8}$/)
+    expect(of("--project", "chromium", "--shard", "2/3")).toBe(chromium)
+    expect(of("--project", "firefox", "--shard", "2/3")).not.toBe(chromium)
+    expect(of("-c", "smoke.config.ts")).not.toBe(of("-c", "e2e.config.ts"))
   })
 })

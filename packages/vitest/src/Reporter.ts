@@ -29,7 +29,12 @@ export class DeliveryReporter implements Reporter {
   async onTestRunStart(): Promise<void> {
     if (this.#vitest === undefined) return
     this.#begun = performance.now()
-    const problem = await this.#publication.begin({ directory: this.#vitest.config.root, baseUrls: [] })
+    const { root, shard } = this.#vitest.config
+    const problem = await this.#publication.begin({
+      directory: root,
+      baseUrls: [],
+      shard: shard === undefined ? null : { index: shard.index, total: shard.count }
+    })
     if (!this.#isRequired || problem === undefined) return
     this.#vitest = undefined
     throw new Error(`Delivery: the run cannot be published: ${problem}`)

@@ -46,7 +46,11 @@ const projectOf = async (suite: string, config = ""): Promise<string> => {
   return directory
 }
 
-const runVitest = (directory: string, environment: Readonly<Record<string, string>> = {}) =>
+const runVitest = (
+  directory: string,
+  environment: Readonly<Record<string, string>> = {},
+  more: ReadonlyArray<string> = []
+) =>
   new Promise<{ readonly exitCode: number; readonly output: string; readonly lines: ReadonlyArray<string> }>(
     (resolve) => {
       const env = {
@@ -59,7 +63,7 @@ const runVitest = (directory: string, environment: Readonly<Record<string, strin
         DELIVERY_ENVIRONMENT: "ci",
         ...environment
       }
-      const args = [join(vitest, "vitest.mjs"), "run"]
+      const args = [join(vitest, "vitest.mjs"), "run", ...more]
       execFile(process.execPath, args, { cwd: directory, env }, (error, stdout, stderr) => {
         const output = stdout + stderr
         const lines = output.split("\n").filter((line) => line.startsWith("Delivery:"))
@@ -139,5 +143,23 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "true" })
     expect(required.exitCode).toBe(1)
     expect(required.output).toContain("Delivery: the run cannot be published: A valid API key is required")
+  })
+
+  it("publishes the shards of one build as one run, also one without tests", async () => {
+    const suite = (title: string) => `import { test } from "vitest"\ntest("${title}", () => {})`
+    const directory = await projectOf(suite("one"), "passWithNoTests: true,")
+    await writeFile(join(directory, "basket.test.js"), suite("two"))
+    const build = { GITHUB_RUN_ID: "5", GITHUB_RUN_ATTEMPT: "2" }
+    const outcomes = []
+    for (const shard of ["1/3", "2/3", "3/3"]) outcomes.push(await runVitest(directory, build, [`--shard=${shard}`]))
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0])
+    const runs = await Promise.all(outcomes.map(({ lines }) => publishedRun(lines)))
+    expect(new Set(runs.map(({ number }) => number)).size).toBe(1)
+    expect(runs[0]).toMatchObject({
+      state: "finished",
+      result: "passed",
+      counts: { total: 2, passed: 2 },
+      shards: { total: 3, started: 3, finished: 3 }
+    })
   })
 })

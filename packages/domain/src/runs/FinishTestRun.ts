@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
+import { Shard } from "./Shard.ts"
 import { exampleTestReport, maxTestsPerRun, TestReport } from "./TestEntry.ts"
 import { CleanupReport } from "./TestRun.ts"
 
@@ -25,6 +26,12 @@ export const FinishTestRun = Body({
     Schema.NullOr(CleanupReport).annotate({
       description:
         "What became of the test data. A run with a fixture scope should report it; without a report it counts as `incomplete`.",
+      message: "Expected an object or null"
+    })
+  ),
+  shard: Schema.optionalKey(
+    Schema.NullOr(Shard).annotate({
+      description: "Which shard finishes, in a run of shards. The run ends with the last of them.",
       message: "Expected an object or null"
     })
   ),

@@ -111,6 +111,13 @@ export const tally = (tests: ReadonlyArray<Pick<RecordedTest, "status" | "attemp
   }
 }
 
+/** The same of a run that was not retried. */
+export const tallyOf = (counts: Counts): Tally => ({
+  counts,
+  passRate: passRate(counts),
+  firstAttemptPassRate: passRate(counts)
+})
+
 const passRate = ({ flaky, passed, skipped, total }: Counts): number | null =>
   total === skipped ? null : (passed + flaky) / (total - skipped)
 
@@ -124,17 +131,62 @@ export interface Outcome extends Tally {
 export const outcome = (
   report: Pick<FinishTestRun, "interrupted" | "error">,
   tests: ReadonlyArray<RecordedTest>
-): Outcome => {
-  const tallied = tally(tests)
-  if (report.interrupted) return { ...tallied, state: "interrupted", result: null, error: null }
-  const reported = report.error == null || report.error.trim() === "" ? null : storable(report.error)
-  const error = reported ?? (tests.length === 0 ? "No tests ran." : null)
+): Outcome => outcomeOf(report.interrupted, recordError(report.error), tally(tests))
+
+/** What is stored of an error outside of the tests: null where it says nothing. */
+export const recordError = (error: string | null | undefined): string | null =>
+  error == null || error.trim() === "" ? null : storable(error)
+
+const outcomeOf = (interrupted: boolean, reported: string | null, tallied: Tally): Outcome => {
+  if (interrupted) return { ...tallied, state: "interrupted", result: null, error: null }
+  const error = reported ?? (tallied.counts.total === 0 ? "No tests ran." : null)
   return {
     ...tallied,
     state: "finished",
     result: error !== null || tallied.counts.failed > 0 ? "failed" : "passed",
     error
   }
+}
+
+/** What a shard has reported beside its tests. */
+export interface ReportedShard {
+  readonly index: number
+  readonly interrupted: boolean
+  readonly error: string | null
+}
+
+/**
+ * The outcome of a run whose shards, in their order, have all reported: that of the worst of them. One that was given up leaves
+ * the run without a result, and one without tests changes nothing.
+ */
+export const outcomeOfShards = (shards: ReadonlyArray<ReportedShard>, tallied: Tally): Outcome => {
+  const errors = shards.flatMap(({ error, index }) => (error === null ? [] : [`Shard ${index}: ${error}`]))
+  return outcomeOf(
+    shards.some(({ interrupted }) => interrupted),
+    errors.length === 0 ? null : errors.join("\n\n"),
+    tallied
+  )
+}
+
+/** The statuses that a test has before it is retried, worst last. */
+export const severities = ["skipped", "passed", "failed"] as const satisfies ReadonlyArray<TestStatus>
+
+const severityOf = ({ status }: RecordedTest): number => (severities as ReadonlyArray<TestStatus>).indexOf(status)
+
+/**
+ * The tests of a run with those of one more shard. Several shards may have run one test, such as the set-up of a project: the
+ * worst of their results counts, and the first of equal ones.
+ */
+export const withTestsOfShard = (
+  before: ReadonlyArray<RecordedTest>,
+  reported: ReadonlyArray<RecordedTest>
+): ReadonlyArray<RecordedTest> => {
+  const byCase = new Map(before.map((test) => [test.caseId, test]))
+  for (const test of reported) {
+    const known = byCase.get(test.caseId)
+    if (known === undefined || severityOf(test) > severityOf(known)) byCase.set(test.caseId, test)
+  }
+  return [...byCase.values()]
 }
 
 /** What retries need to know about a test that failed in the run itself. By now it may count as flaky. */

@@ -4,8 +4,9 @@ import { Body } from "../Body.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId, TestRunId } from "../Ids.ts"
 import { maxNumber } from "../Numbers.ts"
-import { atLeast, HttpUrl, OneOf, Ref, Text } from "../Text.ts"
+import { atLeast, HttpUrl, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { Shard, ShardCounts } from "./Shard.ts"
 import { Coverage, exampleTestEntry, TestEntry } from "./TestEntry.ts"
 
 const Count = Schema.Int
@@ -127,7 +128,7 @@ const summaryFields = {
   counts: Counts,
   passRate: Rate.annotate({
     description:
-      "(passed + flaky) / (total - skipped), from 0 to 1. Null while the run is running, and if no test counts."
+      "(passed + flaky) / (total - skipped), from 0 to 1. Null while the run is running, unless shards of it have finished, and if no test counts."
   }),
   firstAttemptPassRate: Rate.annotate({
     description:
@@ -160,6 +161,9 @@ const summaryFields = {
   machine: Machine,
   ciUrl: Schema.NullOr(Schema.String).annotate({
     description: "The page of the CI job or build that published the run; null if it named none."
+  }),
+  shards: Schema.NullOr(ShardCounts).annotate({
+    description: "How far its shards are; null if one publisher published the whole run."
   }),
   coverage: Schema.NullOr(Coverage).annotate({
     description: "The coverage that was selected when the run started; null if none was."
@@ -196,6 +200,7 @@ const summaryExample = {
   git: exampleGit,
   machine: { hostname: "ci-7", platform: "linux" },
   ciUrl: "https://github.com/example/shop/actions/runs/9876543210",
+  shards: null,
   coverage: null,
   cleanup: null,
   publishedBy: {
@@ -278,6 +283,16 @@ export type TestRunPage = typeof TestRunPage.Type
 /** How many runs a page has. */
 export const runsPageSize = 50
 
+/** A shard belongs to a build, and a build to nothing else. */
+const haveBuild = Schema.makeFilter<{ readonly build?: string | null; readonly shard?: Shard | null }>(
+  ({ build, shard }) =>
+    ((build ?? null) === null) === ((shard ?? null) === null) || {
+      path: [(build ?? null) === null ? "build" : "shard"],
+      issue: "Expected build and shard together"
+    },
+  { toJsonSchema: undocumented }
+)
+
 export const StartTestRun = Body({
   product: Ref.annotate({ description: "The slug or id of the product." }),
   environment: Ref.annotate({ description: "The slug or id of the environment." }),
@@ -293,6 +308,19 @@ export const StartTestRun = Body({
       description: "The Fixture API for this run, in place of that of the deployment."
     })
   ),
+  build: Schema.optionalKey(
+    Schema.NullOr(Text(200).check(atLeast(1))).annotate({
+      description:
+        "The id of the CI build whose shards publish one run together: the first one starts it. It comes with `shard`.",
+      examples: ["9876543210-1"]
+    })
+  ),
+  shard: Schema.optionalKey(
+    Schema.NullOr(Shard).annotate({
+      description: "Which shard of the build starts. It comes with `build`.",
+      message: "Expected an object or null"
+    })
+  ),
   locked: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
@@ -300,20 +328,22 @@ export const StartTestRun = Body({
       default: false
     })
   )
-}).annotate({
-  identifier: "StartTestRun",
-  description: "What is tested, where, and from which commit and machine.",
-  examples: [
-    {
-      product: "shop",
-      environment: "staging",
-      baseUrl: "https://staging.shop.example.com",
-      git: summaryExample.git,
-      machine: { hostname: "ci-7", platform: "linux" },
-      selection: { coverage: null, folders: [], caseIds: [] }
-    }
-  ]
 })
+  .check(haveBuild)
+  .annotate({
+    identifier: "StartTestRun",
+    description: "What is tested, where, and from which commit and machine.",
+    examples: [
+      {
+        product: "shop",
+        environment: "staging",
+        baseUrl: "https://staging.shop.example.com",
+        git: summaryExample.git,
+        machine: { hostname: "ci-7", platform: "linux" },
+        selection: { coverage: null, folders: [], caseIds: [] }
+      }
+    ]
+  })
 export type StartTestRun = typeof StartTestRun.Type
 
 /** The access of a run to a Fixture API, to make and delete test data (docs/contract.md, Fixtures). */
@@ -341,7 +371,9 @@ export type FixtureAccess = typeof FixtureAccess.Type
 /** The access of a run to semaphores (docs/contract.md, Semaphores). */
 export const SemaphoreAccess = Schema.Struct({
   url: Schema.String.annotate({ description: "The URL of the semaphores of the workspace." }),
-  token: Schema.String.annotate({ description: "The run token (`stk_...`). It works until the run or retry ends." }),
+  token: Schema.String.annotate({
+    description: "The run token (`stk_...`). It works until the run, the shard or the retry ends."
+  }),
   expiresAt: Timestamp
 }).annotate({
   identifier: "SemaphoreAccess",

@@ -149,11 +149,13 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         doc(
           "publish",
           "Start a test run",
-          "Starts a run of tests against a deployment. The response has the number of the run, access to the Fixture API if the deployment has one, and access to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the run. Returns 409 `not_deployed` if the product has no deployment in the environment, and 409 `archived` if one of them is archived. A run that is still running after 6 hours becomes interrupted. Requires the role `member` or higher; account API keys may call this.",
+          "Starts a run of tests against a deployment. The response has the number of the run, access to the Fixture API if the deployment has one, and access to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the run. Returns 409 `not_deployed` if the product has no deployment in the environment, and 409 `archived` if one of them is archived. A run that is still running after 6 hours becomes interrupted. With `build` and `shard`, the first shard of a build starts the run, and the others join it: they get its number, and access of their own. A shard that starts twice gets a new run token. Returns 409 `total_mismatch` if the build has another number of shards, and 409 `finished` if its run has ended, or the shard has finished. Requires the role `member` or higher; account API keys may call this.",
           {
             conflicts: {
               not_deployed: "The product has no deployment in the environment.",
-              archived: "The product is archived."
+              archived: "The product is archived.",
+              total_mismatch: "The run of this build has 3 shards.",
+              finished: "The run of this build, or this shard of it, has ended."
             }
           }
         )
@@ -173,8 +175,14 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         doc(
           "publish",
           "Finish a test run",
-          `Reports up to 5,000 tests, each with its first attempt, and ends the run. A run without tests fails with the error \`No tests ran.\`, unless it reports another error. Tests may name files that were never uploaded. All semaphore leases of the run end. Only the publisher of the run can finish it (403 \`not_publisher\`; keys that one trusted publisher got are one), and only while it runs (409 \`not_running\`). If the response got lost, read the run: a second finish is 409. ${largeBody}`,
-          { conflicts: notRunning }
+          `Reports up to 5,000 tests, each with its first attempt, and ends the run. A run without tests fails with the error \`No tests ran.\`, unless it reports another error. Tests may name files that were never uploaded. All semaphore leases of the run end. Only the publisher of the run can finish it (403 \`not_publisher\`; keys that one trusted publisher got are one), and only while it runs (409 \`not_running\`). If the response got lost, read the run: a second finish is 409. In a run of shards, \`shard\` says which one finishes, and the run ends with the last; until then it is \`running\`. The shards have 5,000 tests together. The same report of a shard again is answered with the run. A shard that has not started is 409 \`not_started\`, another number of shards 409 \`total_mismatch\`. ${largeBody}`,
+          {
+            conflicts: {
+              ...notRunning,
+              not_started: "The shard has not started.",
+              total_mismatch: "The run of this build has 3 shards."
+            }
+          }
         )
       ),
     HttpApiEndpoint.delete("delete", `${path}/:run`, {

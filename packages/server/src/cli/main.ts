@@ -1,26 +1,10 @@
 #!/usr/bin/env node
-import "effect/schema/SchemaJITCompiler/enable"
-import * as CommandLine from "@delivery/domain/CommandLine"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer } from "effect"
-import { Command } from "effect/cli"
-import { version } from "../Config.ts"
-import { apiKey, cases, fixtures, person, signInLink, vault } from "./HostCommands.ts"
-import { operatorMessage } from "./OperatorMessage.ts"
-import { serve } from "./Serve.ts"
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 
-const delivery = Command.make("delivery-server").pipe(
-  Command.withDescription("The Workspace Delivery Service: the commands of its host (`pnpm delivery` in a clone)"),
-  Command.withSubcommands([serve, signInLink, apiKey, person, cases, fixtures, vault])
-)
-
-/** What signs coding agents in runs on their computers. It is a program of its own, without a server. */
-const agent = import.meta.filename.endsWith(".js") ? "delivery agent" : "pnpm exec node packages/cli/src/main.ts agent"
-const elsewhere = { agent: `This command runs on the host of the service. For coding agents, use: ${agent}` }
-
-Command.run(delivery, { version }).pipe(
-  CommandLine.reportFailure(operatorMessage(process.env)),
-  Effect.provide(Layer.merge(NodeServices.layer, CommandLine.layer(elsewhere))),
-  NodeRuntime.runMain(CommandLine.runOptions)
-)
+// An older one lacks modules that the program loads, and would print a stack trace of its own.
+if (major > 22 || (major === 22 && minor >= 19)) {
+  await import("./Program.ts")
+} else {
+  console.error(`delivery-server needs Node 22.19 or newer. This is Node ${process.versions.node}.`)
+  process.exitCode = 2
+}

@@ -1,4 +1,4 @@
-import { withoutTokens } from "@delivery/domain/Text"
+import { mayHoldToken, withoutTokens } from "@delivery/domain/Text"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
@@ -103,4 +103,4 @@ const clock = () => {
 
 /** A token pasted into a path by mistake must not reach a log. */
 const redactTokens = (path: string): string =>
-  /%|tk_|whsec_/i.test(path) ? path.split("/").map(withoutTokens).join("/") : path
+  mayHoldToken(path) ? path.split("/").map(withoutTokens).join("/") : path

@@ -10,6 +10,7 @@ import { compressed, compressingOnce } from "./Compression.ts"
 import { corsOf } from "./Cors.ts"
 import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
+import { Interference } from "./Interference.ts"
 import { isReadByPeople, notFoundPage } from "./NotFoundPage.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { readableByPeople } from "./RefusalPage.ts"
@@ -30,6 +31,12 @@ const tookTooLong = (requestId: string) =>
     errorResponse(new Internal({ message: "The request took too long.", requestId }), 500)
   )
 
+/** Says how to authenticate, unless the answer says so itself. */
+const challenging = (answer: HttpServerResponse.HttpServerResponse) =>
+  answer.status === 401 && answer.headers["www-authenticate"] === undefined
+    ? HttpServerResponse.setHeader(answer, "www-authenticate", "Bearer")
+    : answer
+
 /** Around the whole router: the request id, errors of every path in the contract's form, and the access log. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -38,6 +45,7 @@ export const layer = HttpRouter.middleware(
     const queue = yield* RequestQueue
     const times = yield* RequestTimes
     const starting = yield* Starting
+    const interfere = yield* Interference
     const { baseUrl, corsOrigins, trustedProxies } = yield* Settings
     const cors = corsOf(corsOrigins)
     const secured = baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : undefined
@@ -67,9 +75,7 @@ export const layer = HttpRouter.middleware(
           )
           log.write(request, response.status, performance.now() - started, id)
           const named = HttpServerResponse.setHeader(response, "x-request-id", id)
-          return response.status === 401 && response.headers["www-authenticate"] === undefined
-            ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer")
-            : named
+          return challenging(named)
         }
         const refusal = admission?.refusal()
         if (refusal !== undefined) return Effect.succeed(finish(errorResponse(refusal, 429)))
@@ -82,7 +88,8 @@ export const layer = HttpRouter.middleware(
         const read = HttpMethod.hasBody(request.method) ? withStrictBody(found, endpoint) : found
         const isCompressed = endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
         const compress = endpoint.isConstant ? compressedOnce : compressed
-        const answered = isCompressed ? compress(httpEffect) : httpEffect
+        const answering = interfere === undefined ? httpEffect : interfere(request, httpEffect)
+        const answered = isCompressed ? compress(answering) : answering
         const admitted = Effect.updateContext(answered, (context: Context.Context<Around>) => {
           const identified = Context.add(context, RequestId, id)
           const found = admission === undefined ? identified : Context.add(identified, RequestAdmission, admission)

@@ -1,5 +1,6 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import type { Server } from "node:http"
 import { Settings } from "../Config.ts"
 import { DrainingServer } from "./DrainingServer.ts"
 import * as BodyLimits from "./BodyLimits.ts"
@@ -8,13 +9,24 @@ import { answerMalformedRequests, watchResponses } from "./MalformedRequests.ts"
 import { ClientLimits, endSlowClients } from "./SlowClients.ts"
 import { Stopping } from "./Stopping.ts"
 
+/** What is done to Node's server before it listens: nothing, unless a test wants no socket (`testing/InMemoryConnections.ts`). */
+export const BeforeListening = Context.Reference<(server: Server) => void>("@delivery/server/http/BeforeListening", {
+  defaultValue: () => () => {}
+})
+
 /** Node's HTTP server on the socket that the settings name, with the limits of slow and malformed clients. */
 const layerListening = Layer.unwrap(
   Effect.gen(function* () {
     const { host, port } = yield* Settings
     const limits = yield* ClientLimits
     const stopping = yield* Stopping
-    return NodeHttpServer.layerServer(() => makeServer(limits, stopping.begin), {
+    const prepare = yield* BeforeListening
+    const made = () => {
+      const server = makeServer(limits, stopping.begin)
+      prepare(server)
+      return server
+    }
+    return NodeHttpServer.layerServer(made, {
       host,
       port,
       // Connections of a burst wait here; otherwise each client would have to try again.

@@ -39,6 +39,11 @@ export const layer = Layer.effect(
           const publisher = database.table(trustedPublishers).find(({ id }) => id === a?.makerId)
           return publisher !== undefined && b?.makerId === publisher.id
         }),
+      publisherOf: (id) =>
+        memory.read((database) => {
+          const makerId = database.table(apiKeys).find((key) => key.id === id)?.makerId
+          return database.table(trustedPublishers).find((publisher) => publisher.id === makerId)?.id
+        }),
       endExpired: endExpired(memory),
       holdMaker: holdMaker(memory),
       holdFamilies: () => Effect.void,

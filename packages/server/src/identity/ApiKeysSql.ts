@@ -34,6 +34,7 @@ export const layer = Layer.effect(
       cutOff: cutOff(sql),
       madeWith: (maker) => live(sql, sql`maker_id = ${maker}`),
       areOfOnePublisher: areOfOnePublisher(sql),
+      publisherOf: publisherOf(sql),
       endExpired: endExpired(sql),
       holdMaker: holdMaker(sql),
       holdFamilies: holdFamilies(sql),
@@ -164,6 +165,13 @@ const areOfOnePublisher = (sql: PgClient.PgClient) => (one: string, other: strin
   sql`select 1 from api_keys a join api_keys b on b.maker_id = a.maker_id
     join trusted_publishers p on p.id = a.maker_id where a.id = ${one} and b.id = ${other}`.pipe(
     Effect.map((rows) => rows.length > 0),
+    dieOnSqlError
+  )
+
+const publisherOf = (sql: PgClient.PgClient) => (id: string) =>
+  sql<{ readonly id: string }>`select p.id from api_keys k join trusted_publishers p on p.id = k.maker_id
+    where k.id = ${id}`.pipe(
+    Effect.map(([row]) => row?.id),
     dieOnSqlError
   )
 

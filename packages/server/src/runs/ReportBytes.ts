@@ -1,6 +1,7 @@
 import { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import { AttemptReport, RanReport, TestReport } from "@delivery/domain/runs/TestEntry"
 import { CleanupReport } from "@delivery/domain/runs/TestRun"
+import { Shard } from "@delivery/domain/runs/Shard"
 import { FinishRetry, RetryTestReport } from "@delivery/domain/runs/TestRetry"
 
 /**
@@ -21,6 +22,7 @@ const reports = [
   RetryTestReport,
   RanReport,
   CleanupReport,
+  Shard,
   AttemptReport.members[0]
 ]
 const known: ReadonlySet<string> = new Set(reports.flatMap(({ fields }) => Object.keys(fields)))

@@ -45,8 +45,8 @@ export const noRun = (number: number): NotFound => NotFound.of("test run", sent(
 
 export const noRetry = (number: number): NotFound => NotFound.of("retry", sent(number))
 
-export const notRunningMessage = (what: "run" | "retry"): string => `The ${what} is no longer running.`
+export const notRunningMessage = (what: "run" | "shard" | "retry"): string => `The ${what} is no longer running.`
 
-/** The error of a call that needs a running run or retry. */
-export const notRunning = (what: "run" | "retry"): Conflict =>
+/** The error of a call that needs a running run, shard or retry. */
+export const notRunning = (what: "run" | "shard" | "retry"): Conflict =>
   new Conflict({ message: notRunningMessage(what), reason: "not_running" })

@@ -31,6 +31,9 @@ import { ResultChanges } from "./ResultChanges.ts"
 import * as RunAuthorizationHttp from "./RunAuthorizationHttp.ts"
 import { testRunPostings, testRunReindex, testRunSearch } from "./search/SearchTables.ts"
 import * as TestRunIndexing from "./search/TestRunIndexing.ts"
+import * as RunShardsMemory from "./RunShardsMemory.ts"
+import { testRunShards } from "./RunShardsRepo.ts"
+import * as RunShardsSql from "./RunShardsSql.ts"
 import * as SemaphoreGauges from "./SemaphoreGauges.ts"
 import { Semaphores } from "./Semaphores.ts"
 import * as SemaphoresHttp from "./SemaphoresHttp.ts"
@@ -54,6 +57,7 @@ import * as TestRunsSql from "./TestRunsSql.ts"
 export const tables = [
   testRuns,
   testRunTests,
+  testRunShards,
   testRunRetries,
   testRunAttempts,
   testRunFiles,
@@ -78,6 +82,7 @@ export const tables = [
 
 export const layerSql = Layer.mergeAll(
   TestRunsSql.layer,
+  RunShardsSql.layer,
   RetriesSql.layer,
   TestRunFilesSql.layer,
   RunErasureSql.layer,
@@ -88,6 +93,7 @@ export const layerSql = Layer.mergeAll(
 
 export const layerMemory = Layer.mergeAll(
   TestRunsMemory.layer,
+  RunShardsMemory.layer,
   RetriesMemory.layer,
   TestRunFilesMemory.layer,
   RunErasureMemory.layer,

@@ -11,6 +11,7 @@ import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { type MemoryLease, type MemorySemaphore, SemaphoreState } from "./SemaphoreStateMemory.ts"
 import { testRunRetries } from "./RetriesRepo.ts"
+import { shardKey, testRunShards } from "./RunShardsRepo.ts"
 import {
   type Held,
   type LeaseOwner,
@@ -220,11 +221,16 @@ const replaceToken = (memory: Memory) => (tokenHash: string, by: string) =>
         row.tokenHash === tokenHash && row.state === "running"
       const run = runs.find(isHolder)
       const retry = retries.find(isHolder)
+      const shards = database.table(testRunShards)
+      const shard = shards.find(
+        (row) => row.tokenHash === tokenHash && row.finishedAt === null && runs.get(row.runId)?.state === "running"
+      )
       if (run !== undefined) runs.set(run.id, { ...run, tokenHash: by })
+      if (shard !== undefined) shards.set(shardKey(shard.runId, shard.number), { ...shard, tokenHash: by })
       if (retry !== undefined) retries.set(retry.id, { ...retry, tokenHash: by })
-      const holder = run ?? retry
+      const holder = run ?? retry ?? shard
       if (holder === undefined) return undefined
-      const { id, number, workspaceId } = run ?? runs.get(retry!.runId)!
+      const { id, number, workspaceId } = run ?? runs.get((retry ?? shard)!.runId)!
       const publisher = { kind: holder.publisherKind, id: holder.publisherId } as ActorRef
       return { workspaceId, runId: id, run: number, publisher }
     })
@@ -236,10 +242,13 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
       one.tokenHash === tokenHash && isRunning(one, timestamp(now))
     const runs = database.table(testRuns)
     const retry = database.table(testRunRetries).find(isHolder)
-    const run = retry === undefined ? runs.find(isHolder) : runs.get(retry.runId)
+    const shard = database.table(testRunShards).find((one) => one.tokenHash === tokenHash && one.finishedAt === null)
+    const ofShard = shard === undefined ? undefined : runs.get(shard.runId)
+    const run = retry === undefined ? (runs.find(isHolder) ?? ofShard) : runs.get(retry.runId)
+    if (run === ofShard && ofShard !== undefined && !isRunning(ofShard, timestamp(now))) return undefined
     const workspace = database.table(workspaces).find((row) => row.id === workspaceRef || row.slug === workspaceRef)
     if (run === undefined || run.workspaceId !== workspace?.id) return undefined
-    const { makerId, publisherId, publisherKind } = retry ?? run
+    const { makerId, publisherId, publisherKind } = retry ?? shard ?? run
     const maker = makerId === null ? undefined : database.table(apiKeys).get(makerId)
     if (maker !== undefined && !isLive(maker, timestamp(now)) && !goesOn(database, maker)) return undefined
     if (isBlocked(database, workspace.id, makerId)) return undefined
@@ -256,7 +265,7 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
       retry: retry?.number ?? null,
       expiresAt: (retry ?? run).expiresAt
     }
-    return { owner, publisherId: (retry ?? run).publisherId }
+    return { owner, publisherId }
   })
 
 /** What a key of a trusted publisher began goes on when the key expires, and ends with what ends the publisher. */

@@ -126,10 +126,15 @@ const replaceToken = (sql: PgClient.PgClient) => (tokenHash: string, by: string)
     ), retry as (
       update test_run_retries set token_hash = ${by} where token_hash = ${tokenHash} and state = 'running'
       returning run_id, publisher_kind, publisher_id
+    ), shard as (
+      update test_run_shards set token_hash = ${by} where token_hash = ${tokenHash} and finished_at is null
+        and exists (select from test_runs r where r.id = run_id and r.state = 'running')
+      returning run_id, publisher_kind, publisher_id
     )
     select r.workspace_id as "workspaceId", r.id as "runId", r.number as run,
       holder.publisher_kind as kind, holder.publisher_id as id
-    from (select * from run union all select * from retry) holder join test_runs r on r.id = holder.run_id`.pipe(
+    from (select * from run union all select * from retry union all select * from shard) holder
+      join test_runs r on r.id = holder.run_id`.pipe(
     Effect.map(
       ([row]) =>
         row && {
@@ -165,6 +170,10 @@ const authenticate = (sql: PgClient.PgClient) => {
         union all
         select run_id, number, expires_at, publisher_kind, publisher_id, maker_id from test_run_retries
         where token_hash = asked.token_hash and state = 'running'
+        union all
+        select s.run_id, null, r.expires_at, s.publisher_kind, s.publisher_id, s.maker_id
+        from test_run_shards s join test_runs r on r.id = s.run_id and r.state = 'running'
+        where s.token_hash = asked.token_hash and s.finished_at is null
       ) as holder
       join test_runs r on r.id = holder.id
       join workspaces w on w.id = r.workspace_id and (w.slug = asked.slug or w.id = asked.id)

@@ -10,12 +10,13 @@ import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { batched } from "../storage/Batched.ts"
 import { column, texts } from "../storage/Columns.ts"
-import { charactersOf, storeInParts } from "../storage/Parts.ts"
+import { storeInParts } from "../storage/Parts.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { searchText } from "./search/SearchText.ts"
 import { endLeases } from "./SemaphoresSql.ts"
 import type { FinishedTestRun, NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
 import { runLabel, runPath } from "./TestRunState.ts"
+import { charactersOfTest } from "./TestSize.ts"
 
 /** How a run starts and ends over SQL: one statement decides each change, with its event. */
 
@@ -120,13 +121,12 @@ export const finish =
     }).pipe(dieOnSqlError)
   }
 
-const charactersOfTest = ({ attempts: [attempt], files, ...test }: RecordedTest): number =>
-  charactersOf([test.caseId, test.title, test.file, attempt?.errorMessage, attempt?.errorStack]) +
-  charactersOf(files) +
-  charactersOf(attempt?.files ?? [])
-
 /** Inserts tests; the rows of `from` are their run. */
-const insertTests = (sql: PgClient.PgClient, from: string, tests: ReadonlyArray<RecordedTest>): Statement.Fragment =>
+export const insertTests = (
+  sql: PgClient.PgClient,
+  from: string,
+  tests: ReadonlyArray<RecordedTest>
+): Statement.Fragment =>
   sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority,
       status, files, attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message,
       attempt_error_stack, attempt_files)

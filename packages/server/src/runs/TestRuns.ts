@@ -29,8 +29,16 @@ import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
+import { type BegunRun, finishShard, shardOf, startShard } from "./RunShards.ts"
+import { RunShardsRepo } from "./RunShardsRepo.ts"
 import { isPublishedBy } from "./SamePublisher.ts"
-import { type FoundTestRun, type ProductVersion, TestRunsRepo } from "./TestRunsRepo.ts"
+import {
+  type FinishedTestRun,
+  type FoundTestRun,
+  type NewTestRun,
+  type ProductVersion,
+  TestRunsRepo
+} from "./TestRunsRepo.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 /** The query of a list of runs. */
@@ -92,6 +100,7 @@ interface Dependencies {
   readonly repo: TestRunsRepo["Service"]
   readonly keys: ApiKeysRepo["Service"]
   readonly retries: RetriesRepo["Service"]
+  readonly shards: RunShardsRepo["Service"]
   readonly deployments: Deployments["Service"]
   readonly fixtures: Fixtures["Service"]
   readonly storage: Storage["Service"]
@@ -114,6 +123,7 @@ function* make() {
     repo: yield* TestRunsRepo,
     keys: yield* ApiKeysRepo,
     retries: yield* RetriesRepo,
+    shards: yield* RunShardsRepo,
     deployments: yield* Deployments,
     fixtures: yield* Fixtures,
     storage: yield* Storage,
@@ -174,6 +184,7 @@ const ofVersions = ({ baseUrl, repo }: Dependencies): TestRuns["Service"]["ofVer
 const start = (dependencies: Dependencies) => {
   const { baseUrl, blockIsFull, blockSize, deployments, events, fixtures } = dependencies
   const { newToken, nextId, random, repo, runLimitMillis, storage } = dependencies
+  const begin = startShard(dependencies)
   return Effect.fn("TestRuns.start")(function* (input: StartTestRun) {
     const access = yield* atLeast("member")
     const { credential } = yield* Caller
@@ -185,42 +196,48 @@ const start = (dependencies: Dependencies) => {
     const scopeKey = yield* newScopeKey(random)
     const url = input.fixtureUrl ?? deployment.fixtureUrl
     const millis = yield* Clock.currentTimeMillis
-    const expiresAt = timestamp(millis + runLimitMillis)
     const locked = input.locked ?? false
-    const starting = repo.start(
-      {
-        id,
-        workspaceId: workspace.id,
-        productId: target.product.id,
-        environmentId: target.environment.id,
-        publisher: access.actor,
-        makerId: credential.id,
-        baseUrl: input.baseUrl,
-        deploymentBaseUrl: deployment.baseUrl,
-        deploymentVersion: deployment.version,
-        deploymentId: deployment.id,
-        release: deployment.release === 0 ? null : deployment.release,
-        locked,
-        git: input.git,
-        machine: input.machine,
-        ciUrl: input.ciUrl ?? null,
-        selection: input.selection,
-        tokenHash: hashToken(token),
-        fixture: url === null ? null : { url, scopeKey },
-        startedAt: timestamp(millis),
-        expiresAt
-      },
+    const shard = shardOf(input)
+    const run: NewTestRun = {
+      id,
+      workspaceId: workspace.id,
+      productId: target.product.id,
+      environmentId: target.environment.id,
+      publisher: access.actor,
+      makerId: credential.id,
+      baseUrl: input.baseUrl,
+      deploymentBaseUrl: deployment.baseUrl,
+      deploymentVersion: deployment.version,
+      deploymentId: deployment.id,
+      release: deployment.release === 0 ? null : deployment.release,
+      locked,
+      git: input.git,
+      machine: input.machine,
+      ciUrl: input.ciUrl ?? null,
+      selection: input.selection,
+      // Nobody has the token of a run whose shards have their own.
+      tokenHash: hashToken(shard === undefined ? token : yield* newToken("stk_")),
+      fixture: url === null ? null : { url, scopeKey },
+      startedAt: timestamp(millis),
+      expiresAt: timestamp(millis + runLimitMillis)
+    }
+    const numbered = repo.start(
+      run,
       yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
     )
-    const { number, scope } = yield* locked
-      ? storage.transaction(Effect.tap(starting, () => repo.takeDeployment(id, deployment.id)))
-      : starting
+    const starting = locked
+      ? storage.transaction(Effect.tap(numbered, () => repo.takeDeployment(id, deployment.id)))
+      : numbered
+    const { expiresAt, fixtureUrl, number, scope }: BegunRun =
+      shard === undefined
+        ? { ...(yield* starting), fixtureUrl: url, expiresAt: run.expiresAt }
+        : yield* begin(shard, run, hashToken(token), starting)
     if (number % blockSize === 0) yield* blockIsFull.open
-    const run = { workspaceId: workspace.id, number }
+    const fixture = scope === null || fixtureUrl === null ? null : { scope, url: fixtureUrl, expiresAt }
     return {
       number,
       url: pageOf(baseUrl, workspace.slug, number),
-      fixture: scope === null || url === null ? null : yield* fixtures.access(run, { scope, url, expiresAt }),
+      fixture: fixture && (yield* fixtures.access({ workspaceId: workspace.id, number }, fixture)),
       semaphores: semaphoresOf(baseUrl, access, token, expiresAt)
     }
   })
@@ -269,20 +286,21 @@ const findComplete = ({ repo, retries, storage }: Dependencies) =>
     return complete.run && { ...complete, run: complete.run }
   })
 
-/** The run that the caller may finish. */
+/** The run that the caller may finish. Of one with shards, a shard may have: the report says whether it is the same again. */
 const finishable = ({ keys, repo }: Dependencies) =>
   Effect.fnUntraced(function* (number: number) {
     const access = yield* atLeast("member")
     const run = yield* repo.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     if (!(yield* isPublishedBy({ keys }, run.publisher, access.actor))) return yield* notPublisher
-    if (!isRunning(run, yield* now)) return yield* notRunning("run")
+    if (run.shards === null && !isRunning(run, yield* now)) return yield* notRunning("run")
     return { access, run }
   })
 
 const finish = (dependencies: Dependencies) => {
   const { baseUrl, changes, events, repo } = dependencies
   const find = finishable(dependencies)
+  const endShard = finishShard(dependencies)
   return Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
     const { access, run } = yield* find(number)
     const tests = report.tests.map(recordTest)
@@ -290,18 +308,26 @@ const finish = (dependencies: Dependencies) => {
     if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
       return yield* InvalidInput.at("tests", "Expected each caseId once")
     }
+    const eventOf = ({ result, state }: Pick<FinishedTestRun, "result" | "state">) =>
+      events.make(access, {
+        kind: state === "finished" ? "run_finished" : "run_interrupted",
+        subject: { type: "run", id: run.id, label: runLabel + number, path: runPath + number },
+        changes: result === null ? [] : [{ field: "result", from: null, to: result }]
+      })
+    const at = yield* now
+    if (run.shards !== null) {
+      if (yield* endShard(run, at, report, tests, eventOf)) yield* changes.note
+      const found = yield* repo.find(run.workspaceId, number)
+      return found === undefined ? yield* noRun(number) : summaryOf(baseUrl, access, asOf(found, at))
+    }
+    if (report.shard != null) return yield* InvalidInput.at("shard", "Expected no shard: the run has none")
     const finished = {
       ...outcome(report, tests),
       durationMs: report.durationMs,
-      finishedAt: yield* now,
+      finishedAt: at,
       cleanup: cleanupAfter(run.cleanup, report.cleanup)
     }
-    const event = yield* events.make(access, {
-      kind: finished.state === "finished" ? "run_finished" : "run_interrupted",
-      subject: { type: "run", id: run.id, label: runLabel + number, path: runPath + number },
-      changes: finished.result === null ? [] : [{ field: "result", from: null, to: finished.result }]
-    })
-    const ended = yield* repo.finish(run.id, finished, tests, event)
+    const ended = yield* repo.finish(run.id, finished, tests, yield* eventOf(finished))
     if (ended === undefined) return yield* notRunning("run")
     yield* changes.note
     const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }

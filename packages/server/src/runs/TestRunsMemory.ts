@@ -102,6 +102,11 @@ const startedRow = (
   firstAttemptPassRate: null,
   durationMs: 0,
   finishedAt: null,
+  build: null,
+  buildPublisherId: null,
+  shardTotal: null,
+  shardsStarted: null,
+  shardsFinished: null,
   retryCount: 0,
   runningRetry: null,
   runningRetryExpiresAt: null
@@ -129,7 +134,7 @@ const finish =
           cleanupDeleted: cleanup?.deleted ?? null,
           cleanupRemaining: cleanup?.remaining ?? null
         })
-        database.table(testRunTestsTable).set(id, tests)
+        database.table(testRunTestsTable).set(id, [...testsOf(database, id), ...tests])
         storeEvent(database, event)
         endLeases(database, id, finished.finishedAt)
         giveBack(database, run)

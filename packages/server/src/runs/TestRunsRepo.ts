@@ -1,5 +1,6 @@
 import type { DeploymentId, EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Actor } from "@delivery/domain/identity/Actor"
+import type { ShardCounts } from "@delivery/domain/runs/Shard"
 import type { Coverage, TestStatus } from "@delivery/domain/runs/TestEntry"
 import type { Outcome, RecordedTest } from "@delivery/domain/runs/TestResults"
 import type { Cleanup, Git, Machine, RunResult, Selection, TestRunSummary } from "@delivery/domain/runs/TestRun"
@@ -44,6 +45,13 @@ export const testRuns = table("test_runs", {
   passRate: nullable(double()),
   firstAttemptPassRate: nullable(double()),
   durationMs: double(),
+  /** Null, with the next four, for runs without shards. */
+  build: nullable(text()),
+  /** The person, the key or the trusted publisher whose build it is. */
+  buildPublisherId: nullable(uuid()),
+  shardTotal: nullable(integer()),
+  shardsStarted: nullable(integer()),
+  shardsFinished: nullable(integer()),
   retryCount: integer(),
   runningRetry: nullable(integer()),
   runningRetryExpiresAt: nullable(instant())
@@ -174,8 +182,8 @@ export class TestRunsRepo extends Context.Service<
      */
     readonly start: (run: NewTestRun, event: StoredEvent) => Effect.Effect<Numbered>
     /**
-     * Stores a run's results with its event, if it still runs at `finishedAt`; of all finish calls and the expiry,
-     * one wins. Undefined where this one did not. Whoever waits for the deployment of a locked run is notified.
+     * Stores a run's results with its event, beside the tests that its shards have stored, if it still runs at `finishedAt`; of
+     * all finish calls and the expiry, one wins. Undefined where this one did not. Whoever waits for the deployment of a locked run is notified.
      */
     readonly finish: (
       id: TestRunId,
@@ -276,6 +284,9 @@ export const foundColumns = [
   "gitSubject",
   "gitPullRequest",
   "ciUrl",
+  "shardTotal",
+  "shardsStarted",
+  "shardsFinished",
   "hostname",
   "platform",
   "coverage",
@@ -328,6 +339,7 @@ export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, r
   },
   machine: { hostname: row.hostname, platform: row.platform },
   ciUrl: row.ciUrl,
+  shards: shardsOf(row),
   coverage: row.coverage,
   cleanup: cleanupOf(row),
   publisher: refs.publisher,
@@ -337,6 +349,12 @@ export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, r
   finishedAt: row.finishedAt,
   durationMs: row.durationMs
 })
+
+/** How far the shards of a run are; null where it has none. */
+const shardsOf = (row: Pick<TestRunRow, "shardTotal" | "shardsStarted" | "shardsFinished">): ShardCounts | null =>
+  row.shardTotal === null
+    ? null
+    : { total: row.shardTotal, started: row.shardsStarted ?? 0, finished: row.shardsFinished ?? 0 }
 
 /** The cleanup of a run or retry; null where it has no scope. */
 export const cleanupOf = (

@@ -41,6 +41,7 @@ import cases from "./migrations/0093_cases.ts"
 import deploymentTokens from "./migrations/0095_deployment_tokens.ts"
 import trustedPublishers from "./migrations/0096_trusted_publishers.ts"
 import runCi from "./migrations/0098_run_ci.ts"
+import runShards from "./migrations/0099_run_shards.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -83,7 +84,8 @@ export const migrations = {
   "0093_cases": cases,
   "0095_deployment_tokens": deploymentTokens,
   "0096_trusted_publishers": trustedPublishers,
-  "0098_run_ci": runCi
+  "0098_run_ci": runCi,
+  "0099_run_shards": runShards
 }
 
 /** The number of the latest migration. */

@@ -6,7 +6,10 @@ import { fileURLToPath } from "node:url"
 import { Settings } from "../Config.ts"
 import { readSite, type SiteFiles } from "./SiteFiles.ts"
 
-/** Builds the website; where the package stands alone, as npm installs it, there is none. */
+/** The build that the package brings along, as npm installs it (`prepack` in package.json). */
+const packed = fileURLToPath(new URL("../site", import.meta.url))
+
+/** Builds the website, in a checkout or an image. */
 const script = fileURLToPath(new URL("../../../website/build/build.ts", import.meta.url))
 
 /** What the website is now: being built, whole, or not to be built. */
@@ -29,10 +32,11 @@ export class Site extends Context.Service<
     Site,
     Effect.gen(function* () {
       const { website } = yield* Settings
-      const isServed = website !== "false" && existsSync(script)
-      let state: SiteState = { _tag: "Building" }
+      const isPacked = existsSync(packed)
+      const isServed = website !== "false" && (isPacked || existsSync(script))
+      let state: SiteState = isServed && isPacked ? { _tag: "Ready", site: readSite(packed) } : { _tag: "Building" }
       // Elsewhere, as in development, others serve its pages at the same address.
-      if (isServed && website === "true") {
+      if (isServed && website === "true" && !isPacked) {
         const fail = Effect.sync(() => {
           state = { _tag: "Failed" }
         })

@@ -4,7 +4,7 @@ import type { InvitePreview, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Member } from "@delivery/domain/identity/Member"
 import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { DeliveryServer } from "../../src/testing/DeliveryServer.ts"
 import { keepsCookies } from "../../src/http/OwnPages.ts"
 import {
   type Answer,

@@ -4,7 +4,7 @@ import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import { Effect, Layer } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert, describe, it } from "vitest"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { DeliveryServer } from "../../src/testing/DeliveryServer.ts"
 import { type ErrorBody, onEachServer, signIn } from "../support/Http.ts"
 import { freePort } from "../../src/cli/FreePort.ts"
 

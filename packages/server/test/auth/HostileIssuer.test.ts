@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose"
 import type { ServerResponse } from "node:http"
 import { afterAll, assert } from "vitest"
 import { IssuerLimits } from "../../src/auth/Issuers.ts"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { DeliveryServer } from "../../src/testing/DeliveryServer.ts"
 import { client, settingOf, TestBrowser } from "../support/Issuer.ts"
 import { serve } from "../support/Served.ts"
 

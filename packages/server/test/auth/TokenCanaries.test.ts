@@ -2,6 +2,7 @@ import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
+import type { ExchangedKey, TrustedPublisher } from "@delivery/domain/identity/TrustedPublisher"
 import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { WebhookWithSecret } from "@delivery/domain/webhooks/Webhook"
 import { assert, describe, it } from "@effect/vitest"
@@ -11,6 +12,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { type CiIssuer, gitHubPublisher, startCiIssuer } from "../support/CiIssuer.ts"
 import { openDatabase, query } from "../support/Databases.ts"
 import { type Http, http, newDeployment, refresh, sessionIn, startRun, unique } from "../support/Http.ts"
 import { baseEnvironment, main, startServer } from "../support/ServerProcess.ts"
@@ -30,7 +32,7 @@ const formsOf = (token: string) => [
 ]
 
 /** Makes tokens of every kind, uses each, and sends each wherever it is refused. Answers the tokens and the errors. */
-const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) => {
+const exercise = async (owner: Http, newLink: (who: string) => Promise<string>, issuer: CiIssuer) => {
   const tokens = new Set<string>()
   const errors: Array<string> = []
   const address = `canary-${randomBytes(6).toString("hex")}@example.com`
@@ -64,6 +66,29 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
   await current.get("members")
   await person.as(pair.access_token).get("/agent/v1/me")
   await workspace.as(run.semaphores.token).post("semaphores/one/leases", { capacity: 1 })
+  const publisher = await workspace.post<TrustedPublisher>("trusted-publishers", gitHubPublisher(issuer.url))
+  // The address that the server calls itself.
+  const audience = new URL(invited.url!).origin
+  const [ciToken, late] = [await issuer.token(audience), await issuer.token(audience)]
+  const exchange = (token: unknown, of = workspace.workspace) =>
+    send(anonymous, "POST", "/v1/token-exchange", { json: { workspace: of, token } })
+  const exchanged = (await exchange(ciToken)) as { readonly body: ExchangedKey }
+  await workspace.as(exchanged.body.apiKey).get("test-runs")
+  await exchange(ciToken)
+  for (const token of [ciToken, late, await issuer.token("https://elsewhere.example.com")]) {
+    const signature = token.slice(token.lastIndexOf(".") + 1)
+    tokens.add(token).add(signature)
+    await exchange(`${token}x`)
+    await exchange(token.replace(/^[^.]*/, ""))
+    await exchange(token, token.slice(0, 60))
+    await exchange([token])
+    await send(anonymous, "GET", `/v1/me?token=${token}`, { headers: { "x-api-key": token } })
+    await send(anonymous, "GET", "/deploy/v1/me", { headers: { authorization: `Bearer ${token}` } })
+    await send(anonymous, "POST", "/v1/tokens/report", { json: { token } })
+    await send(anonymous, "GET", `/v1/workspaces/${token}/products/${token}`)
+  }
+  await workspace.delete(`trusted-publishers/${publisher.id}`)
+  await exchange(late)
   for (const { id } of [key, account]) {
     await person.post(`credentials/${id}/block`, undefined, 200)
     await workspace.post(`credentials/${id}/unblock`, undefined, 200)
@@ -85,6 +110,7 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
     pair.refresh_token,
     run.semaphores.token,
     deployment.token,
+    exchanged.body.apiKey,
     link,
     proof,
     unused,
@@ -144,12 +170,14 @@ describe("Tokens", () => {
     const directory = mkdtempSync(join(tmpdir(), "delivery-tokens-"))
     const { drop, url } = await openDatabase()
     const collector = await startCollector()
+    const issuer = await startCiIssuer()
     try {
       const settings = {
         DATABASE_URL: url,
         DATA_DIR: directory,
         BOOTSTRAP_API_KEY: firstKey,
         VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+        CI_ISSUERS: issuer.url,
         TOKEN_REPORT_LIMIT: "1000"
       }
       const server = await startServer({ ...settings, OTLP_URL: collector.url, METRICS: "true", LOG_LEVEL: "trace" })
@@ -158,8 +186,12 @@ describe("Tokens", () => {
         const { stdout } = await promisify(execFile)(process.execPath, [main, "sign-in-link", who], { env })
         return /#(ltk_\w{42})$/m.exec(stdout)![1]!
       }
-      const { address, errors, events, tokens } = await exercise(http(server.baseUrl, firstKey, "main"), newLink)
-      assert.lengthOf(tokens, 19)
+      const { address, errors, events, tokens } = await exercise(
+        http(server.baseUrl, firstKey, "main"),
+        newLink,
+        issuer
+      )
+      assert.lengthOf(tokens, 26)
       assert.isAbove(errors.length, 200)
       const metrics = (await scrape(server.baseUrl)).text
       await server.end("SIGTERM")
@@ -193,6 +225,7 @@ describe("Tokens", () => {
       for (const place of ["log", "spans", "metrics"] as const) assert.notInclude(places[place], address, place)
     } finally {
       await collector.close()
+      await issuer.close()
       await drop()
       rmSync(directory, { recursive: true, force: true })
     }

@@ -20,7 +20,8 @@ import {
   signOut,
   warned
 } from "../support/Browsing.ts"
-import { join, registerAgent, standingClock } from "../support/Http.ts"
+import { standingClock } from "../../src/testing/StandingClock.ts"
+import { join, registerAgent } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 
 /** "Your account" on the page `/sign-in`, in a real browser, as a person uses it: by keyboard. */

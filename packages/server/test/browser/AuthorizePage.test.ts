@@ -18,7 +18,8 @@ import {
   signInBy,
   warned
 } from "../support/Browsing.ts"
-import { accept, join, newWorkspace, standingClock, unique } from "../support/Http.ts"
+import { standingClock } from "../../src/testing/StandingClock.ts"
+import { accept, join, newWorkspace, unique } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 
 /** The page `/authorize` in a real browser, as a person uses it: by keyboard. */

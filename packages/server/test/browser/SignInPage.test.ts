@@ -20,7 +20,8 @@ import {
   signOut,
   warned
 } from "../support/Browsing.ts"
-import { accept, newWorkspace, standingClock, unique } from "../support/Http.ts"
+import { standingClock } from "../../src/testing/StandingClock.ts"
+import { accept, newWorkspace, unique } from "../support/Http.ts"
 import { codeIn, type MailServer, startMailServer, tokenIn } from "../support/MailServer.ts"
 import { servers } from "../support/Servers.ts"
 

@@ -4,7 +4,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import fc from "fast-check"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { DeliveryServer } from "../../src/testing/DeliveryServer.ts"
 import { type Answer, type Http, http, registerAgent, startRun, unique } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 

@@ -72,6 +72,7 @@ for (const storage of sharedStorages) {
           git,
           machine,
           ciUrl: null,
+          shards: null,
           coverage: "acceptance",
           cleanup: null,
           publishedBy: { ...at.member.principal },

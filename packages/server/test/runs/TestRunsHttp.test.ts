@@ -85,6 +85,7 @@ onEachServer("test runs", (test) => {
       git: runOf().git,
       machine: runOf().machine,
       ciUrl: null,
+      shards: null,
       coverage: "critical",
       cleanup: null,
       publishedBy: { kind: "user", id: publisher.id, name: "Sam", email },

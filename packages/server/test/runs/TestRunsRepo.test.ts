@@ -111,6 +111,7 @@ onEachStorage("TestRunsRepo", (it) => {
         git,
         machine: run.machine,
         ciUrl: null,
+        shards: null,
         coverage: "acceptance",
         cleanup: {
           scope: "run-1-0a1b",

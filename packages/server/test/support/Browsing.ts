@@ -1,7 +1,7 @@
 import { Clock, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, afterEach, assert, beforeAll, describe } from "vitest"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { DeliveryServer } from "../../src/testing/DeliveryServer.ts"
 import { startChromium } from "./Chromium.ts"
 import { type Http, http } from "./Http.ts"
 import { freePort } from "../../src/cli/FreePort.ts"

@@ -11,13 +11,14 @@ import type { AttemptReport, TestReport } from "@delivery/domain/runs/TestEntry"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import type { StartedTestRun, StartTestRun, TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { layer } from "@effect/vitest"
-import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, type Duration, Effect, Layer, Redacted } from "effect"
 import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http"
 import { connect, type Socket } from "node:net"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { assert } from "vitest"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { DeliveryServer } from "../../src/testing/DeliveryServer.ts"
+import { standingClock } from "../../src/testing/StandingClock.ts"
 import { SoftPasskey } from "./Authenticator.ts"
 import { type Servers, servers } from "./Servers.ts"
 
@@ -378,38 +379,6 @@ export const withClockOnServers = (
         )
     )
   }
-}
-
-/**
- * A clock that stands until it is put forward. Who sleeps to the new time or less wakes then, and once: seven days are
- * over at once, while `TestClock` lives through each of the seconds.
- */
-export const standingClock = () => {
-  let now = Date.now()
-  const sleepers = new Set<{ readonly until: number; readonly wake: () => void }>()
-  const nanos = () => BigInt(now) * 1_000_000n
-  const clock: Clock.Clock = {
-    currentTimeMillisUnsafe: () => now,
-    currentTimeMillis: Effect.sync(() => now),
-    currentTimeNanosUnsafe: nanos,
-    currentTimeNanos: Effect.sync(nanos),
-    monotonicTimeNanosUnsafe: nanos,
-    monotonicTimeNanos: Effect.sync(nanos),
-    sleep: (duration) =>
-      Effect.callback((resume) => {
-        const sleeper = { until: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
-        if (sleeper.until <= now) return resume(Effect.void)
-        sleepers.add(sleeper)
-        return Effect.sync(() => sleepers.delete(sleeper))
-      })
-  }
-  const advance = (duration: Duration.Input) => {
-    now += Duration.toMillis(Duration.fromInputUnsafe(duration))
-    for (const sleeper of sleepers) {
-      if (sleeper.until <= now && sleepers.delete(sleeper)) sleeper.wake()
-    }
-  }
-  return { advance, clock }
 }
 
 /** The owner of the workspace that the server began with. */

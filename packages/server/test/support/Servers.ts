@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { layerApp, layerSqlStorage } from "../../src/App.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import * as Files from "../../src/files/Files.ts"
-import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
+import { DeliveryServer, serverOf } from "../../src/testing/DeliveryServer.ts"
 import { isUsed, layerPostgres } from "./Databases.ts"
 
 type Environment = Readonly<Record<string, string>>

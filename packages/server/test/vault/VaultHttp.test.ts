@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { DeliveryServer } from "../../src/testing/DeliveryServer.ts"
 import { servers } from "../support/Servers.ts"
 
 /** The vault over a real socket: statuses, bodies and headers. Its rules are in Vault.test.ts. */

@@ -68,6 +68,11 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
         <span className="truncate">{actorName(run.publishedBy)}</span>
       </Fact>
       {run.coverage !== null && <Fact>{run.coverage} tests</Fact>}
+      {run.shards !== null && (
+        <Fact>
+          {run.shards.finished} of {run.shards.total} shards finished
+        </Fact>
+      )}
     </div>
     {run.counts.total > 0 && (
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">

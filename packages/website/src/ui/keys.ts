@@ -1,4 +1,4 @@
-import { useEffect } from "react"
+import { useLayoutEffect } from "react"
 
 /** Keys of the page: single ones, `g r` one after the other, `Mod+k` with ⌘ or Ctrl. */
 
@@ -63,7 +63,8 @@ let listeners = 0
 
 /** Keys that work while the component is shown. Later ones win. */
 export const useKeys = (keys: ReadonlyArray<Key>): void => {
-  useEffect(() => {
+  // In the commit that shows the component: whoever sees it can press its keys.
+  useLayoutEffect(() => {
     if (listeners++ === 0) document.addEventListener("keydown", onKeyDown)
     for (const key of keys) registered.add(key)
     return () => {

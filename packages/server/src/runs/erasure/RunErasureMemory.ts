@@ -5,6 +5,7 @@ import { Clock, Effect, Layer } from "effect"
 import { workspaces } from "../../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../../storage/MemoryStorage.ts"
 import { testRunAttemptsTable, testRunRetries } from "../RetriesRepo.ts"
+import { testRunShards } from "../RunShardsRepo.ts"
 import { pendingBlobs, testRunFiles } from "../TestRunFilesRepo.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../TestRunsRepo.ts"
 import { erasedRuns, pastRuns, RunErasureRepo } from "./RunErasureRepo.ts"
@@ -124,6 +125,7 @@ const eraseRows = (memory: Memory) => (limit: number) =>
       database.table(testRunAttemptsTable).delete(runId)
       database.table(testRunTestsTable).delete(runId)
       database.table(testRunRetries).deleteWhere((retry) => retry.runId === runId)
+      database.table(testRunShards).deleteWhere((shard) => shard.runId === runId)
       database.table(erasedRuns).delete(runId)
     }
     return erased.length

@@ -101,7 +101,7 @@ const erase = (sql: PgClient.PgClient) => (runs: ReadonlyArray<TestRunId>) =>
 const maxRuns = 20
 
 /** What belongs to runs; attempts refer to tests and retries. Files come first: their blobs take most of the space. */
-const tables = ["test_run_files", "test_run_attempts", "test_run_tests", "test_run_retries"] as const
+const tables = ["test_run_files", "test_run_attempts", "test_run_tests", "test_run_retries", "test_run_shards"] as const
 
 const eraseRows = (sql: PgClient.PgClient) => {
   const eraseOf = eraseRowsOf(sql)

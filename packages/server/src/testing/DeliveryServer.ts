@@ -4,7 +4,8 @@ import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
 import * as Logs from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
-import { freePort } from "./FreePort.ts"
+import { freePort } from "../cli/FreePort.ts"
+import { InMemoryConnections } from "./InMemoryConnections.ts"
 
 /** A server that runs for a test: where it answers, and its owner's key. */
 export class DeliveryServer extends Context.Service<
@@ -13,10 +14,12 @@ export class DeliveryServer extends Context.Service<
     readonly baseUrl: string
     readonly apiKey: Redacted.Redacted
     readonly workspace: string
+    /** Sends requests to it. The platform's, unless it listens on no socket. */
+    readonly fetch: typeof globalThis.fetch
     /** A link by which the person with this email or id signs in, once; undefined where there is none such. */
     readonly signInLink: (who: string) => Effect.Effect<string | undefined>
   }
->()("@delivery/server/cli/DeliveryServer") {
+>()("@delivery/server/testing/DeliveryServer") {
   /**
    * The whole API over memory on a free port of the loopback address, for the tests of those who use the service.
    * `environment` sets what the environment variables of a server would (docs/operations.md). Logs are off unless
@@ -24,6 +27,15 @@ export class DeliveryServer extends Context.Service<
    */
   static readonly layerMemory = (environment: Readonly<Record<string, string>> = {}) =>
     serverOf(layerMemoryServer, environment)
+
+  /**
+   * The same without a socket: `fetch` of the service is the one way in. All else is as on a socket, HTTP included. Where
+   * tests may open none, or where thousands of servers begin.
+   */
+  static readonly layerMemoryWithoutSocket = (environment: Readonly<Record<string, string>> = {}) =>
+    serverOf(layerMemoryServer, { PORT: "80", BASE_URL: "http://delivery.localhost", ...environment }).pipe(
+      Layer.provide(InMemoryConnections.layer)
+    )
 }
 
 /** Runs a server that its settings describe, on a free port unless they name one. */
@@ -35,6 +47,7 @@ export const serverOf = <E, R>(
     DeliveryServer,
     Effect.gen(function* () {
       const { baseUrl } = yield* Settings
+      const inMemory = yield* Effect.serviceOption(InMemoryConnections)
       const made = Option.getOrThrow((yield* Bootstrap).made)
       const links = yield* SignInLinks
       const clock = yield* Clock.Clock
@@ -42,6 +55,7 @@ export const serverOf = <E, R>(
         baseUrl,
         apiKey: made.apiKey,
         workspace: made.workspace,
+        fetch: Option.match(inMemory, { onNone: () => globalThis.fetch, onSome: ({ fetch }) => fetch }),
         signInLink: (who) =>
           // Its hour is counted by the clock of the server.
           Effect.provideService(
