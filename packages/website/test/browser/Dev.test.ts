@@ -12,15 +12,18 @@ it("pnpm dev serves the API and the website at one port, and waits for changes o
   const port = await freePort()
   const dev = spawn(process.execPath, [join(import.meta.dirname, "../../dev/dev.ts")], {
     env: { PATH: process.env["PATH"], DATA_DIR: folder, PORT: String(port) },
-    stdio: ["ignore", "pipe", "pipe"]
+    stdio: ["ignore", "pipe", "inherit"]
   })
   const browser = await startChromium()
   try {
     let output = ""
-    for await (const text of dev.stdout.setEncoding("utf8")) {
-      output += text
-      if (/#ltk_\w+\n/.test(output)) break
-    }
+    // It is read to its end: whoever prints into a closed pipe ends.
+    await new Promise<void>((resolve) => {
+      dev.stdout.setEncoding("utf8").on("data", (text: string) => {
+        output += text
+        if (/#ltk_\w+\n/.test(output)) resolve()
+      })
+    })
     const link = /http:\/\/\S+#ltk_\w+/.exec(output)![0]
     expect(new URL(link).port).toBe(String(port))
     const page = await (await browser.newContext({ locale: "en-US" })).newPage()
