@@ -37,9 +37,11 @@ interface GitLabManifest {
   }
 }
 
-interface GitHubShards extends Pick<GitHubManifest, "jobs"> {
-  readonly jobs: GitHubManifest["jobs"] & {
-    readonly e2e: { readonly strategy: { readonly matrix: { readonly shard: ReadonlyArray<number> } } }
+interface GitHubShards {
+  readonly jobs: {
+    readonly e2e: GitHubManifest["jobs"][string] & {
+      readonly strategy: { readonly matrix: { readonly shard: ReadonlyArray<number> } }
+    }
   }
 }
 interface GitLabShards {

@@ -35,7 +35,6 @@ export class Publisher {
   readonly uploads: Uploads
   readonly #client: PromiseClient
   readonly #settings: Settings
-  #isAlone = false
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -71,7 +70,6 @@ export class Publisher {
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
     const run = await this.#start(payload, limit).catch((error: unknown) => {
       if (!payload.shard || !(error instanceof Conflict) || error.reason !== "finished") throw error
-      this.#isAlone = true
       return this.#start({ ...payload, build: null, shard: null }, limit)
     })
     this.uploads.begin(run.number)
@@ -144,8 +142,7 @@ export class Publisher {
   }
 
   /** Finishes the run. */
-  async finish(run: number, report: FinishTestRun, limit?: AbortSignal): Promise<TestRunSummary> {
-    const payload = this.#isAlone ? { ...report, shard: null } : report
+  async finish(run: number, payload: FinishTestRun, limit?: AbortSignal): Promise<TestRunSummary> {
     const params = { slug: this.#settings.workspace, run }
     let tries = 0
     return withRetries(

@@ -48,6 +48,8 @@ const withoutColours = (text: string): string => {
 
 const isBetween = (code: number, first: number, last: number): boolean => code >= first && code <= last
 
+const isDigit = (code: number): boolean => isBetween(code, 0x30, 0x39)
+
 /** Up to the stack, or the log of what led to the failure, whose length is another each time. */
 const message = (text: string): string => {
   for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) {
@@ -63,28 +65,48 @@ const maxIndent = 40
 /** Whatever closes what each of these opens. */
 const closings: Readonly<Record<string, string>> = { '"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»" }
 
-const isBlank = (char: string): boolean => char <= " " || char === "\u00a0" || char === "\u2028" || char === "\u2029"
-
-const isDigit = (code: number): boolean => isBetween(code, 0x30, 0x39)
-
+/** What characters are, as bits: one look-up tells all of it, and texts of others have millions of them. */
+const Blank = 1
+const Digit = 2
 /** Letters of every script, and the underscore. */
-const isLetter = (code: number): boolean =>
-  isBetween(code, 0x61, 0x7a) || isBetween(code, 0x41, 0x5a) || code === 0x5f || code >= 0xc0
+const Letter = 4
+const Bracket = 8
+/** What may open a quotation. */
+const Opening = 16
+/** What closes one and opens none. */
+const Closing = 32
 
-const isWord = (code: number): boolean => isDigit(code) || isLetter(code)
+/** All further characters are letters. */
+const classified = 0x2100
 
-const brackets = "()[]{}<>"
+const kinds = Uint8Array.from({ length: classified }, (_, code) => {
+  const char = String.fromCharCode(code)
+  const isLetter = isBetween(code, 0x61, 0x7a) || isBetween(code, 0x41, 0x5a) || code === 0x5f || code >= 0xc0
+  return (
+    (code <= 0x20 || "\u00a0\u2028\u2029".includes(char) ? Blank : 0) |
+    (isDigit(code) ? Digit : 0) |
+    (isLetter ? Letter : 0) |
+    ("()[]{}<>".includes(char) ? Bracket : 0) |
+    (Object.hasOwn(closings, char) ? Opening : 0) |
+    ("”»".includes(char) ? Closing : 0)
+  )
+})
+
+/** Behind the end of a text there is nothing. */
+const is = (code: number, kind: number): boolean => ((code >= classified ? Letter : (kinds[code] ?? 0)) & kind) !== 0
+
+const isWord = (code: number): boolean => is(code, Digit | Letter)
 
 /** What ends a chunk: a blank, a quotation mark, a bracket; a comma or semicolon, unless it stands between digits. */
 const endsChunk = (text: string, at: number): boolean => {
-  const char = text[at]!
-  if (char === "," || char === ";") return !(isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at + 1)))
-  return isBlank(char) || brackets.includes(char) || char === "”" || char === "»" || opensAt(text, at)
+  const code = text.charCodeAt(at)
+  if (code === 0x2c || code === 0x3b) return !(isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at + 1)))
+  return is(code, Blank | Bracket | Closing) || opensAt(text, at)
 }
 
 /** Whether a quotation may begin there. An apostrophe within a word begins none. */
 const opensAt = (text: string, at: number): boolean =>
-  Object.hasOwn(closings, text[at]!) && !(at > 0 && isWord(text.charCodeAt(at - 1)))
+  is(text.charCodeAt(at), Opening) && !(at > 0 && isWord(text.charCodeAt(at - 1)))
 
 const fold = (text: string): string => {
   const parts: Array<string> = []
@@ -98,8 +120,7 @@ const fold = (text: string): string => {
     parts.push(part)
   }
   while (at < text.length) {
-    const char = text[at]!
-    if (isBlank(char)) {
+    if (is(text.charCodeAt(at), Blank)) {
       isSpaced = true
       at++
       continue
@@ -149,7 +170,11 @@ const foldWords = (chunk: string): string => {
       at++
       continue
     }
-    if (uuid.test(chunk.slice(at, at + uuidLength)) && !isWord(chunk.charCodeAt(at + uuidLength))) {
+    if (
+      chunk[at + 8] === "-" &&
+      uuid.test(chunk.slice(at, at + uuidLength)) &&
+      !isWord(chunk.charCodeAt(at + uuidLength))
+    ) {
       parts.push("<id>")
       at += uuidLength
       continue

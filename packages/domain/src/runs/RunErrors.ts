@@ -1,7 +1,7 @@
 import { groupBy } from "../Groups.ts"
 import { byName, compare } from "../Order.ts"
 import type { ErrorState, RunError } from "./Case.ts"
-import { errorGroupOf, shownError } from "./ErrorGroups.ts"
+import { shownError } from "./ErrorGroups.ts"
 
 /** The failures of one run, grouped by what they say (docs/contract.md, Tests over time). Pure. */
 
@@ -10,6 +10,11 @@ export interface Failure {
   readonly caseId: string
   readonly title: string
   readonly error: string
+}
+
+export interface GroupedFailure extends Failure {
+  /** The id of the group that the error is in (`errorGroupOf`). */
+  readonly errorGroup: string
 }
 
 /** A failure of a case before the run, by the group of its error. */
@@ -24,11 +29,11 @@ const stateOrder: ReadonlyArray<ErrorState> = ["new", "known", "muted"]
  * @param earlier What makes failures known: those of the newest results on the base branch, and those of the runs that are compared.
  */
 export const runErrors = (
-  failures: ReadonlyArray<Failure>,
+  failures: ReadonlyArray<GroupedFailure>,
   earlier: ReadonlyArray<EarlierFailure>
 ): ReadonlyArray<RunError> => {
   const known = groupBy(earlier, ({ caseId }) => caseId)
-  const groups = groupBy(failures, ({ error }) => errorGroupOf(error))
+  const groups = groupBy(failures, ({ errorGroup }) => errorGroup)
   return [...groups].map(([id, inGroup]) => groupOf(id, inGroup, known)).toSorted(byNews)
 }
 

@@ -178,7 +178,12 @@ describe("dayFigures", () => {
 })
 
 describe("runErrors", () => {
-  const failure = (caseId: string, error: string) => ({ caseId, title: `Title ${caseId}`, error })
+  const failure = (caseId: string, error: string) => ({
+    caseId,
+    title: `Title ${caseId}`,
+    error,
+    errorGroup: errorGroupOf(error)
+  })
   it("groups failures, new ones first, then those of more tests", () => {
     const failures = [
       failure("10", "Expected 1"),

@@ -320,7 +320,6 @@ const finish = (dependencies: Dependencies) => {
       const found = yield* repo.find(run.workspaceId, number)
       return found === undefined ? yield* noRun(number) : summaryOf(baseUrl, access, asOf(found, at))
     }
-    if (report.shard != null) return yield* InvalidInput.at("shard", "Expected no shard: the run has none")
     const finished = {
       ...outcome(report, tests),
       durationMs: report.durationMs,

@@ -1,10 +1,11 @@
 import type { TestRunId, WorkspaceId } from "@delivery/domain/Ids"
-import { comparedCharacters, errorGroupOf, failureText } from "@delivery/domain/runs/ErrorGroups"
+import { comparedCharacters, failureText } from "@delivery/domain/runs/ErrorGroups"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { column, integers, texts, uuids } from "../../storage/Columns.ts"
 import { lastFailures } from "./CaseFailuresSql.ts"
+import { grouped } from "./GroupedFailures.ts"
 
 /**
  * The results of runs in `case_results`, and how many a day has in `case_days`: the two change together. Each statement answers the
@@ -120,7 +121,7 @@ interface Said {
 
 /** What the tests of the runs that failed in an attempt said, by group. */
 const errorGroups = (sql: Sql, runs: ReturnType<typeof uuids>) =>
-  Effect.map(
+  Effect.flatMap(
     sql<Said>`select r.id as "runId", failure.case_id as "caseId", failure.error_message as "errorMessage",
         failure.error_stack as "errorStack"
       from test_runs r cross join lateral (${lastFailures(sql, {
@@ -129,7 +130,7 @@ const errorGroups = (sql: Sql, runs: ReturnType<typeof uuids>) =>
         characters: comparedCharacters
       })}) failure
       where r.id = any(${runs}) and r.result is not null`,
-    (rows) => rows.map(({ caseId, runId, ...said }) => ({ runId, caseId, errorGroup: errorGroupOf(failureText(said)) }))
+    (rows) => grouped(rows, failureText)
   )
 
 /** Adds the cases of the runs that are not there: of all environments first, since the others name them. */

@@ -34,6 +34,7 @@ import { EnvironmentsRepo } from "../../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../../catalog/ProductsRepo.ts"
 import { Storage } from "../../storage/Storage.ts"
 import { noRun } from "../RunAnswers.ts"
+import { grouped } from "./GroupedFailures.ts"
 import { type CaseScope, CasesRepo, type FoundCase, type StateRule } from "./CasesRepo.ts"
 
 /** The query of a list of cases. */
@@ -192,7 +193,7 @@ const errors = ({ repo }: Dependencies) =>
     if (failures.length === 0) return { errors: [] }
     const ids = failures.map(({ caseId }) => caseId)
     const earlier = yield* repo.earlier({ workspaceId: workspace.id, productId, number }, ids)
-    return { errors: runErrors(failures, earlier) }
+    return { errors: runErrors(yield* grouped(failures, ({ error }) => error), earlier) }
   })
 
 const trends = (dependencies: Dependencies) => {
