@@ -86,7 +86,7 @@ const Stacked = ({
 const Frame = ({ children, label }: { readonly children: ReactNode; readonly label: string }) => (
   <div
     aria-label={label}
-    className="border-border bg-sunken max-h-140 min-w-0 flex-1 overflow-auto rounded-md border"
+    className="border-border bg-sunken max-h-140 min-h-40 min-w-0 flex-1 overflow-auto rounded-md border"
     role="region"
     tabIndex={0}
   >

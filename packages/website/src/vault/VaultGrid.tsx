@@ -137,7 +137,7 @@ const Row = ({
       const draft = place === undefined ? undefined : batch?.drafts.get(keyOf(place))
       return (
         <div
-          className="border-border hover:bg-hover relative flex min-w-0 items-center border-b px-3 -outline-offset-2"
+          className="border-border hover:bg-hover relative flex min-w-0 scroll-ml-(--vault-name) items-center border-b px-3 -outline-offset-2"
           data-active={isActive || undefined}
           key={environment.id}
           onClick={() => {
