@@ -4,6 +4,7 @@ import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { serviceUrl } from "../api/client.ts"
 import { Filter } from "../ui/Filter.tsx"
 import { Empty } from "../ui/States.tsx"
+import { latestRunsQuery } from "./queries.ts"
 
 /** The product that tests over time are of, and the environment that their runs ran in. */
 
@@ -12,12 +13,14 @@ export interface CasesTarget {
   readonly environment?: string
 }
 
-/** The product that is asked for, or the first one; undefined while that is unknown, null where there is none. */
+/** The product that is asked for, or that of the newest run, or the first one; undefined while that is unknown, null where there is none. */
 export const useProduct = (slug: string, asked: string | undefined): string | null | undefined => {
   const { data } = useQuery(productsQuery(slug))
+  const { data: latest, isPending } = useQuery(latestRunsQuery(slug))
   if (asked !== undefined) return asked
-  if (data === undefined) return undefined
-  return (data.products.find((one) => !one.archived) ?? data.products[0])?.slug ?? null
+  if (data === undefined || isPending) return undefined
+  const [newest] = latest?.runs ?? []
+  return newest?.product.slug ?? (data.products.find((one) => !one.archived) ?? data.products[0])?.slug ?? null
 }
 
 interface Props {
