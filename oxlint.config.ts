@@ -117,7 +117,15 @@ const website: ReadonlyArray<Pattern> = [
   noBench,
   noServer,
   {
-    group: ["effect", "effect/**", "@delivery/domain", "@delivery/domain/**", "!@delivery/domain/vault/DotEnv"],
+    // The names of what the audit tells are plain constants, and the reader of .env files imports nothing.
+    group: [
+      "effect",
+      "effect/**",
+      "@delivery/domain",
+      "@delivery/domain/**",
+      "!@delivery/domain/audit/AuditActions",
+      "!@delivery/domain/vault/DotEnv"
+    ],
     allowTypeImports: true,
     message: "Pages take types alone of the domain, and what imports nothing: its schemas would bring Effect along."
   },
@@ -126,7 +134,7 @@ const website: ReadonlyArray<Pattern> = [
     message: "Pages take the small client, @delivery/client/web."
   }
 ]
-const websiteRooms = ["catalog", "events", "identity", "runs", "vault"]
+const websiteRooms = ["audit", "catalog", "deploy", "events", "identity", "runs", "vault", "webhooks"]
 const websiteSource = "packages/website/src"
 
 export default defineConfig({

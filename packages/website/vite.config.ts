@@ -4,12 +4,26 @@ import { defineConfig } from "vite"
 import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?!live)|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+
+/** What the screens of settings and records are made of: one file rather than a dozen small ones. */
+const parts =
+  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since|SureButton))\./
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwind(), onlyCalledRoutes()],
+  // React has had it for years: its stand-in for older ones would be in the first screen.
+  resolve: {
+    alias: [
+      {
+        find: /^use-sync-external-store\/shim\/with-selector(?:\.js)?$/,
+        replacement: "use-sync-external-store/with-selector"
+      },
+      { find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: "react" }
+    ]
+  },
   build: {
     target: ["chrome123", "firefox128", "safari17.5"],
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
@@ -26,7 +40,12 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What every screen needs is one file: it compresses better, and is one request.
-        codeSplitting: { groups: [{ name: "base", test: base }] }
+        codeSplitting: {
+          groups: [
+            { name: "base", test: base },
+            { name: "parts", test: parts }
+          ]
+        }
       }
     },
     reportCompressedSize: false

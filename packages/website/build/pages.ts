@@ -17,6 +17,14 @@ export const pages: ReadonlyArray<readonly [pattern: string, module: string]> = 
   ["^/w/[^/]+/vault/compare/?$", "src/vault/VaultCompareScreen.tsx"],
   ["^/w/[^/]+/products/[^/]+/secrets/[^/]+$", "src/vault/SecretScreen.tsx"],
   ["^/w/[^/]+/events/?$", "src/events/EventsScreen.tsx"],
+  ["^/w/[^/]+/semaphores/?$", "src/runs/SemaphoresScreen.tsx"],
+  ["^/w/[^/]+/audit/?$", "src/audit/AuditScreen.tsx"],
+  ["^/w/[^/]+/webhooks/?$", "src/webhooks/WebhooksScreen.tsx"],
+  ["^/w/[^/]+/webhooks/[^/]+/?$", "src/webhooks/WebhookScreen.tsx"],
+  ["^/w/[^/]+/settings/?$", "src/identity/WorkspaceScreen.tsx"],
+  ["^/w/[^/]+/settings/profile/?$", "src/identity/ProfileScreen.tsx"],
+  ["^/w/[^/]+/settings/credentials/?$", "src/identity/CredentialsScreen.tsx"],
+  ["^/w/[^/]+/settings/trusted-publishers/?$", "src/identity/TrustedPublishersScreen.tsx"],
   ["^/w/[^/]+/settings/members/?$", "src/identity/MembersScreen.tsx"],
   ["^/w/[^/]+/settings/api-keys/?$", "src/identity/ApiKeysScreen.tsx"]
 ]

@@ -2,16 +2,18 @@ import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
 import type { Page } from "playwright-core"
 import { seed, seedLargeRun } from "./support/Seed.ts"
+import { seedSettings } from "./support/SeedSettings.ts"
 import { startSite } from "./support/Site.ts"
 
 /** Pictures of every screen, light and dark, wide and narrow: `pnpm screenshots [FOLDER] [SCREEN...]`. */
 
 const [folder = "packages/website/dist/screenshots", ...only] = process.argv.slice(2)
 
-const site = await startSite()
+const site = await startSite({ WEBHOOK_PRIVATE: "true" })
 try {
   const { failed, passed, running } = await seed(site.call)
   const large = await seedLargeRun(site.call)
+  const { close, webhook } = await seedSettings(site)
   const test = encodeURIComponent("tests/checkout/pays-by-card.spec.ts:Checkout › pays by card")
   const screens: Readonly<Record<string, string>> = {
     home: "/w/main",
@@ -37,6 +39,18 @@ try {
     events: "/w/main/events",
     members: "/w/main/settings/members",
     keys: "/w/main/settings/api-keys",
+    "keys-workspace": "/w/main/settings/api-keys?of=workspace",
+    tokens: "/w/main/deployments/shop/production?view=tokens",
+    "tokens-none": "/w/main/deployments/shop/staging?view=tokens",
+    audit: "/w/main/audit",
+    "audit-none": "/w/main/audit?action=agent_denied",
+    webhooks: "/w/main/webhooks",
+    webhook: `/w/main/webhooks/${webhook}`,
+    semaphores: "/w/main/semaphores",
+    workspace: "/w/main/settings",
+    profile: "/w/main/settings/profile",
+    credentials: "/w/main/settings/credentials",
+    publishers: "/w/main/settings/trusted-publishers",
     facts: "/w/main/products/shop",
     missing: "/w/main/nothing/here"
   }
@@ -67,7 +81,25 @@ try {
       }
     ],
     invite: [screens["members"]!, (page) => page.getByRole("button", { name: "Invite" }).click()],
-    "new-key": [screens["keys"]!, (page) => page.getByRole("button", { name: "New API key" }).click()]
+    "new-key": [screens["keys"]!, (page) => page.getByRole("button", { name: "New API key" }).click()],
+    "new-token": [screens["tokens"]!, (page) => page.getByRole("button", { name: "New token" }).click()],
+    "token-lines": [screens["tokens"]!, (page) => page.getByRole("button", { name: "Lines to paste" }).click()],
+    "revoke-token": [
+      screens["tokens"]!,
+      (page) => page.getByRole("button", { name: "Revoke kubernetes", exact: true }).click()
+    ],
+    "rotate-token": [screens["tokens"]!, (page) => page.getByRole("button", { name: "Rotate kubernetes" }).click()],
+    "new-publisher": [screens["publishers"]!, (page) => page.getByRole("button", { name: "Trust a workflow" }).click()],
+    "new-webhook": [screens["webhooks"]!, (page) => page.getByRole("button", { name: "New webhook" }).click()],
+    "audit-details": [
+      screens["audit"]!,
+      (page) =>
+        page
+          .getByRole("button", { name: /^Details of/ })
+          .first()
+          .click()
+    ],
+    "add-passkey": [screens["profile"]!, (page) => page.getByRole("button", { name: "Add a passkey" }).click()]
   }
   mkdirSync(folder, { recursive: true })
   for (const width of [1440, 320]) {
@@ -80,7 +112,8 @@ try {
         await page.evaluate(() => document.fonts.ready)
       }
       const picture = async (name: string) => {
-        // What appears does so in 120 ms.
+        // What is loaded when it is asked for, and appears in 120 ms.
+        await page.waitForLoadState("networkidle")
         await page.waitForTimeout(300)
         await page.screenshot({ path: join(resolve(folder), `${name}-${width}-${colorScheme}.png`) })
       }
@@ -98,6 +131,7 @@ try {
       await page.context().close()
     }
   }
+  close()
   if (site.problems.length > 0) process.stdout.write(`${site.problems.join("\n")}\n`)
 } finally {
   await site.close()

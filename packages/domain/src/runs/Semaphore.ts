@@ -35,11 +35,42 @@ const Capacity = Schema.Int.annotate({ description: "How many leases can be held
 const { lease, ...holder } = exampleHolder
 const example = { lease, name: "payment-sandbox", capacity: 3, ...holder } as const
 
+/** How many places of a queue are listed. */
+export const maxWaitingShown = 100
+
+/** A place in the queue of a semaphore, as everybody sees it (docs/contract.md, Semaphores). */
+export const WaitingPlace = Schema.Struct({
+  lease: LeaseHolder.fields.lease.annotate({ description: "The id of the lease that the place becomes." }),
+  run: Schema.Int.annotate({ description: "The number of the run that waits." }),
+  retry: Schema.NullOr(Schema.Int).annotate({
+    description: "The number of the retry that waits; null if the run itself does."
+  }),
+  test: Schema.NullOr(Schema.String).annotate({ description: "The test that waits; null if none was given." }),
+  since: Timestamp.annotate({ description: "When it was first asked for." })
+}).annotate({
+  identifier: "WaitingPlace",
+  description: "A place in the queue of a semaphore.",
+  examples: [
+    {
+      lease: "0197a1b2-0000-7000-8000-000000000072",
+      run: 13,
+      retry: null,
+      test: "checkout › pays by invoice",
+      since: "2026-11-21T09:30:20.000Z"
+    }
+  ]
+})
+export type WaitingPlace = typeof WaitingPlace.Type
+
 /** A named limit on how many tests use a shared resource at once (docs/contract.md, Semaphores). */
 export const Semaphore = Schema.Struct({
   name: Schema.String,
   capacity: Capacity,
-  holders: Schema.Array(LeaseHolder).annotate({ description: "The leases that are held now, oldest first." })
+  holders: Schema.Array(LeaseHolder).annotate({ description: "The leases that are held now, oldest first." }),
+  queued: Schema.Int.annotate({ description: "How many places wait in the queue." }),
+  waiting: Schema.Array(WaitingPlace).annotate({
+    description: `The first ${maxWaitingShown} places of the queue, in its order.`
+  })
 }).annotate({
   identifier: "Semaphore",
   description: "A named limit on how many tests use a shared resource at once, across all runs of the workspace."
@@ -55,7 +86,9 @@ export const SemaphoreList = Schema.Struct({ semaphores: Schema.Array(Semaphore)
         {
           name: example.name,
           capacity: example.capacity,
-          holders: [exampleHolder]
+          holders: [exampleHolder],
+          queued: 0,
+          waiting: []
         }
       ]
     }

@@ -36,7 +36,7 @@ export class SemaphoresApi extends HttpApiGroup.make("semaphores")
       doc(
         "read",
         "List semaphores",
-        "Lists all semaphores of the workspace by name, idle ones included, with the leases that are held now. Any role may call this."
+        "Lists all semaphores of the workspace by name, idle ones included, with the leases that are held now and the first 100 places that wait. Any role may call this."
       )
     )
   )

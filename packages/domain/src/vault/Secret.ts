@@ -7,6 +7,7 @@ import { PersonId, ProductId, SecretId } from "../Ids.ts"
 import { atLeast, atMost, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Generator } from "./Generator.ts"
+import { changesProcesses } from "./ProcessNames.ts"
 
 /** The longest value, in bytes of UTF-8 (docs/contract.md, Vault). */
 export const maxValueBytes = 65_536
@@ -30,10 +31,15 @@ export const SecretName = Schema.String.check(
   Schema.isPattern(/^(?!\s)[^]*(?<!\s)$/u, { message: "Expected no blank at either end", toJsonSchema: undocumented }),
   Schema.makeFilter<string>((name) => (name !== "." && name !== "..") || "Expected a name other than . and ..", {
     toJsonSchema: undocumented
-  })
+  }),
+  Schema.makeFilter<string>(
+    (name) =>
+      !changesProcesses(name) || "Expected a name other than of a variable that changes which code a process runs",
+    { toJsonSchema: undocumented }
+  )
 ).annotate({
   description:
-    "The name of the secret: 1 to 255 printable characters without `/` and without a blank at either end, not `.` or `..`. Unique in the product; case counts.",
+    "The name of the secret: 1 to 255 printable characters without `/` and without a blank at either end, not `.` or `..`, and not that of a variable that changes which code a process runs, such as `NODE_OPTIONS`, `LD_PRELOAD` or `PATH`. Unique in the product; case counts.",
   examples: ["DATABASE_URL"]
 })
 

@@ -70,7 +70,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
 
 Each event is sent at least once, and the events of a webhook in their order: the next one waits until an answer with a status of 2xx came. Redirects are not followed. An answer must come within 10 seconds. A try that fails is repeated: 8 tries in 24 hours, then the webhook is parked.
 
-The address must be https, and every address of its host on the public internet. The events of a private team are sent only to webhooks that were made for that team; a webhook with \`team\` is sent the events of that team alone. A webhook is not sent events about itself. If the key or the membership ends that it was made with, it goes on; while a credential that made it is blocked, it is sent nothing. A key needs the scope \`read\`, too. ${admins}`,
+The address must be https, and every address of its host on the public internet. The events of a private team are sent only to webhooks that were made for that team; a webhook with \`team\` is sent the events of that team alone. A webhook is not sent events about itself. If the key or the membership ends that it was made with, it goes on; while a credential that made it is blocked, or once it was reported, it is sent nothing. A key needs the scope \`read\`, too, and may not expire (403 \`key_expires\`). ${admins}`,
           { conflicts: { too_many_webhooks: `The workspace has ${maxWebhooks} webhooks, which is the limit.` } }
         )
       ),

@@ -15,6 +15,19 @@ describe("secrets", () => {
       assert.isFalse(accepts(SecretName, name), JSON.stringify(name))
     }
     assert.isFalse(accepts(SecretName, "x".repeat(256)))
+    // They would run code in the product.
+    for (const name of [
+      "NODE_OPTIONS",
+      "node_options",
+      "LD_PRELOAD",
+      "LD_X",
+      "DYLD_INSERT_LIBRARIES",
+      "PATH",
+      "BASH_ENV"
+    ]) {
+      assert.isFalse(accepts(SecretName, name), name)
+    }
+    for (const name of ["NODE_ENV", "PATH_OF_DATA", "OLD_PASSWORD"]) assert.isTrue(accepts(SecretName, name), name)
   })
 
   it("have values of up to 64 KiB of UTF-8", () => {

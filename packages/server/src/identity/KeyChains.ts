@@ -77,7 +77,7 @@ export const endKey = (dependencies: KeyChainDependencies) => {
     if (ended.length === 0) return undefined
     const makers = ended.map((key) => key.id)
     yield* signIns.end(makers, actor)
-    yield* webhooks.makersEnded({ makers }, actor)
+    yield* webhooks.makersEnded({ makers, isReported }, actor)
     yield* tokens.makersEnded(makers, actor)
     for (const key of ended) {
       yield* record(actor, key, isReported && key.id === id ? "key_reported" : "key_revoked")

@@ -5,7 +5,11 @@ import { memoryTable } from "../storage/MemoryStorage.ts"
 
 /** Who made webhooks: some credentials, or in a workspace one of its members. */
 export type WebhookMakers =
-  | { readonly makers: ReadonlyArray<string> }
+  | {
+      readonly makers: ReadonlyArray<string>
+      /** Somebody else had the credential: what they made is sent nothing any more. */
+      readonly isReported?: boolean
+    }
   | { readonly workspaceId: WorkspaceId; readonly member: PersonId }
 
 /** Webhooks in the memory storage, as far as blocks of credentials know of them. Their room has the rest of their rows. */

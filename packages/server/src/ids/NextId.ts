@@ -15,3 +15,6 @@ export class NextId extends Context.Service<NextId, <Id extends string>() => Eff
     )
   )
 }
+
+/** When an id of `NextId` was made: a UUIDv7 begins with milliseconds since 1970. */
+export const madeAt = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

@@ -68,6 +68,8 @@ export const isParsable = (bytes: Buffer): boolean => {
     if (isClosing) depth--
     else if (parts > maxParts || (ignored === undefined && (++parts > maxParts || depth > maxDepth))) return false
   }
+  // A value that does not end is no JSON: the parser need not build what there is of it to say so.
+  if (ignored !== undefined) overwrite(bytes, ignored.start, bytes.length, zero)
   return true
 }
 

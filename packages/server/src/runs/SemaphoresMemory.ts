@@ -1,5 +1,6 @@
 import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
+import { maxWaitingShown } from "@delivery/domain/runs/Semaphore"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -8,6 +9,7 @@ import { isBlocked } from "../identity/BlocksRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { trustedPublishers } from "../identity/TrustedPublishersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
+import { madeAt } from "../ids/NextId.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { type MemoryLease, type MemorySemaphore, SemaphoreState } from "./SemaphoreStateMemory.ts"
 import { testRunRetries } from "./RetriesRepo.ts"
@@ -193,9 +195,24 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, name?: string) =>
       .map((semaphore) => ({
         name: semaphore.name,
         capacity: semaphore.capacity,
-        holders: semaphores.holders(semaphore).map(holderOf)
+        holders: semaphores.holders(semaphore).map(holderOf),
+        ...waitingOf(semaphores, semaphore)
       }))
   )
+
+const waitingOf = (semaphores: SemaphoreState, semaphore: MemorySemaphore) => {
+  const queue = semaphores.queue(semaphore).filter(({ expiresAt }) => expiresAt > semaphores.now)
+  return {
+    queued: queue.length,
+    waiting: queue.slice(0, maxWaitingShown).map(({ id, retry, run, test }) => ({
+      lease: id,
+      run,
+      retry,
+      test,
+      since: timestamp(madeAt(id))
+    }))
+  }
+}
 
 const settle = (memory: Memory) => (places: ReadonlyArray<LeaseId>) =>
   write(memory, (semaphores) => {

@@ -1,11 +1,13 @@
 import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
-import type { Lease, QueuedLease } from "@delivery/domain/runs/Semaphore"
+import { type Lease, maxWaitingShown, type QueuedLease, type WaitingPlace } from "@delivery/domain/runs/Semaphore"
+import { timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { lookUp } from "../identity/Credentials.ts"
+import { madeAt } from "../ids/NextId.ts"
 import { batched } from "../storage/Batched.ts"
 import { uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso, isoOfJson } from "../storage/Sql.ts"
@@ -93,12 +95,35 @@ const releases = {
   foreign: { _tag: "Foreign" }
 } as const
 
+interface ListedRow {
+  readonly name: string
+  readonly capacity: number
+  readonly holders: ReadonlyArray<LeaseHolder>
+  readonly queued: number
+  readonly waiting: ReadonlyArray<Omit<WaitingPlace, "since">>
+}
+
 const list = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, name?: string) =>
-  sql<{ readonly name: string; readonly capacity: number; readonly holders: ReadonlyArray<LeaseHolder> }>`
-    select name, capacity, semaphore_holders(id, clock_timestamp()) as holders
+  sql<ListedRow>`
+    select name, capacity, semaphore_holders(id, clock_timestamp()) as holders, (
+        select count(*)::integer from semaphore_leases
+        where semaphore_id = semaphores.id and state = 'queued' and expires_at > clock_timestamp()
+      ) as queued, (
+        select coalesce(
+          jsonb_agg(jsonb_build_object('lease', id, 'run', run_number, 'retry', retry, 'test', test) order by place),
+          '[]'
+        )
+        from (
+          select * from semaphore_leases
+          where semaphore_id = semaphores.id and state = 'queued' and expires_at > clock_timestamp()
+          order by place limit ${maxWaitingShown}
+        ) first
+      ) as waiting
     from semaphores where workspace_id = ${workspaceId}
       ${name === undefined ? sql.literal("") : sql`and name = ${name}`}`.pipe(
-    Effect.map((rows) => rows.map((row) => ({ ...row, holders: row.holders.map(readHolder) }))),
+    Effect.map((rows) =>
+      rows.map((row) => ({ ...row, holders: row.holders.map(readHolder), waiting: row.waiting.map(readPlace) }))
+    ),
     dieOnSqlError
   )
 
@@ -240,4 +265,9 @@ const readHolder = (holder: LeaseHolder): LeaseHolder => ({
   ...holder,
   since: isoOfJson(holder.since),
   expiresAt: isoOfJson(holder.expiresAt)
+})
+
+const readPlace = (place: Omit<WaitingPlace, "since">): WaitingPlace => ({
+  ...place,
+  since: timestamp(madeAt(place.lease))
 })

@@ -23,7 +23,7 @@ import { EventsRepo } from "../events/EventsRepo.ts"
 import { scopeMissing } from "../http/RequiredScopes.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
-import { Makers } from "../identity/Makers.ts"
+import { keyExpires, Makers } from "../identity/Makers.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { presentAccess } from "../identity/Standing.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
@@ -249,7 +249,8 @@ const newUntil = Effect.map(Clock.currentTimeMillis, (now) => timestamp(now + sl
 const holdMaker = Effect.fnUntraced(function* (dependencies: Dependencies, access: Access) {
   yield* dependencies.workspaces.lock(access.workspace.id)
   const by = yield* presentAccess(dependencies, access, "admin")
-  const { id } = yield* dependencies.makers.hold
+  const { expiresAt, id } = yield* dependencies.makers.hold
+  if (expiresAt !== null) return yield* keyExpires
   return { by, createdByKind: by.actor.kind, createdById: by.actor.id, makerId: id }
 })
 

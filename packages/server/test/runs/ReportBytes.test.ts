@@ -55,6 +55,15 @@ describe("the bytes of a report", () => {
     assert.deepStrictEqual(parsed('{"\\u0074ests":[1],"\\u0078":[2]}'), { tests: [1], "": 0 })
   })
 
+  it("are nothing to build where what is ignored does not end", () => {
+    for (const end of ["", "]", "}", "]}"]) {
+      const bytes = Buffer.from(`{"interrupted":false,"x":${"[".repeat(100_000)}${end}`)
+      assert.isTrue(isParsable(bytes))
+      assert.notInclude(bytes.toString(), "[")
+      assert.throws(() => JSON.parse(bytes.toString()))
+    }
+  })
+
   it("are no JSON afterwards if they were none", () => {
     for (const text of ["", "{", '{"x', '{"x":', '{"x":}', '{"tests":[}', '"', '{"tests" 1}', '{"x":[1,2']) {
       const bytes = Buffer.from(text)

@@ -138,7 +138,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     await holder.refuse("404 lease", "POST", `${leases("card 7 ü")}/${lease}/renew`, {})
     await holder.delete(`${leases("card 7 ü")}/${second.lease}`)
     assert.deepStrictEqual(await workspace.get("semaphores"), {
-      semaphores: [{ name: "card 7 ü", capacity: 2, holders: [] }]
+      semaphores: [{ name: "card 7 ü", capacity: 2, holders: [], queued: 0, waiting: [] }]
     })
   })
 
@@ -390,6 +390,50 @@ onEachServer("Semaphores over HTTP", (test) => {
     const { lease } = await taken(holder, "ok", { capacity: 100, requestId: "x".repeat(100), test: null })
     await holder.refuse("400 ttlMs", "POST", `${leases("ok")}/${lease}/renew`, { ttlMs: 1 })
     assert.strictEqual((await holder.send("POST", `${leases("ok")}/${lease}/renew`, { body: "{" })).status, 400)
+  })
+
+  test("lists who waits, in the order of the queue", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const [holder, other] = [await newRun(workspace), await newRun(workspace)]
+    const held = await taken(holder, "w")
+    const before = Date.now()
+    const first = await take<QueuedLease>(holder, "w", { requestId: "1", test: "pays" })
+    const second = await take<QueuedLease>(other, "w", { requestId: "1" })
+    const after = Date.now()
+    const waiting = async () => (await workspace.get<SemaphoreList>("semaphores")).semaphores[0]!
+    const shown = await waiting()
+    assert.strictEqual(shown.queued, 2)
+    assert.deepStrictEqual(
+      shown.waiting.map(({ since: _, ...place }) => place),
+      [
+        { lease: first.body.lease, run: holder.run.number, retry: null, test: "pays" },
+        { lease: second.body.lease, run: other.run.number, retry: null, test: null }
+      ]
+    )
+    for (const { since } of shown.waiting) {
+      assertTimestamp(since)
+      assert.isTrue(before <= Date.parse(since) && Date.parse(since) <= after)
+    }
+    await other.delete(`${leases("w")}/${second.body.lease}`)
+    await holder.delete(`${leases("w")}/${held.lease}`)
+    const { holders, queued } = await waiting()
+    assert.deepStrictEqual([holders.map(({ lease }) => lease), queued], [[first.body.lease], 0])
+  })
+
+  test("lists the first 100 who wait, and counts all", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const holder = await newRun(workspace)
+    await taken(holder, "many")
+    const places: Array<string> = []
+    for (let place = 0; place < 102; place++) {
+      places.push((await take<QueuedLease>(holder, "many", { requestId: String(place) })).body.lease)
+    }
+    const [shown] = (await workspace.get<SemaphoreList>("semaphores")).semaphores
+    assert.strictEqual(shown!.queued, 102)
+    assert.deepStrictEqual(
+      shown!.waiting.map(({ lease }) => lease),
+      places.slice(0, 100)
+    )
   })
 
   test("lists by name", async (owner) => {

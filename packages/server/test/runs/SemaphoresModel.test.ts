@@ -340,7 +340,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
     return owner ?? before
   }
 
-  /** Who holds now, by the list that people see. */
+  /** Who holds and waits now, by the list that people see. */
   async #compare(model: Model, real: Real): Promise<void> {
     const list = await real.run(real.repo.list(real.workspaceId))
     for (const [index, semaphore] of model.semaphores) {
@@ -352,6 +352,12 @@ class Command implements fc.AsyncCommand<Model, Real> {
         living.map((entry) => entry.lease)
       )
       assert.strictEqual(shown?.capacity, semaphore.capacity)
+      const waiting = semaphore.queue.filter((entry) => entry.until > model.now)
+      assert.deepStrictEqual(
+        shown?.waiting.map(({ lease }) => lease),
+        waiting.map((entry) => entry.lease)
+      )
+      assert.strictEqual(shown?.queued, waiting.length)
     }
   }
 }

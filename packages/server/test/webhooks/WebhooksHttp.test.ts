@@ -426,6 +426,33 @@ onEachServer(
       await receiver.count(2)
     })
 
+    test("that somebody made with a reported key are sent nothing, until they are somebody else's", async (main) => {
+      const owner = await newWorkspace(main)
+      const receiver = await newReceiver()
+      const key = await owner.post<NewApiKey>("/v1/api-keys", { name: "leaked" }, 200)
+      const { id } = await create(owner.as(key.secret), receiver.url)
+      await owner.as(undefined).send("POST", "/v1/tokens/report", { json: { token: key.secret } })
+      assert.isTrue((await owner.get<Webhook>(`webhooks/${id}`)).blocked)
+      await owner.refuse("409 maker_blocked", "POST", `webhooks/${id}/test`)
+      await addTag(owner)
+      const other = await newReceiver()
+      assert.isFalse((await owner.patch<Webhook>(`webhooks/${id}`, { url: other.url })).blocked)
+      await other.count(1)
+      await receiver.count(0)
+    })
+
+    test("are made by nothing that expires", async (main) => {
+      const owner = await newWorkspace(main)
+      const receiver = await newReceiver()
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+      const { secret } = await owner.post<NewApiKey>("/v1/api-keys", { name: "brief", expiresAt }, 200)
+      const brief = owner.as(secret)
+      await brief.refuse("403 key_expires", "POST", "webhooks", { url: receiver.url })
+      const { id } = await create(owner, receiver.url)
+      await brief.refuse("403 key_expires", "PATCH", `webhooks/${id}`, { url: (await newReceiver()).url })
+      await brief.patch(`webhooks/${id}`, { kinds: ["tag_created"] })
+    })
+
     test("say that their maker is no admin any more", async (main) => {
       const owner = await newWorkspace(main)
       const admin = await join(owner, "admin")

@@ -1,14 +1,15 @@
 import type { Actor } from "@delivery/domain/identity/Actor"
+import { visible } from "../ui/format.ts"
 
-/** Who did something, by name. */
+/** Who did something, by name, as it can be shown. */
 export const actorName = (actor: Actor): string => {
   switch (actor.kind) {
     case "user":
     case "apiKey":
     case "deploymentToken":
-      return actor.name
+      return visible(actor.name)
     case "agent":
-      return `${actor.name} of ${actor.person.name}`
+      return visible(`${actor.name} of ${actor.person.name}`)
     case "removed":
       return "somebody who was removed"
   }

@@ -23,13 +23,22 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   product: ["products", "deployments", "vault"],
   environment: ["environments", "deployments", "vault"],
   secret: ["vault"],
-  member: ["members", "me"],
+  member: ["members", "me", "credentials"],
   invite: ["invites"],
-  workspace: ["me"]
+  workspace: ["me", "workspace"],
+  key: ["account-keys", "credentials", "api-keys"],
+  token: ["tokens", "credentials"],
+  credential: ["credentials"],
+  agent: ["credentials"],
+  publisher: ["publishers"],
+  webhook: ["webhooks"]
 }
 
 /** Results of tests are counted a moment after their run has finished. */
 const countedMillis = 3_000
+
+/** Those whose queries are of the person, and of no workspace. */
+const ofPerson: ReadonlySet<string> = new Set(["me", "api-keys"])
 
 const numberOf = (url: string): number | undefined => {
   const [, number] = /\/test-runs\/(\d+)$/.exec(url) ?? []
@@ -39,8 +48,8 @@ const numberOf = (url: string): number | undefined => {
 /** Reads again what an event has changed, as far as it is shown. */
 const applyEvent = (queries: QueryClient, slug: string, { type, url }: Happened): void => {
   const run = numberOf(url)
-  for (const kind of [...(affected[type] ?? []), "events"]) {
-    if (kind === "me") void queries.invalidateQueries({ queryKey: ["me"] })
+  for (const kind of [...(affected[type] ?? []), "events", "audit"]) {
+    if (ofPerson.has(kind)) void queries.invalidateQueries({ queryKey: [kind] })
     else if (kind === "run" && run !== undefined) {
       void queries.invalidateQueries({ queryKey: workspaceKey(slug, "run", run) })
     } else void queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) })

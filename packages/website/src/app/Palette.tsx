@@ -2,14 +2,14 @@ import { Dialog } from "@base-ui/react/dialog"
 import { useQuery } from "@tanstack/react-query"
 import { type KeyboardEvent, type RefObject, useId, useRef, useState } from "react"
 import { useNavigate } from "@tanstack/react-router"
-import { useMe } from "../api/session.ts"
+import { useMe, useRole } from "../api/session.ts"
 import { deploymentsQuery } from "../catalog/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { vaultQuery } from "../vault/queries.ts"
 import { matches } from "./match.ts"
-import { places } from "./places.ts"
+import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
 
 /** The command palette: goes anywhere, does everything that has no object, over what is in the cache. */
@@ -36,7 +36,7 @@ const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
   const { data: deployments } = useQuery(deploymentsQuery(slug))
   const { data: vault } = useQuery(vaultQuery(slug))
   return [
-    ...places.map(({ icon, key, label, to }): Command => ({
+    ...placesOf(useRole(slug)).map(({ icon, key, label, to }): Command => ({
       id: to,
       label: `Go to ${label}`,
       icon,

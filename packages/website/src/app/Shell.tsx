@@ -2,9 +2,10 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
+import { useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { type Key, useKeys } from "../ui/keys.ts"
-import { places } from "./places.ts"
+import { placesOf } from "./places.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { setLooks, useLooks } from "./theme.ts"
 import { keepWorkspace } from "./workspace.ts"
@@ -50,7 +51,7 @@ const useIsOnline = (): boolean => {
 const useShellKeys = (slug: string, setOverlay: (overlay: Overlay) => void): void => {
   const navigate = useNavigate()
   const { isSidebarCollapsed } = useLooks()
-  const going = places.flatMap(({ key, label, to }): ReadonlyArray<Key> =>
+  const going = placesOf(useRole(slug)).flatMap(({ key, label, to }): ReadonlyArray<Key> =>
     key === undefined
       ? []
       : [{ keys: `g ${key}`, label: `Go to ${label}`, group: "Go", run: () => void navigate({ to, params: { slug } }) }]

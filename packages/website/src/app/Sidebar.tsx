@@ -3,13 +3,14 @@ import { useEffect, useRef } from "react"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import type { LiveState } from "../api/live.ts"
-import { useMe } from "../api/session.ts"
+import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
 import { Menu, type MenuGroup } from "../ui/Menu.tsx"
-import { places } from "./places.ts"
+import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
 
 interface Props {
@@ -37,12 +38,12 @@ const signOut = async () => {
 const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
   const me = useMe()
   const navigate = useNavigate()
-  const name = me?.workspaces.find((one) => one.slug === slug)?.name ?? slug
+  const name = visible(me?.workspaces.find((one) => one.slug === slug)?.name ?? slug)
   const groups: ReadonlyArray<MenuGroup> = [
     {
       label: "Workspaces",
       items: (me?.workspaces ?? []).map((one) => ({
-        label: one.name,
+        label: visible(one.name),
         hint: one.role,
         isChosen: one.slug === slug,
         onSelect: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })
@@ -80,10 +81,15 @@ const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; r
   )
 }
 
-const PersonMenu = ({ isCollapsed, onKeys }: { readonly isCollapsed: boolean; readonly onKeys: () => void }) => {
+const PersonMenu = ({
+  isCollapsed,
+  onKeys,
+  slug
+}: Pick<Props, "onKeys" | "slug"> & { readonly isCollapsed: boolean }) => {
   const me = useMe()
+  const navigate = useNavigate()
   const { density, theme } = useLooks()
-  const name = me?.name ?? "You"
+  const name = visible(me?.name ?? "You")
   const choices = <Value extends string>(
     values: ReadonlyArray<readonly [Value, string]>,
     chosen: Value,
@@ -93,7 +99,12 @@ const PersonMenu = ({ isCollapsed, onKeys }: { readonly isCollapsed: boolean; re
     {
       ...(me !== undefined && "email" in me ? { label: me.email } : {}),
       items: [
-        { label: "Your account and sign-ins", icon: "person", onSelect: () => location.assign("/sign-in") },
+        {
+          label: "Profile and sign-ins",
+          icon: "person",
+          shortcut: "g p",
+          onSelect: () => void navigate({ to: "/w/$slug/settings/profile", params: { slug } })
+        },
         { label: "Keys", icon: "key", shortcut: "?", onSelect: onKeys },
         { label: "API description", icon: "external", onSelect: () => void open("/docs", "_blank", "noopener") }
       ]
@@ -141,8 +152,9 @@ const PersonMenu = ({ isCollapsed, onKeys }: { readonly isCollapsed: boolean; re
 
 const headings = { top: undefined, products: "Products", work: "Workspace", settings: "Settings" } as const
 
-const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) =>
-  (["top", "products", "work", "settings"] as const).map((group) => (
+const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
+  const places = placesOf(useRole(slug))
+  return (["top", "products", "work", "settings"] as const).map((group) => (
     <div className="flex flex-col gap-px" key={group}>
       {headings[group] !== undefined && (
         <h2 className={isCollapsed ? "sr-only" : "text-faint px-2 pt-3 pb-1 text-xs font-medium"}>{headings[group]}</h2>
@@ -151,10 +163,10 @@ const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly
         .filter((place) => place.group === group)
         .map(({ icon, key, label, to }) => (
           <Link
-            activeOptions={{ exact: to === "/w/$slug", includeSearch: false }}
+            activeOptions={{ exact: to === "/w/$slug" || to === "/w/$slug/settings", includeSearch: false }}
             aria-label={isCollapsed ? label : undefined}
             className={row}
-            data-tip={isCollapsed ? `${label}|g ${key}` : undefined}
+            data-tip={isCollapsed ? (key === undefined ? label : `${label}|g ${key}`) : undefined}
             key={to}
             params={{ slug }}
             to={to}
@@ -165,6 +177,7 @@ const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly
         ))}
     </div>
   ))
+}
 
 const states: Readonly<Record<LiveState, readonly [icon: IconName, text: string]>> = {
   live: ["events", "Live: changes of others show at once"],
@@ -218,7 +231,7 @@ export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props
         <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
           <Places isCollapsed={isCollapsed} slug={slug} />
         </div>
-        <PersonMenu isCollapsed={isCollapsed} onKeys={onKeys} />
+        <PersonMenu isCollapsed={isCollapsed} onKeys={onKeys} slug={slug} />
         <div className={`flex items-center gap-1 pt-1 ${isCollapsed ? "flex-col" : ""}`}>
           <span
             className={`inline-flex flex-1 items-center gap-2 px-2 text-xs ${live === "live" ? "text-success" : "text-muted"}`}

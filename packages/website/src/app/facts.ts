@@ -22,7 +22,6 @@ const kinds: Readonly<Record<string, readonly [noun: string, read: Read]>> = {
     (client, slug, environment) => client.environments.get({ params: { slug, environment } })
   ],
   messages: ["message", (client, slug, message) => client.messages.get({ params: { slug, message } })],
-  webhooks: ["webhook", (client, slug, webhook) => client.webhooks.get({ params: { slug, webhook } })],
   agents: [
     "agent",
     async (client, slug, id) =>
@@ -40,14 +39,7 @@ export const readerOf = (client: WebClient, slug: string, splat: string): Reader
   const [kind = "", id = "", ...rest] = splat.split("/")
   const found = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   if (found === undefined || id === "" || rest.length > 0) {
-    return splat === "settings/credentials"
-      ? {
-          noun: "list of credentials",
-          name: "Credentials",
-          path: `/v1/workspaces/${slug}/credentials`,
-          read: () => client.credentials.list({ params: { slug } })
-        }
-      : undefined
+    return undefined
   }
   const [noun, read] = found
   const one = kind === "agents" || kind === "views" ? "" : `/${encodeURIComponent(id)}`

@@ -8,8 +8,11 @@ import {
 } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
 import { queryClient } from "../api/queries.ts"
+import { readAuditFilters } from "../audit/filters.ts"
 import { meQuery } from "../api/session.ts"
 import { deploymentsQuery } from "../catalog/queries.ts"
+import { readDeploymentSearch } from "../catalog/search.ts"
+import { readCredentialsSearch, readKeysSearch } from "../identity/search.ts"
 import { readRunFilters } from "../runs/filters.ts"
 import { runErrorsQuery, runQuery, runsQuery } from "../runs/queries.ts"
 import {
@@ -116,6 +119,7 @@ const deployments = createRoute({
 const deployment = createRoute({
   getParentRoute: () => workspace,
   path: "/deployments/$product/$environment",
+  validateSearch: readDeploymentSearch,
   component: lazyRouteComponent(() => import("../catalog/DeploymentScreen.tsx"))
 })
 
@@ -141,6 +145,12 @@ const secret = createRoute({
   component: lazyRouteComponent(() => import("../vault/SecretScreen.tsx"))
 })
 
+const semaphores = createRoute({
+  getParentRoute: () => workspace,
+  path: "/semaphores",
+  component: lazyRouteComponent(() => import("../runs/SemaphoresScreen.tsx"))
+})
+
 const members = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/members",
@@ -150,21 +160,58 @@ const members = createRoute({
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/api-keys",
+  validateSearch: readKeysSearch,
   component: lazyRouteComponent(() => import("../identity/ApiKeysScreen.tsx"))
 })
 
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: "/settings",
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: "/w/$slug/settings/members", params, replace: true })
-  }
+  component: lazyRouteComponent(() => import("../identity/WorkspaceScreen.tsx"))
+})
+
+const profile = createRoute({
+  getParentRoute: () => workspace,
+  path: "/settings/profile",
+  component: lazyRouteComponent(() => import("../identity/ProfileScreen.tsx"))
+})
+
+const credentials = createRoute({
+  getParentRoute: () => workspace,
+  path: "/settings/credentials",
+  validateSearch: readCredentialsSearch,
+  component: lazyRouteComponent(() => import("../identity/CredentialsScreen.tsx"))
+})
+
+const publishers = createRoute({
+  getParentRoute: () => workspace,
+  path: "/settings/trusted-publishers",
+  component: lazyRouteComponent(() => import("../identity/TrustedPublishersScreen.tsx"))
 })
 
 const events = createRoute({
   getParentRoute: () => workspace,
   path: "/events",
   component: lazyRouteComponent(() => import("../events/EventsScreen.tsx"))
+})
+
+const audit = createRoute({
+  getParentRoute: () => workspace,
+  path: "/audit",
+  validateSearch: readAuditFilters,
+  component: lazyRouteComponent(() => import("../audit/AuditScreen.tsx"))
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => workspace,
+  path: "/webhooks",
+  component: lazyRouteComponent(() => import("../webhooks/WebhooksScreen.tsx"))
+})
+
+const webhook = createRoute({
+  getParentRoute: () => workspace,
+  path: "/webhooks/$webhook",
+  component: lazyRouteComponent(() => import("../webhooks/WebhookScreen.tsx"))
 })
 
 /** What has no screen yet. */
@@ -188,10 +235,17 @@ const screens = workspace.addChildren([
   vault,
   vaultCompare,
   secret,
+  semaphores,
   settings,
+  profile,
   members,
   keys,
+  credentials,
+  publishers,
   events,
+  audit,
+  webhooks,
+  webhook,
   other
 ])
 

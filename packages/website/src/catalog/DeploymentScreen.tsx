@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link, useParams } from "@tanstack/react-router"
+import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Release } from "@delivery/domain/releases/Release"
 import { lazy, Suspense, useState } from "react"
@@ -12,7 +12,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { counted, formatCount, formatDuration, shortSha, visible } from "../ui/format.ts"
-import { Header } from "../ui/Header.tsx"
+import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -24,6 +24,7 @@ import { deploymentQuery, deploymentsQuery, releasesQuery } from "./queries.ts"
 /** A product in an environment: what runs, since when, what is missing, and what ran before. */
 
 const SetVersion = lazy(() => import("./SetVersion.tsx"))
+const DeploymentTokens = lazy(() => import("../deploy/DeploymentTokens.tsx"))
 
 interface Props {
   readonly deployment: Deployment
@@ -156,7 +157,31 @@ const History = ({ deployment, slug }: Props) => {
   )
 }
 
+const views = [
+  [undefined, "Releases"],
+  ["tokens", "Tokens"]
+] as const
+
+const Views = () => (
+  <Tabs label="Views of the deployment">
+    {views.map(([view, label]) => (
+      <Link
+        activeOptions={{ exact: true }}
+        className={tabClass}
+        from="/w/$slug/deployments/$product/$environment"
+        key={label}
+        replace
+        search={view === undefined ? {} : { view }}
+        to="."
+      >
+        {label}
+      </Link>
+    ))}
+  </Tabs>
+)
+
 const Loaded = ({ deployment, slug }: Props) => {
+  const { view } = useSearch({ from: "/w/$slug/deployments/$product/$environment" })
   const { data: vault } = useQuery(vaultQuery(slug))
   const missing = missingSecrets(vault?.secrets ?? [], deployment.product.slug, deployment.environment.slug)
   return (
@@ -184,16 +209,23 @@ const Loaded = ({ deployment, slug }: Props) => {
           </Link>
         )}
       </section>
-      <div className="border-border flex flex-col border-t lg:flex-row">
-        <section aria-label="History" className="min-w-0 flex-1">
-          <h2 className="text-muted border-border border-b px-4 pt-4 pb-1 text-xs font-medium">Releases</h2>
-          <History deployment={deployment} slug={slug} />
-        </section>
-        <aside aria-label="Beside it" className="border-border shrink-0 pb-4 max-lg:border-t lg:w-90 lg:border-l">
-          <Elsewhere deployment={deployment} slug={slug} />
-          <Runs deployment={deployment} slug={slug} />
-        </aside>
-      </div>
+      <Views />
+      {view === "tokens" ? (
+        <Suspense fallback={<SkeletonRows rows={3} />}>
+          <DeploymentTokens deployment={deployment} slug={slug} />
+        </Suspense>
+      ) : (
+        <div className="flex flex-col lg:flex-row">
+          <section aria-label="History" className="min-w-0 flex-1">
+            <h2 className="text-muted border-border border-b px-4 pt-4 pb-1 text-xs font-medium">Releases</h2>
+            <History deployment={deployment} slug={slug} />
+          </section>
+          <aside aria-label="Beside it" className="border-border shrink-0 pb-4 max-lg:border-t lg:w-90 lg:border-l">
+            <Elsewhere deployment={deployment} slug={slug} />
+            <Runs deployment={deployment} slug={slug} />
+          </aside>
+        </div>
+      )}
     </>
   )
 }

@@ -6,14 +6,20 @@ import { Copyable } from "../ui/Copy.tsx"
 import { Diff } from "../ui/Diff.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
+import { Filter } from "../ui/Filter.tsx"
 import { counted, formatDuration, formatRate } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
+import { Cell, Item } from "../ui/Item.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { Menu } from "../ui/Menu.tsx"
+import { Older } from "../ui/Older.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
+import { Section } from "../ui/Section.tsx"
+import { Since } from "../ui/Since.tsx"
 import { Command, Empty, Problem, SkeletonRows } from "../ui/States.tsx"
 import { Stack } from "../ui/Stack.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
+import { SureButton } from "../ui/SureButton.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
 import { Truncated } from "../ui/Truncated.tsx"
@@ -185,6 +191,41 @@ const Texts = () => (
   </>
 )
 
+const Things = () => {
+  const [kind, setKind] = useState<string | undefined>("session")
+  return (
+    <>
+      <div className="border-border flex items-center gap-1 border-b px-3 py-1.5">
+        <Filter choices={[{ value: "session", label: "session" }]} noun="kind" onChange={setKind} value={kind} />
+      </div>
+      <Section actions={<Button icon="plus">New thing</Button>} isFlush title="Things with a name">
+        <ul aria-label="Things with a name">
+          <Item
+            actions={<SureButton isBusy={false} onSure={() => {}} subject="laptop" verb="Revoke" />}
+            badges={<Badge tone="accent">this one</Badge>}
+            detail="ctk_4fGh…9aZk"
+            name="laptop"
+          >
+            <Cell>
+              <Since at={null} never="never used" word="used" />
+            </Cell>
+            <Cell tone="warning">
+              <Since at={new Date(Date.now() + 86_400_000).toISOString()} never="" word="ends" />
+            </Cell>
+          </Item>
+          <Item
+            detail={"W".repeat(300)}
+            isFaded
+            more={<p className="text-muted">More about it.</p>}
+            name={"W".repeat(300)}
+          />
+        </ul>
+      </Section>
+      <Older noun="things" query={{ hasNextPage: true, isFetchingNextPage: false, fetchNextPage: () => {} }} />
+    </>
+  )
+}
+
 const DesignScreen = () => (
   <main id="screen">
     <Header
@@ -216,6 +257,7 @@ const DesignScreen = () => (
         ["Release", "Release 4"]
       ]}
     />
+    <Things />
     <SkeletonRows rows={3} />
     <Empty command="npx @delivery/cli runs publish results.xml" icon="runs" title="Runs appear here" />
     <Problem onRetry={() => {}} requestId="req-4711" title="The server does not answer.">

@@ -1,110 +1,166 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams, useSearch } from "@tanstack/react-router"
+import type { AccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { ApiKey } from "@delivery/domain/identity/ApiKey"
 import { lazy, Suspense, useState } from "react"
+import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
-import { tellFailure } from "../api/failures.ts"
-import { FailureView } from "../api/FailureView.tsx"
+import { ForAdmins } from "../api/ForAdmins.tsx"
+import { Loaded } from "../api/Loaded.tsx"
+import { mayAct, useRole } from "../api/session.ts"
+import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Header } from "../ui/Header.tsx"
-import { Empty, SkeletonRows } from "../ui/States.tsx"
-import { Time } from "../ui/Time.tsx"
-import { toast } from "../ui/toast.ts"
-import { apiKeysQuery } from "./queries.ts"
+import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { Cell, Item } from "../ui/Item.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { Since } from "../ui/Since.tsx"
+import { Empty } from "../ui/States.tsx"
+import { SureButton } from "../ui/SureButton.tsx"
+import { accountKeysQuery, apiKeysQuery } from "./queries.ts"
+import { ScopeBadges } from "./ScopeBadges.tsx"
 
-/** One's own keys: what they may do, when they were used, when they end. */
+/** One's own keys and those of the workspace: what they may do, when they were used, when they end. */
 
 const NewKeyDialog = lazy(() => import("./NewKeyDialog.tsx"))
 
-const KeyRow = ({ apiKey }: { readonly apiKey: ApiKey }) => {
-  const queries = useQueryClient()
-  const [isSure, setSure] = useState(false)
-  const revoke = useMutation({
-    mutationFn: () => client.apiKeys.revoke({ params: { apiKeyId: apiKey.id }, payload: {} }),
-    onSuccess: () => toast({ title: `${apiKey.name} is revoked`, detail: "What was made with it has ended, too." }),
-    onError: (error) => tellFailure(`${apiKey.name} is not revoked.`, error),
-    onSettled: () => queries.invalidateQueries({ queryKey: apiKeysQuery.queryKey })
+interface RowProps {
+  readonly apiKey: ApiKey | AccountApiKey
+  readonly revoke: () => Promise<unknown>
+  readonly changes: ReadonlyArray<unknown>
+}
+
+const KeyRow = ({ apiKey, changes, revoke }: RowProps) => {
+  const revoking = useAction({
+    act: revoke,
+    done: () => ({ title: `${apiKey.name} is revoked`, detail: "What was made with it has ended, too." }),
+    failed: () => `${apiKey.name} is not revoked.`,
+    changes: [changes]
   })
+  const token = `${apiKey.tokenPrefix}…${apiKey.lastFour}`
   return (
-    <li className="border-border flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5">
-      <span className="min-w-40 flex-1">
-        <span className="foreign block truncate font-medium">{apiKey.name}</span>
-        <span className="text-muted font-mono text-xs">
-          {apiKey.tokenPrefix}…{apiKey.lastFour}
-        </span>
-      </span>
-      <span className="flex gap-1">
-        {apiKey.scopes === null ? (
-          <Badge>all scopes</Badge>
-        ) : (
-          apiKey.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)
-        )}
-      </span>
-      <span className="text-muted">
-        {apiKey.lastUsedAt === null ? (
-          "never used"
-        ) : (
-          <>
-            used <Time at={apiKey.lastUsedAt} />
-          </>
-        )}
-      </span>
-      <span className={apiKey.expiresSoon ? "text-warning" : "text-muted"}>
-        {apiKey.expiresAt === null ? (
-          "does not expire"
-        ) : (
-          <>
-            ends <Time at={apiKey.expiresAt} />
-          </>
-        )}
-      </span>
-      <Button
-        aria-label={isSure ? `Really revoke ${apiKey.name}?` : `Revoke ${apiKey.name}`}
-        isBusy={revoke.isPending}
-        look={isSure ? "danger" : "quiet"}
-        onBlur={() => setSure(false)}
-        onClick={() => (isSure ? revoke.mutate() : setSure(true))}
-      >
-        {isSure ? "Really revoke?" : "Revoke"}
-      </Button>
-    </li>
+    <Item
+      actions={
+        <SureButton isBusy={revoking.isPending} onSure={() => revoking.mutate()} subject={apiKey.name} verb="Revoke" />
+      }
+      badges={"role" in apiKey && <Badge>{apiKey.role}</Badge>}
+      detail={
+        <>
+          <span className="font-mono">{token}</span>
+          {"createdBy" in apiKey && apiKey.createdBy !== null && ` · made by ${actorName(apiKey.createdBy)}`}
+        </>
+      }
+      name={apiKey.name}
+    >
+      <ScopeBadges scopes={apiKey.scopes} />
+      <Cell>
+        <Since at={apiKey.lastUsedAt} never="never used" word="used" />
+      </Cell>
+      <Cell tone={apiKey.expiresSoon ? "warning" : "muted"}>
+        <Since at={apiKey.expiresAt} never="does not expire" word="ends" />
+      </Cell>
+    </Item>
   )
 }
 
-const ApiKeysScreen = () => {
-  const { data, error, refetch } = useQuery(apiKeysQuery)
-  const [isMaking, setMaking] = useState(false)
-  return (
-    <>
-      <Header
-        actions={
-          <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
-            New API key
-          </Button>
-        }
-        crumbs={[]}
-        title="API keys"
-      />
-      {data === undefined ? (
-        error === null ? (
-          <SkeletonRows rows={4} />
-        ) : (
-          <FailureView error={error} onRetry={() => void refetch()} />
-        )
-      ) : data.length === 0 ? (
+const OwnKeys = () => (
+  <Loaded query={useQuery(apiKeysQuery)} rows={4}>
+    {(keys) =>
+      keys.length === 0 ? (
         <Empty icon="key" title="Keys let programs act as you, in each of your workspaces">
           A key can be limited by scopes and a date.
         </Empty>
       ) : (
         <ul aria-label="API keys">
-          {data.map((apiKey) => (
-            <KeyRow apiKey={apiKey} key={apiKey.id} />
+          {keys.map((apiKey) => (
+            <KeyRow
+              apiKey={apiKey}
+              changes={apiKeysQuery.queryKey}
+              key={apiKey.id}
+              revoke={() => client.apiKeys.revoke({ params: { apiKeyId: apiKey.id }, payload: {} })}
+            />
           ))}
         </ul>
+      )
+    }
+  </Loaded>
+)
+
+const WorkspaceKeys = ({ slug }: { readonly slug: string }) => (
+  <Loaded query={useQuery(accountKeysQuery(slug))} rows={4}>
+    {({ accountApiKeys }) =>
+      accountApiKeys.length === 0 ? (
+        <Empty icon="key" title="Keys of the workspace belong to no person">
+          They are for CI and other programs that go on when people leave. A CI that can show who it is needs none: see{" "}
+          <Link className="text-accent underline" params={{ slug }} to="/w/$slug/settings/trusted-publishers">
+            trusted publishers
+          </Link>
+          .
+        </Empty>
+      ) : (
+        <ul aria-label="Keys of the workspace">
+          {accountApiKeys.map((apiKey) => (
+            <KeyRow
+              apiKey={apiKey}
+              changes={accountKeysQuery(slug).queryKey}
+              key={apiKey.id}
+              revoke={() => client.accountApiKeys.revoke({ params: { slug, apiKeyId: apiKey.id }, payload: {} })}
+            />
+          ))}
+        </ul>
+      )
+    }
+  </Loaded>
+)
+
+const ApiKeysScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/settings/api-keys" })
+  const isOfWorkspace = useSearch({ from: "/w/$slug/settings/api-keys" }).of === "workspace"
+  const mayManage = mayAct(useRole(slug), "admin")
+  const [isMaking, setMaking] = useState(false)
+  useKeys(
+    !isOfWorkspace || mayManage
+      ? [{ keys: "c", label: "New API key", group: "API keys", run: () => setMaking(true) }]
+      : []
+  )
+  return (
+    <>
+      <Header
+        actions={
+          (!isOfWorkspace || mayManage) && (
+            <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
+              New API key
+            </Button>
+          )
+        }
+        crumbs={[]}
+        title="API keys"
+      />
+      <Tabs label="Whose keys">
+        {([undefined, "workspace"] as const).map((of) => (
+          <Link
+            activeOptions={{ exact: true }}
+            className={tabClass}
+            from="/w/$slug/settings/api-keys"
+            key={of ?? "own"}
+            replace
+            search={of === undefined ? {} : { of }}
+            to="."
+          >
+            {of === undefined ? "Yours" : "Of the workspace"}
+          </Link>
+        ))}
+      </Tabs>
+      {isOfWorkspace ? (
+        <ForAdmins slug={slug} subject="The keys of the workspace are">
+          <WorkspaceKeys slug={slug} />
+        </ForAdmins>
+      ) : (
+        <OwnKeys />
       )}
       {isMaking && (
         <Suspense fallback={null}>
-          <NewKeyDialog onClose={() => setMaking(false)} />
+          <NewKeyDialog onClose={() => setMaking(false)} {...(isOfWorkspace ? { slug } : {})} />
         </Suspense>
       )}
     </>

@@ -5,16 +5,18 @@ import type { Invite } from "@delivery/domain/identity/Invite"
 import { lazy, Suspense, useState } from "react"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
-import { FailureView } from "../api/FailureView.tsx"
+import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
+import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Cell, Item } from "../ui/Item.tsx"
 import { Menu } from "../ui/Menu.tsx"
-import { SkeletonRows } from "../ui/States.tsx"
-import { Time } from "../ui/Time.tsx"
+import { Section } from "../ui/Section.tsx"
+import { Since } from "../ui/Since.tsx"
 import { toast } from "../ui/toast.ts"
 import { invitesQuery, membersQuery } from "./queries.ts"
 
@@ -72,94 +74,101 @@ const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) =
           })
       }
     )
-  return { isBusy: change.isPending, setActive, setRole }
+  return { setActive, setRole }
 }
 
-const MemberRow = ({ isSelf, mayManage, member, slug }: RowProps) => {
+const RoleMenu = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
   const { setActive, setRole } = useMemberActions({ member, slug })
   return (
-    <li className="border-border flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5">
-      <span className="min-w-40 flex-1">
-        <span className="flex items-center gap-2">
-          <span className={`foreign truncate font-medium ${member.active ? "" : "text-muted"}`}>{member.name}</span>
-          {isSelf && <Badge>you</Badge>}
-          {!member.active && <Badge>no access</Badge>}
-        </span>
-        <span className="text-muted foreign block truncate text-xs">
-          {member.email}
-          {member.emailVerifiedAt === null && ", not verified"}
-        </span>
-      </span>
-      <span className="text-muted max-sm:hidden">
-        joined <Time at={member.joinedAt} />
-      </span>
-      {mayManage && !isSelf ? (
-        <Menu
-          groups={[
-            {
-              label: "Role",
-              items: roles.map((role) => ({
-                label: role,
-                isChosen: role === member.role,
-                onSelect: () => setRole(role)
-              }))
-            },
-            {
-              items: [
-                member.active
-                  ? {
-                      label: "End access: their keys and agents stop",
-                      isDangerous: true,
-                      onSelect: () => setActive(false)
-                    }
-                  : { label: "Give access again", onSelect: () => setActive(true) }
-              ]
-            }
-          ]}
-          label={`Role of ${member.name}`}
-          trigger={(props) => (
-            <button
-              {...props}
-              aria-label={`${member.role}: change the role of ${member.name}`}
-              className={buttonClass("quiet")}
-              type="button"
-            >
-              {member.role}
-              <Icon name="chevronDown" size={12} />
-            </button>
-          )}
-        />
-      ) : (
-        <span className="text-muted px-2.5">{member.role}</span>
+    <Menu
+      groups={[
+        {
+          label: "Role",
+          items: roles.map((role) => ({
+            label: role,
+            isChosen: role === member.role,
+            onSelect: () => setRole(role)
+          }))
+        },
+        {
+          items: [
+            member.active
+              ? {
+                  label: "End access: their keys and agents stop",
+                  isDangerous: true,
+                  onSelect: () => setActive(false)
+                }
+              : { label: "Give access again", onSelect: () => setActive(true) }
+          ]
+        }
+      ]}
+      label={`Role of ${member.name}`}
+      trigger={(props) => (
+        <button
+          {...props}
+          aria-label={`${member.role}: change the role of ${member.name}`}
+          className={buttonClass("quiet")}
+          type="button"
+        >
+          {member.role}
+          <Icon name="chevronDown" size={12} />
+        </button>
       )}
-    </li>
+    />
   )
 }
 
+const MemberRow = ({ isSelf, mayManage, member, slug }: RowProps) => (
+  <Item
+    actions={
+      mayManage && !isSelf ? (
+        <RoleMenu member={member} slug={slug} />
+      ) : (
+        <span className="text-muted px-2.5">{member.role}</span>
+      )
+    }
+    badges={
+      <>
+        {isSelf && <Badge>you</Badge>}
+        {!member.active && <Badge>no access</Badge>}
+      </>
+    }
+    detail={`${member.email}${member.emailVerifiedAt === null ? ", not verified" : ""}`}
+    isFaded={!member.active}
+    name={member.name}
+  >
+    <Cell>
+      <Since at={member.joinedAt} never="" word="joined" />
+    </Cell>
+  </Item>
+)
+
 const InviteRow = ({ invite, slug }: { readonly invite: Invite; readonly slug: string }) => {
-  const queries = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => client.invites.revoke({ params: { slug, invite: invite.id } }),
-    onSuccess: () => toast({ title: `The invite of ${invite.email} is revoked` }),
-    onError: (error) => tellFailure("The invite is not revoked.", error),
-    onSettled: () => queries.invalidateQueries({ queryKey: workspaceKey(slug, "invites") })
+  const revoke = useAction({
+    act: () => client.invites.revoke({ params: { slug, invite: invite.id } }),
+    done: () => ({ title: `The invite of ${invite.email} is revoked` }),
+    failed: () => "The invite is not revoked.",
+    changes: [invitesQuery(slug).queryKey]
   })
   return (
-    <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4 py-1">
-      <span className="foreign min-w-40 flex-1 truncate">{invite.email}</span>
-      <span className="text-muted">{invite.role}</span>
-      <span className="text-muted">
-        until <Time at={invite.expiresAt} />
-      </span>
-      <Button
-        aria-label={`Revoke the invite of ${invite.email}`}
-        isBusy={revoke.isPending}
-        look="quiet"
-        onClick={() => revoke.mutate()}
-      >
-        Revoke
-      </Button>
-    </li>
+    <Item
+      actions={
+        <Button
+          aria-label={`Revoke the invite of ${invite.email}`}
+          isBusy={revoke.isPending}
+          look="quiet"
+          onClick={() => revoke.mutate()}
+        >
+          Revoke
+        </Button>
+      }
+      detail={invite.role}
+      name={invite.email}
+    >
+      <Cell>
+        <Since at={invite.expiresAt} never="" word="until" />
+      </Cell>
+    </Item>
   )
 }
 
@@ -168,20 +177,19 @@ const Invites = ({ slug }: { readonly slug: string }) => {
   const pending = (data?.invites ?? []).filter((one) => one.status === "pending")
   if (pending.length === 0) return null
   return (
-    <section aria-label="Pending invites">
-      <h2 className="text-muted border-border border-b px-4 pt-5 pb-1 text-xs font-medium">Pending invites</h2>
-      <ul>
+    <Section isFlush title="Pending invites">
+      <ul aria-label="Pending invites">
         {pending.map((invite) => (
           <InviteRow invite={invite} key={invite.id} slug={slug} />
         ))}
       </ul>
-    </section>
+    </Section>
   )
 }
 
 const MembersScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/settings/members" })
-  const { data, error, refetch } = useQuery(membersQuery(slug))
+  const query = useQuery(membersQuery(slug))
   const me = useMe()
   const mayManage = mayAct(useRole(slug), "admin")
   const [isInviting, setInviting] = useState(false)
@@ -198,23 +206,21 @@ const MembersScreen = () => {
         crumbs={[]}
         title="Members"
       />
-      {data !== undefined ? (
-        <ul aria-label="Members">
-          {data.members.map((member) => (
-            <MemberRow
-              isSelf={member.id === me?.id}
-              key={member.id}
-              mayManage={mayManage}
-              member={member}
-              slug={slug}
-            />
-          ))}
-        </ul>
-      ) : error !== null ? (
-        <FailureView error={error} onRetry={() => void refetch()} />
-      ) : (
-        <SkeletonRows rows={5} />
-      )}
+      <Loaded query={query} rows={5}>
+        {({ members }) => (
+          <ul aria-label="Members">
+            {members.map((member) => (
+              <MemberRow
+                isSelf={member.id === me?.id}
+                key={member.id}
+                mayManage={mayManage}
+                member={member}
+                slug={slug}
+              />
+            ))}
+          </ul>
+        )}
+      </Loaded>
       {mayManage && <Invites slug={slug} />}
       {isInviting && (
         <Suspense fallback={null}>

@@ -75,3 +75,13 @@ export const trendsQuery = (slug: string, product: string, from: string, environ
         { signal }
       )
   })
+
+/** Leases are no events: they are asked for again while they are looked at. */
+const leaseMillis = 1_000
+
+export const semaphoresQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "semaphores"),
+    queryFn: ({ signal }) => client.semaphores.list({ params: { slug } }, { signal }),
+    refetchInterval: ({ state }) => (state.error === null ? leaseMillis : false)
+  })

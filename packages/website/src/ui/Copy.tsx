@@ -50,7 +50,7 @@ export const Copyable = ({ label, shown, text }: CopyableProps) => {
   return (
     <button
       aria-label={`${shown ?? text}: ${label.toLowerCase()}`}
-      className="group/copy hover:bg-hover relative -mx-1 inline-flex max-w-full min-w-0 items-center rounded-sm px-1"
+      className="group/copy hover:bg-hover relative -mx-1 inline-flex max-w-[calc(100%+0.5rem)] min-w-0 items-center rounded-sm px-1"
       data-tip={shown === undefined || shown === text ? label : `${label}: ${text}`}
       onClick={() => void copy()}
       type="button"

@@ -45,12 +45,18 @@ export const Empty = ({ action, children, command, icon, title }: EmptyProps) =>
   </div>
 )
 
-export const Command = ({ text }: { readonly text: string }) => (
+interface CommandProps {
+  readonly text: string
+  /** What its copy button says, where there are several. */
+  readonly label?: string
+}
+
+export const Command = ({ label = "Copy the command", text }: CommandProps) => (
   <div className="border-border bg-sunken flex w-full items-start gap-2 rounded-md border py-1 pr-1 pl-3 text-left">
-    <pre className="min-w-0 flex-1 overflow-x-auto py-1 font-mono text-xs" tabIndex={0}>
+    <pre className="max-h-72 min-w-0 flex-1 overflow-auto py-1 font-mono text-xs" tabIndex={0}>
       {text}
     </pre>
-    <CopyButton label="Copy the command" text={text} />
+    <CopyButton label={label} text={text} />
   </div>
 )
 

@@ -1,6 +1,7 @@
 import { Toast } from "@base-ui/react/toast"
 import { useEffect } from "react"
 import { Button, buttonClass, IconButton } from "./Button.tsx"
+import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { showToastsBy, type Toast as Told } from "./toast.ts"
 
@@ -10,8 +11,8 @@ const List = () => {
     () =>
       showToastsBy((one) => {
         add({
-          title: one.title,
-          ...(one.detail === undefined ? {} : { description: one.detail }),
+          title: visible(one.title),
+          ...(one.detail === undefined ? {} : { description: visible(one.detail) }),
           data: one,
           timeout: one.tone === "danger" ? 0 : 6_000,
           // An urgent one is only announced: its link could not be reached until the keyboard is in it.

@@ -1,119 +1,185 @@
-import { afterAll, beforeAll, expect, it } from "vitest"
-import { type Site, startSite } from "../support/Site.ts"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed } from "../support/Seed.ts"
+import { startRun } from "../support/SeedSettings.ts"
+import { callWith, joinAs, type Site, startSite } from "../support/Site.ts"
 
-/** Text of strangers on the screens of tests over time and of the vault: nothing of it runs, and nothing breaks the layout. */
+/** Names and texts that others write, each as bad as the API takes it: nothing of them runs, turns the page, or makes it wider. */
 
 let site: Site
 
 beforeAll(async () => {
-  site = await startSite()
+  site = await startSite({ WEBHOOK_PRIVATE: "true" })
+  await seed(site.call)
 })
 
 afterAll(async () => {
   await site.close()
+  // Also what the policy of the pages has refused.
   expect(site.problems).toEqual([])
 })
 
-const long = "x".repeat(100_000)
-const markup = "<img src=x onerror=alert(1)><svg onload=alert(2)>"
+const script = `<script>window.hacked=1</script><img src=x onerror=window.hacked=1>`
+const svg = `<svg onload=window.hacked=1><a href=javascript:hacked>`
+const bidi = `\u202Egnp.exe\u2066 \u200F\u2069`
+/** As long as the API takes it: where it takes 100,000 characters, so many. */
+const long = (max: number) => "W".repeat(Math.min(max, 100_000))
 
-const finish = async (status: "passed" | "failed") => {
-  const { number } = await site.call<{ number: number }>("POST", "test-runs", {
-    product: "shop",
-    environment: "staging",
-    baseUrl: "https://staging.shop.example.com",
-    git: {
-      branch: `\u202e${"b".repeat(200)}`,
-      sha: "a".repeat(40),
-      dirty: false,
-      subject: `${markup}${long.slice(0, 400)}`
-    },
-    machine: { hostname: "ci", platform: "linux" },
-    selection: { coverage: null, folders: [], caseIds: [] }
-  })
-  const attempt = { status, durationMs: 20_000, startedAt: new Date().toISOString(), files: [] }
-  await site.call("POST", `test-runs/${number}/finish`, {
-    interrupted: false,
-    durationMs: 1_000,
-    error: null,
-    cleanup: null,
-    tests: [
-      {
-        caseId: `<b>/../%2f?#${"c".repeat(400)}`,
-        title: `${markup}\u202e${long.slice(0, 3_000)}`,
-        file: long.slice(0, 4_000),
-        coverage: "critical",
-        testKind: "<i>kind</i>",
-        priority: null,
-        files: [],
-        attempt: {
-          ...attempt,
-          errorMessage: status === "failed" ? `${markup}${long}` : null,
-          errorStack: null,
-          files: status === "failed" ? [`${"<b>".repeat(20)}-expected.png`, `${"<b>".repeat(20)}-actual.png`] : []
-        }
-      }
-    ]
-  })
-  return number
+const texts = (max: number) => [script.slice(0, max), svg.slice(0, max), bidi, long(max)]
+
+/** The first of them that the API takes, of those that it may refuse by its own rules. */
+const all = async (max: number, send: (text: string, index: number) => Promise<unknown>) => {
+  let taken = 0
+  for (const [index, text] of texts(max).entries()) {
+    await send(text, index).then(
+      () => taken++,
+      (error: unknown) => expect(String(error)).toMatch(/: 400 /)
+    )
+  }
+  expect(taken).toBeGreaterThan(0)
 }
 
-it("Hostile text stays text, within the window", async () => {
-  await site.call("POST", "products", {
-    slug: "shop",
-    name: `${markup}${"n".repeat(40)}`.slice(0, 100),
-    type: "website"
-  })
-  for (const slug of ["staging", "production"]) {
-    const name = `<script>${slug}</script>${"e".repeat(60)}`
-    await site.call("POST", "environments", {
-      slug,
-      name,
-      class: slug === "production" ? "production" : "non-production"
+const plant = async () => {
+  const { call, origin } = site
+  await all(80, (name) => call("POST", "deployments/shop/production/tokens", { name }))
+  await all(80, (name) => call("POST", "account-api-keys", { name, role: "member" }))
+  await all(80, (name) => call("POST", "/v1/api-keys", { name }))
+  await all(2_000, (text, index) =>
+    call("POST", "webhooks", { url: `http://127.0.0.1:9/${index}${text.replaceAll(" ", "")}`.slice(0, 2_000) })
+  )
+  const publisher = { issuer: "https://gitlab.com", ownerId: "1", role: "viewer", scopes: null }
+  await all(200, (workflow, index) =>
+    call("POST", "trusted-publishers", {
+      ...publisher,
+      repositoryId: `1${index}`,
+      workflow: workflow.replaceAll(/[@\\/]/g, "")
     })
-    await site.call("POST", "deployments", { product: "shop", environment: slug, baseUrl: "https://shop.example.com" })
-  }
-  await site.call("PATCH", "deployments/shop/staging", { version: "v1" })
-  const base = await finish("passed")
-  await site.call("PATCH", "deployments/shop/staging", {
-    version: `<b>${"v".repeat(80)}`,
-    commits: [{ sha: "abcdef0123", subject: `${markup}\u202e${long.slice(0, 1_500)}` }]
+  )
+  await all(255, (environment, index) =>
+    call("POST", "trusted-publishers", { ...publisher, repositoryId: `2${index}`, workflow: "a.yml", environment })
+  )
+  await call("POST", "trusted-publishers", {
+    ...publisher,
+    repositoryId: "9".repeat(20),
+    ownerId: "9".repeat(20),
+    workflow: "b.yml",
+    ref: `refs/heads/${long(289)}`
   })
-  const name = `<b>${"N".repeat(250)}`
-  await site.call("POST", "products/shop/secrets", { name, values: { staging: `${markup}${long.slice(0, 60_000)}` } })
-  const run = await finish("failed")
-  const counted = async () =>
-    (await site.call<{ cases: ReadonlyArray<{ states: ReadonlyArray<string> }> }>("GET", "products/shop/cases"))
-      .cases[0]
-  while (!(await counted())?.states.includes("failing")) continue
-  const screens = {
-    "tests?product=shop": /<img src=x/,
-    "trends?product=shop": /Finished runs/,
-    [`compare?base=${base}&run=${run}`]: /<svg onload/,
-    "vault?product=shop": /N{20}/,
-    "vault/compare?product=shop": /N{20}/,
-    [`products/shop/secrets/${encodeURIComponent(name)}`]: /has a value/
+  await all(255, (text) =>
+    call("POST", "products/shop/secrets", { name: `SECRET_${text}`.slice(0, 255), values: { staging: "x" } })
+  )
+  await all(100, (name, index) => call("POST", "products", { slug: `p${index}`, name, type: "api" }))
+  await all(100, (name) => call("PATCH", "/v1/workspaces/main", { name }))
+  const run = await startRun(site)
+  const holder = callWith(origin, run.semaphores.token)
+  await all(100, (name, index) =>
+    holder("POST", `semaphores/${encodeURIComponent(name.replaceAll("/", ""))}/leases`, {
+      capacity: 2,
+      ttlMs: 300_000,
+      test: texts(1_000)[index]
+    })
+  )
+  const waiting = { capacity: 1, ttlMs: 300_000, waitMs: 0 }
+  for (const [index, test] of texts(1_000).entries()) {
+    await holder("POST", "semaphores/queue/leases", { ...waiting, test, requestId: String(index) })
   }
-  for (const width of [1440, 320]) {
-    const page = await site.signIn({ width })
-    page.on("dialog", () => site.problems.push("a dialog"))
-    const isSound = async (what: string) => {
-      const isWithin = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
-      const elements = await page.locator("main script, main style, main i, main b, main svg[onload]").count()
-      expect([what, isWithin, elements]).toEqual([what, true, 0])
-    }
-    for (const [path, text] of Object.entries(screens)) {
-      await page.goto(`${site.origin}/w/main/${path}`)
-      await page.locator("#screen").getByText(text).first().waitFor()
-      await isSound(path)
-    }
-    await page.goto(`${site.origin}/w/main/tests?product=shop`)
-    await page.getByRole("list", { name: "Tests" }).getByRole("link").first().press("Enter")
-    await page.getByRole("list", { name: "Why" }).waitFor()
-    await isSound("case")
-    await page.getByRole("list", { name: "Newest results" }).getByRole("link").last().press("Enter")
-    await page.getByRole("button", { name: "Side by side" }).press("Enter")
-    await page.getByText("was never uploaded").first().waitFor()
-    await isSound("pictures")
+}
+
+/** People, each with a name that is bad; one of them has made what an admin sees. */
+const joinAll = async () => {
+  const pages: Array<Page> = []
+  for (const [index, name] of texts(100).entries()) {
+    pages.push(await joinAs(site, `a${index}${"x".repeat(50)}@${"y".repeat(60)}.example.com`, name, "viewer"))
   }
+  return pages
+}
+
+const screens = [
+  "audit",
+  "webhooks",
+  "semaphores",
+  "events",
+  "deployments/shop/production?view=tokens",
+  "settings",
+  "settings/profile",
+  "settings/members",
+  "settings/api-keys",
+  "settings/api-keys?of=workspace",
+  "settings/credentials",
+  "settings/trusted-publishers"
+]
+
+const problemsOf = async (page: Page, path: string) => {
+  await page.goto(`${site.origin}/w/main/${path}`)
+  await page.locator("#screen h1").waitFor()
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null)
+  return page.evaluate(() => {
+    const screen = document.querySelector<HTMLElement>("#screen")!
+    return {
+      ran: "hacked" in window,
+      // Elements that text has become.
+      made: document.querySelectorAll("#screen img, #screen script, #screen a[href^='javascript'], #screen svg[onload]")
+        .length,
+      wider: [document.documentElement.scrollWidth - innerWidth, screen.scrollWidth - screen.clientWidth],
+      // Marks that turn what follows are shown as what they are.
+      turned: /[\u202A-\u202E\u2066-\u2069\u200F]/.test(document.body.innerText)
+    }
+  })
+}
+
+const none = { ran: false, made: 0, wider: [0, 0], turned: false }
+
+describe("What others write", () => {
+  it("stays text on every screen of settings and records, narrow and wide", async () => {
+    await plant()
+    const [theirs] = await joinAll()
+    const found: Record<string, unknown> = {}
+    const expected: Record<string, unknown> = {}
+    for (const width of [1440, 320]) {
+      const page = await site.signIn({ width })
+      for (const path of screens) {
+        found[`${path} at ${width}`] = await problemsOf(page, path)
+        expected[`${path} at ${width}`] = none
+      }
+      await page.goto(`${site.origin}/w/main/webhooks`)
+      for (const link of await page.getByRole("list", { name: "Webhooks" }).getByRole("link").all()) {
+        const path = (await link.getAttribute("href"))!.replace("/w/main/", "")
+        const other = await site.signIn({ width })
+        found[`${path} at ${width}`] = await problemsOf(other, path)
+        expected[`${path} at ${width}`] = none
+        await other.context().close()
+      }
+    }
+    found["their profile"] = await problemsOf(theirs!, "settings/profile")
+    expected["their profile"] = none
+    expect(found).toEqual(expected)
+  })
+
+  it("stays text in dialogs, details and what is said of it", async () => {
+    const page = await site.signIn({ width: 320 })
+    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=tokens`)
+    const list = page.getByRole("list", { name: "Deployment tokens" })
+    const count = await list.getByRole("listitem").count()
+    for (let row = 0; row < count; row++) {
+      await list
+        .getByRole("button", { name: /^Revoke/ })
+        .nth(row)
+        .click()
+      await page.getByRole("dialog").waitFor()
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      expect(wider).toBe(0)
+      await page.getByRole("button", { name: "Cancel" }).click()
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+    }
+    await page.goto(`${site.origin}/w/main/audit`)
+    const details = page.getByRole("button", { name: /^Details of/ })
+    await details.first().waitFor()
+    for (const each of (await details.all()).slice(0, 40)) await each.click()
+    const state = await page.evaluate(() => [
+      "hacked" in window,
+      document.documentElement.scrollWidth - innerWidth,
+      document.querySelector("#screen")!.scrollWidth - document.querySelector("#screen")!.clientWidth
+    ])
+    expect(state).toEqual([false, 0, 0])
+  })
 })

@@ -2,19 +2,23 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded } from "../support/Seed.ts"
+import { seedSettings, type SeededSettings } from "../support/SeedSettings.ts"
 import { type Looks, type Site, startSite } from "../support/Site.ts"
 
 /** Every screen and dialog, in light and dark, narrow and wide: nothing for axe to find, and nothing wider than the window. */
 
 let site: Site
 let seeded: Seeded
+let settings: SeededSettings
 
 beforeAll(async () => {
-  site = await startSite()
+  site = await startSite({ WEBHOOK_PRIVATE: "true" })
   seeded = await seed(site.call)
+  settings = await seedSettings(site)
 })
 
 afterAll(async () => {
+  settings.close()
   await site.close()
   expect(site.problems).toEqual([])
 })
@@ -55,6 +59,18 @@ const screens = (): Readonly<Record<string, string>> => ({
   Events: "/w/main/events",
   Members: "/w/main/settings/members",
   "API keys": "/w/main/settings/api-keys",
+  "API keys of the workspace": "/w/main/settings/api-keys?of=workspace",
+  "Deployment tokens": "/w/main/deployments/shop/production?view=tokens",
+  "Deployment tokens, none": "/w/main/deployments/shop/staging?view=tokens",
+  Audit: "/w/main/audit",
+  "Audit, none": "/w/main/audit?action=agent_denied",
+  Webhooks: "/w/main/webhooks",
+  Webhook: `/w/main/webhooks/${settings.webhook}`,
+  Semaphores: "/w/main/semaphores",
+  Workspace: "/w/main/settings",
+  Profile: "/w/main/settings/profile",
+  Credentials: "/w/main/settings/credentials",
+  "Trusted publishers": "/w/main/settings/trusted-publishers",
   Facts: "/w/main/products/shop",
   "No page": "/w/main/nothing/here"
 })
@@ -106,6 +122,48 @@ const overlays: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.goto(`${site.origin}/w/main/settings/api-keys`)
     await page.getByRole("button", { name: "New API key" }).click()
     await page.getByRole("dialog").waitFor()
+  },
+  "New deployment token": async (page) => {
+    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=tokens`)
+    await page.getByRole("button", { name: "New token" }).click()
+    await page.getByRole("dialog").getByLabel("Name").waitFor()
+  },
+  "Lines of a token": async (page) => {
+    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=tokens`)
+    await page.getByRole("button", { name: "Lines to paste" }).click()
+    await page.getByRole("tab", { name: "Kubernetes" }).click()
+    await page.getByRole("tabpanel", { name: "Kubernetes" }).waitFor()
+  },
+  "Revoke a token": async (page) => {
+    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=tokens`)
+    await page.getByRole("button", { name: "Revoke kubernetes", exact: true }).click()
+    await page.getByRole("dialog", { name: "Revoke kubernetes?" }).waitFor()
+  },
+  "Trust a workflow": async (page) => {
+    await page.goto(`${site.origin}/w/main/settings/trusted-publishers`)
+    await page.getByRole("button", { name: "Trust a workflow" }).click()
+    await page.getByRole("dialog").getByLabel("Number of the repository").waitFor()
+  },
+  "New webhook": async (page) => {
+    await page.goto(`${site.origin}/w/main/webhooks`)
+    await page.getByRole("button", { name: "New webhook" }).click()
+    await page.getByRole("dialog").getByLabel("Address").waitFor()
+  },
+  "Actions of the audit": async (page) => {
+    await page.goto(`${site.origin}/w/main/audit`)
+    await page.getByRole("button", { name: "action" }).click()
+    await page.getByRole("menuitemradio", { name: "secret read" }).waitFor()
+  },
+  "Details of the audit": async (page) => {
+    await page.goto(`${site.origin}/w/main/audit`)
+    const details = page.getByRole("button", { name: /^Details of/ }).first()
+    await details.click()
+    await page.getByText("Network address").waitFor()
+  },
+  "Add a passkey": async (page) => {
+    await page.goto(`${site.origin}/w/main/settings/profile`)
+    await page.getByRole("button", { name: "Add a passkey" }).click()
+    await page.getByRole("dialog").getByLabel("Name").waitFor()
   }
 }
 
@@ -116,34 +174,45 @@ const forms: ReadonlyArray<Looks> = [
   { colorScheme: "dark", width: 1440 }
 ]
 
+/** A test looks at dozens of screens. */
+const longMillis = 400_000
+
 describe("What is shown is for everybody to use", () => {
   for (const looks of forms) {
     const form = `${looks.colorScheme}, ${looks.width} px`
 
-    it(`on every screen: ${form}`, async () => {
-      const page = await site.signIn(looks)
-      const findings: Record<string, unknown> = {}
-      for (const [name, path] of Object.entries(screens())) {
-        await page.goto(`${site.origin}${path}`)
-        await settled(page)
-        const found = await axeFindings(page)
-        if (found.length > 0) findings[name] = found
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        if (overflow > 0) findings[`${name} is too wide`] = overflow
-      }
-      expect(findings).toEqual({})
-    })
+    it(
+      `on every screen: ${form}`,
+      async () => {
+        const page = await site.signIn(looks)
+        const findings: Record<string, unknown> = {}
+        for (const [name, path] of Object.entries(screens())) {
+          await page.goto(`${site.origin}${path}`)
+          await settled(page)
+          const found = await axeFindings(page)
+          if (found.length > 0) findings[name] = found
+          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+          if (overflow > 0) findings[`${name} is too wide`] = overflow
+        }
+        expect(findings).toEqual({})
+      },
+      longMillis
+    )
 
-    it(`in every dialog and menu: ${form}`, async () => {
-      const page = await site.signIn(looks)
-      const findings: Record<string, unknown> = {}
-      for (const [name, open] of Object.entries(overlays)) {
-        await open(page)
-        const found = await axeFindings(page)
-        if (found.length > 0) findings[name] = found
-        await page.keyboard.press("Escape")
-      }
-      expect(findings).toEqual({})
-    })
+    it(
+      `in every dialog and menu: ${form}`,
+      async () => {
+        const page = await site.signIn(looks)
+        const findings: Record<string, unknown> = {}
+        for (const [name, open] of Object.entries(overlays)) {
+          await open(page)
+          const found = await axeFindings(page)
+          if (found.length > 0) findings[name] = found
+          await page.keyboard.press("Escape")
+        }
+        expect(findings).toEqual({})
+      },
+      longMillis
+    )
   }
 })

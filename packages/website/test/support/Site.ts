@@ -40,7 +40,8 @@ export interface Looks {
 
 export type Call = <A = unknown>(method: string, path: string, body?: unknown) => Promise<A>
 
-const callWith =
+/** Calls with a key or a token of a run. */
+export const callWith =
   (origin: string, key: string): Call =>
   async <A>(method: string, path: string, body?: unknown) => {
     const isBytes = body instanceof Uint8Array
@@ -60,6 +61,18 @@ const callWith =
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 500)}`)
     return (text === "" ? undefined : JSON.parse(text)) as A
   }
+
+/** A page of a browser of its own, in which somebody is signed in who has just joined. */
+export const joinAs = async (site: Site, email: string, name: string, role: string): Promise<Page> => {
+  const { token } = await site.call<{ token: string }>("POST", "invites", { email, role, deliver: "link" })
+  const page = await site.visit()
+  await page.goto(`${site.origin}/sign-in`)
+  await page.evaluate(async (body) => {
+    const headers = { "content-type": "application/json" }
+    await fetch("/auth/v1/invites/accept", { method: "POST", headers, body })
+  }, JSON.stringify({ token, name }))
+  return page
+}
 
 const moment = () => new Promise((resolve) => setTimeout(resolve, 100))
 

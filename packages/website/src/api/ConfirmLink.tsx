@@ -1,5 +1,5 @@
-import { confirmText } from "../api/failures.ts"
-import { confirmPath } from "../api/session.ts"
+import { confirmText } from "./failures.ts"
+import { confirmPath } from "./session.ts"
 import { buttonClass } from "../ui/Button.tsx"
 
 /** Leads to a proof of who one is, in another tab: what is typed here stays. */

@@ -1,0 +1,83 @@
+import type { ReactNode } from "react"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { ConfirmLink } from "./ConfirmLink.tsx"
+import { failureOf, isUnconfirmed } from "./failures.ts"
+
+interface Props {
+  readonly title: string
+  readonly description?: ReactNode
+  /** The verb on its button. */
+  readonly action: string
+  /** It ends something, and says so by its colour. */
+  readonly isDangerous?: boolean
+  /** What the button does: a mutation. */
+  readonly doing: { readonly error: unknown; readonly isPending: boolean; readonly mutate: () => void }
+  /** Whether enough is filled in. */
+  readonly isReady?: boolean
+  /** The fields of the body that show their own issues. */
+  readonly fields?: ReadonlyArray<string>
+  readonly onClose: () => void
+  readonly children?: ReactNode
+}
+
+/** A dialog that does one thing, and says why it could not. Load it lazily: it brings Base UI. */
+export const FormDialog = ({
+  action,
+  children,
+  description,
+  doing,
+  fields = [],
+  isDangerous = false,
+  isReady = true,
+  onClose,
+  title
+}: Props) => {
+  const failure = doing.error === null ? undefined : failureOf(doing.error)
+  const isAtField = failure?.issues?.some(({ path }) => fields.includes(path[0] ?? "")) === true
+  const submit = () => isReady && !doing.isPending && doing.mutate()
+  return (
+    <Dialog
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
+          <Button
+            disabled={!isReady}
+            isBusy={doing.isPending}
+            look={isDangerous ? "danger" : "primary"}
+            onClick={submit}
+          >
+            {action}
+          </Button>
+        </>
+      }
+      description={description}
+      isPersistent
+      onClose={onClose}
+      title={title}
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        {children}
+        {failure !== undefined && !isAtField && (
+          <p className="text-danger foreign" role="alert">
+            {failure.message}
+            {failure.call?.requestId !== undefined && (
+              <span className="text-faint block text-xs">
+                Request <span className="font-mono">{failure.call.requestId}</span>
+              </span>
+            )}
+          </p>
+        )}
+        {/* Enter in a field does what the button does. */}
+        <button aria-hidden="true" className="hidden" tabIndex={-1} type="submit" />
+      </form>
+    </Dialog>
+  )
+}

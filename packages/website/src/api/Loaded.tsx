@@ -1,0 +1,17 @@
+import type { ReactNode } from "react"
+import { SkeletonRows } from "../ui/States.tsx"
+import { FailureView } from "./FailureView.tsx"
+
+interface Props<A> {
+  readonly query: { readonly data: A | undefined; readonly error: unknown; readonly refetch: () => unknown }
+  /** How many rows stand for what comes. */
+  readonly rows: number
+  readonly children: (data: NonNullable<A>) => ReactNode
+}
+
+/** What a query answers; until then its skeleton, or why there is nothing. */
+export const Loaded = <A,>({ children, query, rows }: Props<A>) => {
+  if (query.data !== undefined && query.data !== null) return children(query.data)
+  if (query.error !== null) return <FailureView error={query.error} onRetry={() => void query.refetch()} />
+  return <SkeletonRows rows={rows} />
+}

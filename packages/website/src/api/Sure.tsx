@@ -1,0 +1,42 @@
+import { lazy, Suspense, useEffect, useState } from "react"
+import { Button } from "../ui/Button.tsx"
+import type { SureProps } from "./SureDialog.tsx"
+
+const SureDialog = lazy(() => import("./SureDialog.tsx"))
+
+interface Props extends Omit<SureProps, "onClose" | "action" | "doing"> {
+  readonly verb: string
+  /** What it is done to, for screen readers. */
+  readonly subject: string
+  /** The verb on the button of the dialog, where it says more. */
+  readonly action?: string
+  readonly doing: SureProps["doing"] & { readonly isSuccess: boolean; readonly reset: () => void }
+  readonly look?: "quiet" | "plain" | "danger"
+}
+
+/** A button that asks in a dialog before it does what others notice. */
+export const Sure = ({ action, doing, look = "quiet", subject, verb, ...rest }: Props) => {
+  const [isOpen, setOpen] = useState(false)
+  const { isSuccess, reset } = doing
+  useEffect(() => {
+    if (!isSuccess) return
+    setOpen(false)
+    reset()
+  }, [isSuccess, reset])
+  const close = () => {
+    setOpen(false)
+    reset()
+  }
+  return (
+    <>
+      <Button aria-label={`${verb} ${subject}`} look={look} onClick={() => setOpen(true)}>
+        {verb}
+      </Button>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <SureDialog {...rest} action={action ?? verb} doing={doing} onClose={close} />
+        </Suspense>
+      )}
+    </>
+  )
+}

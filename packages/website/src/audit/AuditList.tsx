@@ -1,0 +1,130 @@
+import { Link } from "@tanstack/react-router"
+import type { AuditEntry } from "@delivery/domain/audit/Audit"
+import { useId, useState } from "react"
+import { actorName } from "../api/actors.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { IconButton } from "../ui/Button.tsx"
+import { Facts } from "../ui/Facts.tsx"
+import { counted, visible } from "../ui/format.ts"
+import { Time } from "../ui/Time.tsx"
+
+/** Who did what, a line each; what else is known of it, below the line when it is asked for. */
+
+/** `key_created` as words. The operation that was refused stays as the API calls it: `members.update`. */
+const wordsOf = (action: string): string => visible(action).replaceAll("_", " ")
+
+/** The most that a line says of what others wrote. */
+const maxText = 500
+
+const changesOf = ({ changes = [] }: AuditEntry): string =>
+  changes.map(({ field, from, to }) => `${field}: ${from === null ? "" : `${from} → `}${to ?? "none"}`).join(", ")
+
+/** Of a secret: where and which version; of a deployment that read its secrets: how many. */
+const scopeOf = ({ environments, secrets, versions }: AuditEntry): string => {
+  if (secrets !== undefined) return counted(secrets.length, "secret")
+  return (environments ?? [])
+    .map((environment, index) => `${environment}${versions?.[index] === undefined ? "" : ` v${versions[index]}`}`)
+    .join(", ")
+}
+
+const credentialOf = ({ credential }: AuditEntry): string =>
+  credential === null
+    ? "none was shown"
+    : [credential.kind, credential.lastFour === "" ? "" : `…${credential.lastFour}`]
+        .filter((one) => one !== "")
+        .join(" ")
+
+const Details = ({ entry, id }: { readonly entry: AuditEntry; readonly id: string }) => (
+  <div className="bg-sunken border-border border-b pl-4" id={id}>
+    <Facts
+      facts={[
+        [
+          "Action",
+          <span className="font-mono text-xs" key="action">
+            {visible(entry.action)}
+          </span>
+        ],
+        ["Subject", `${visible(entry.subject.label)} (${visible(entry.subject.type)} ${visible(entry.subject.id)})`],
+        ["Credential", credentialOf(entry)],
+        ["Network address", entry.address ?? "none: it was the server itself"],
+        ...(entry.secrets === undefined
+          ? []
+          : [
+              ["Secrets", entry.secrets.map(({ name, version }) => `${visible(name)} v${version}`).join(", ")] as const
+            ]),
+        ...(entry.count === undefined ? [] : [["Times", String(entry.count)] as const]),
+        ...((entry.changes ?? []).length === 0 ? [] : [["Changes", visible(changesOf(entry))] as const]),
+        ["Request", entry.requestId ?? "none"]
+      ]}
+    />
+  </div>
+)
+
+interface RowProps {
+  readonly entry: AuditEntry
+}
+
+const Row = ({ entry }: RowProps) => {
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
+  const { actor } = entry
+  const name = actorName(actor)
+  const label = visible(entry.subject.label).slice(0, maxText)
+  const what = [scopeOf(entry), changesOf(entry)].filter((one) => one !== "").join(" · ")
+  return (
+    <li>
+      <div className="border-border flex min-h-(--row) flex-wrap items-center gap-x-2 border-b py-1 pr-2 pl-4">
+        {actor.kind === "removed" ? (
+          <span className="text-muted md:w-36">{entry.credential?.kind ?? "somebody"}</span>
+        ) : (
+          <Link
+            className="foreign max-w-40 truncate font-medium hover:underline md:w-36"
+            from="/w/$slug/audit"
+            search={(before) => ({ ...before, actor: actor.id })}
+            title={`Only what ${name} did`}
+            to="."
+          >
+            {name}
+          </Link>
+        )}
+        <span className="text-muted foreign md:w-44">{wordsOf(entry.action)}</span>
+        <Link
+          className="foreign max-w-full min-w-0 truncate hover:underline md:max-w-100"
+          from="/w/$slug/audit"
+          search={(before) => ({ ...before, subject: entry.subject.id })}
+          title={`Only what was done to ${label}`}
+          to="."
+        >
+          {label}
+        </Link>
+        {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
+        <span className="text-muted foreign min-w-0 flex-1 truncate text-xs max-md:basis-full">
+          {visible(what.slice(0, maxText))}
+        </span>
+        <span className="text-muted tabular text-xs max-lg:hidden">{entry.address}</span>
+        <span className="ml-auto inline-flex items-center gap-1">
+          <span className="text-muted text-right md:w-24">
+            <Time at={entry.at} />
+          </span>
+          <IconButton
+            aria-controls={isOpen ? id : undefined}
+            aria-expanded={isOpen}
+            icon={isOpen ? "chevronDown" : "chevronRight"}
+            isSmall
+            label={`Details of ${wordsOf(entry.action)} ${label.slice(0, 80)}`}
+            onClick={() => setOpen(!isOpen)}
+          />
+        </span>
+      </div>
+      {isOpen && <Details entry={entry} id={id} />}
+    </li>
+  )
+}
+
+export const AuditList = ({ entries }: { readonly entries: ReadonlyArray<AuditEntry> }) => (
+  <ol aria-label="Audit">
+    {entries.map((entry) => (
+      <Row entry={entry} key={entry.id} />
+    ))}
+  </ol>
+)

@@ -1,0 +1,65 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { useParams, useSearch } from "@tanstack/react-router"
+import { actorName } from "../api/actors.ts"
+import { ForAdmins } from "../api/ForAdmins.tsx"
+import { Loaded } from "../api/Loaded.tsx"
+import { visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Older } from "../ui/Older.tsx"
+import { Empty } from "../ui/States.tsx"
+import { AuditFilterBar } from "./AuditFilterBar.tsx"
+import { AuditList } from "./AuditList.tsx"
+import { isFiltered } from "./filters.ts"
+import { auditQuery } from "./queries.ts"
+
+/** Who did what, with which credential and from where, newest first. */
+
+const List = ({ slug }: { readonly slug: string }) => {
+  const filters = useSearch({ from: "/w/$slug/audit" })
+  const query = useInfiniteQuery(auditQuery(slug, filters))
+  const entries = query.data?.pages.flatMap((page) => page.entries) ?? []
+  const nameOf = (id: string) => {
+    for (const { actor, subject } of entries) {
+      if (subject.id === id) return visible(subject.label).slice(0, 80)
+      if (actor.kind !== "removed" && actor.id === id) return actorName(actor)
+    }
+    return undefined
+  }
+  return (
+    <>
+      <AuditFilterBar filters={filters} nameOf={nameOf} slug={slug} />
+      <Loaded query={query} rows={14}>
+        {() =>
+          entries.length === 0 ? (
+            isFiltered(filters) ? (
+              <Empty icon="filter" title="No entry matches">
+                Clear a filter to see more.
+              </Empty>
+            ) : (
+              <Empty icon="lock" title="Nothing has been done yet" />
+            )
+          ) : (
+            <>
+              <AuditList entries={entries} />
+              <Older noun="entries" query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  )
+}
+
+const AuditScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/audit" })
+  return (
+    <>
+      <Header crumbs={[]} title="Audit" />
+      <ForAdmins slug={slug} subject="The audit is">
+        <List slug={slug} />
+      </ForAdmins>
+    </>
+  )
+}
+
+export default AuditScreen

@@ -1,0 +1,159 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
+import { actorName } from "../api/actors.ts"
+import { client } from "../api/client.ts"
+import { ForAdmins } from "../api/ForAdmins.tsx"
+import { Loaded } from "../api/Loaded.tsx"
+import { Sure } from "../api/Sure.tsx"
+import { useAction } from "../api/useAction.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Filter, withoutUndefined } from "../ui/Filter.tsx"
+import { counted, visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Cell, Item } from "../ui/Item.tsx"
+import { Since } from "../ui/Since.tsx"
+import { Empty } from "../ui/States.tsx"
+import { credentialsQuery, sessionQuery } from "./queries.ts"
+import { ScopeBadges } from "./ScopeBadges.tsx"
+import { credentialKinds, type CredentialsSearch } from "./search.ts"
+
+/** Everything that may act in the workspace, whoever's it is, with block and unblock. */
+
+interface RowProps {
+  readonly credential: WorkspaceCredential
+  readonly slug: string
+  /** Whether it is what this page acts with. */
+  readonly isThis: boolean
+}
+
+const Actions = ({ credential, isThis, slug }: RowProps) => {
+  const name = visible(credential.name)
+  const params = { slug, credential: credential.id }
+  const changes = [credentialsQuery(slug).queryKey]
+  const block = useAction({
+    act: () => client.credentials.block({ params }),
+    done: () => ({ title: `${name} is blocked` }),
+    changes
+  })
+  const unblock = useAction({
+    act: () => client.credentials.unblock({ params }),
+    done: () => ({ title: `${name} may act again` }),
+    failed: () => `${name} stays blocked.`,
+    changes
+  })
+  if (credential.blocked) {
+    return (
+      <Button aria-label={`Unblock ${name}`} isBusy={unblock.isPending} onClick={() => unblock.mutate()}>
+        Unblock
+      </Button>
+    )
+  }
+  return (
+    <Sure doing={block} subject={name} title={`Block ${name}?`} verb="Block">
+      <p>
+        From the next request on, this workspace does not let it in, nor what was made with it: keys, sign-ins of
+        agents, tokens of deployments. It is unblocked here, too.
+      </p>
+      {isThis && <p className="text-danger font-medium">You are signed in with it: you lose this page at once.</p>}
+    </Sure>
+  )
+}
+
+const Row = (props: RowProps) => {
+  const { credential, isThis } = props
+  const owner = actorName(credential.owner)
+  const maker = credential.createdBy === null ? undefined : actorName(credential.createdBy)
+  return (
+    <Item
+      actions={<Actions {...props} />}
+      badges={
+        <>
+          <Badge>{credentialKinds[credential.kind]}</Badge>
+          {isThis && <Badge tone="accent">this session</Badge>}
+          {credential.blocked && <Badge tone="danger">blocked</Badge>}
+          {credential.makerEndedAt !== undefined && (
+            <Badge title="The key that it was made with has ended" tone="warning">
+              maker ended
+            </Badge>
+          )}
+        </>
+      }
+      detail={`${owner === credential.name ? "" : `${owner}, `}${credential.role}${maker === undefined || maker === owner ? "" : ` · made by ${maker}`}${
+        credential.lastFour === null ? "" : ` · …${credential.lastFour}`
+      }`}
+      isFaded={credential.blocked}
+      name={credential.name}
+    >
+      <ScopeBadges scopes={credential.scopes} />
+      <Cell width="narrow">
+        <Since at={credential.lastUsedAt} never="never used" word="used" />
+      </Cell>
+      <Cell width="narrow">
+        <Since at={credential.expiresAt} never="does not end" word="ends" />
+      </Cell>
+    </Item>
+  )
+}
+
+const List = ({ slug }: { readonly slug: string }) => {
+  const { kind, state } = useSearch({ from: "/w/$slug/settings/credentials" })
+  const navigate = useNavigate({ from: "/w/$slug/settings/credentials" })
+  const { data: current } = useQuery(sessionQuery)
+  const set = (change: { readonly [Name in keyof CredentialsSearch]?: CredentialsSearch[Name] | undefined }) =>
+    void navigate({ search: (before) => withoutUndefined<CredentialsSearch>({ ...before, ...change }), replace: true })
+  return (
+    <>
+      <search aria-label="Credentials" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
+        <Filter
+          choices={Object.entries(credentialKinds).map(([value, label]) => ({ value, label }))}
+          noun="kind"
+          onChange={(kind) => set({ kind: kind as WorkspaceCredential["kind"] | undefined })}
+          value={kind}
+        />
+        <Filter
+          choices={[{ value: "blocked", label: "blocked" }]}
+          noun="state"
+          onChange={(state) => set({ state: state as "blocked" | undefined })}
+          value={state}
+        />
+      </search>
+      <Loaded query={useQuery(credentialsQuery(slug))} rows={10}>
+        {({ credentials }) => {
+          const shown = credentials.filter(
+            (one) => (kind === undefined || one.kind === kind) && (state === undefined || one.blocked)
+          )
+          return shown.length === 0 ? (
+            <Empty icon="filter" title={`None of ${counted(credentials.length, "credential")} matches`} />
+          ) : (
+            <ul aria-label="Credentials">
+              {shown.map((credential) => (
+                <Row
+                  credential={credential}
+                  isThis={credential.id === current?.session.id}
+                  key={credential.id}
+                  slug={slug}
+                />
+              ))}
+            </ul>
+          )
+        }}
+      </Loaded>
+    </>
+  )
+}
+
+const CredentialsScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/settings/credentials" })
+  return (
+    <>
+      <Header crumbs={[]} title="Credentials" />
+      <ForAdmins slug={slug} subject="The credentials of the workspace are">
+        <List slug={slug} />
+      </ForAdmins>
+    </>
+  )
+}
+
+export default CredentialsScreen

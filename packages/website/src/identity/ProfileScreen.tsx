@@ -1,0 +1,133 @@
+import { useQuery } from "@tanstack/react-query"
+import type { ListedSession } from "@delivery/domain/auth/Session"
+import { client } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { useMe } from "../api/session.ts"
+import { useAction } from "../api/useAction.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { buttonClass } from "../ui/Button.tsx"
+import { Facts } from "../ui/Facts.tsx"
+import { visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Cell, Item } from "../ui/Item.tsx"
+import { Section } from "../ui/Section.tsx"
+import { Since } from "../ui/Since.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
+import { SureButton } from "../ui/SureButton.tsx"
+import { sessionsQuery } from "./queries.ts"
+import { WaysIn } from "./WaysIn.tsx"
+
+/** Who one is here, how one signs in, and where one is signed in. */
+
+const methods: Readonly<Record<ListedSession["method"], string>> = {
+  link: "a link",
+  mail: "an email",
+  passkey: "a passkey",
+  oidc: "single sign-on",
+  github: "GitHub",
+  invite: "an invite"
+}
+
+const SessionRow = ({ session }: { readonly session: ListedSession }) => {
+  const device = visible(session.device)
+  const end = useAction({
+    act: () => client.auth.endSession({ params: { session: session.id } }),
+    done: () => ({ title: `The session of ${device} has ended` }),
+    failed: () => `The session of ${device} goes on.`,
+    changes: [sessionsQuery.queryKey]
+  })
+  return (
+    <Item
+      actions={
+        !session.current && (
+          <SureButton
+            isBusy={end.isPending}
+            onSure={() => end.mutate()}
+            subject={`the session of ${device}`}
+            verb="End"
+          />
+        )
+      }
+      badges={session.current && <Badge tone="accent">this one</Badge>}
+      detail={`by ${methods[session.method]}, from ${session.address}`}
+      name={session.device}
+    >
+      <Cell>
+        <Since at={session.lastSeenAt} never="" word="seen" />
+      </Cell>
+      <Cell>
+        <Since at={session.expiresAt} never="" word="ends" />
+      </Cell>
+    </Item>
+  )
+}
+
+const Sessions = () => {
+  const query = useQuery(sessionsQuery)
+  const endOthers = useAction({
+    act: () => client.auth.endOtherSessions({}),
+    done: () => ({ title: "All other sessions have ended" }),
+    failed: () => "The other sessions go on.",
+    changes: [sessionsQuery.queryKey]
+  })
+  return (
+    <Section
+      actions={
+        (query.data?.sessions.length ?? 0) > 1 && (
+          <SureButton isBusy={endOthers.isPending} onSure={() => endOthers.mutate()} subject="" verb="End all others" />
+        )
+      }
+      isFlush
+      title="Where you are signed in"
+    >
+      <Loaded query={query} rows={2}>
+        {({ sessions }) => (
+          <ul aria-label="Sessions">
+            {sessions.map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const You = () => {
+  const me = useMe()
+  if (me === undefined || me.kind !== "user") return <SkeletonRows rows={2} />
+  return (
+    <Facts
+      facts={[
+        ["Name", visible(me.name)],
+        [
+          "Email address",
+          <span className="flex flex-wrap items-center gap-2" key="address">
+            <span className="foreign">{me.email}</span>
+            {me.emailVerifiedAt === null ? (
+              <>
+                <Badge tone="warning">not verified</Badge>
+                <a className={buttonClass("plain")} href="/sign-in">
+                  Verify it
+                </a>
+              </>
+            ) : (
+              <Badge tone="success">verified</Badge>
+            )}
+          </span>
+        ]
+      ]}
+    />
+  )
+}
+
+const ProfileScreen = () => (
+  <>
+    <Header crumbs={[]} title="Profile" />
+    <You />
+    <WaysIn />
+    <Sessions />
+  </>
+)
+
+export default ProfileScreen

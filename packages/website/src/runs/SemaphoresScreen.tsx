@@ -1,0 +1,162 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import type { Semaphore } from "@delivery/domain/runs/Semaphore"
+import type { ReactNode } from "react"
+import { Loaded } from "../api/Loaded.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { counted, formatCount, visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Empty } from "../ui/States.tsx"
+import { Elapsed, Time } from "../ui/Time.tsx"
+import { semaphoresQuery } from "./queries.ts"
+
+/** What tests share: who holds it, who waits for it, and since when. */
+
+interface UserProps {
+  readonly slug: string
+  readonly run: number | null
+  readonly retry: number | null
+  readonly test: string | null
+  /** The place in the queue; a holder has none. */
+  readonly place?: number
+  readonly since: string
+  readonly children?: ReactNode
+}
+
+/** The last words of a test's name: those by which the list of tests of a run finds it. */
+const titleOf = (test: string): string => test.split(" › ").at(-1) ?? test
+
+const User = ({ children, place, retry, run, since, slug, test }: UserProps) => (
+  <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b py-1 pr-4 pl-8">
+    <span className="text-muted tabular w-16">{place === undefined ? "holds" : `${place}.`}</span>
+    {run === null ? (
+      <span className="text-muted w-28">unknown run</span>
+    ) : (
+      <Link
+        className="tabular w-28 font-medium hover:underline"
+        params={{ slug, run: String(run) }}
+        search={retry === null ? {} : { view: "retries" }}
+        to="/w/$slug/test-runs/$run"
+      >
+        Run {run}
+        {retry !== null && `, retry ${retry}`}
+      </Link>
+    )}
+    {run !== null && test !== null ? (
+      <Link
+        className="foreign min-w-0 flex-1 truncate hover:underline max-sm:order-last max-sm:basis-full"
+        params={{ slug, run: String(run) }}
+        search={{ view: "tests", q: titleOf(test).slice(0, 200) }}
+        title={visible(test)}
+        to="/w/$slug/test-runs/$run"
+      >
+        {visible(test)}
+      </Link>
+    ) : (
+      <span className="text-muted flex-1">no test was named</span>
+    )}
+    <span className="text-muted">
+      for <Elapsed since={since} />
+    </span>
+    {children}
+  </li>
+)
+
+/** How much of it is in use: a shape, and the same in words. */
+const Use = ({ semaphore: { capacity, holders } }: { readonly semaphore: Semaphore }) => (
+  <span className="text-muted inline-flex items-center gap-2">
+    {capacity <= 10 && (
+      <span aria-hidden="true" className="inline-flex gap-0.5">
+        {Array.from({ length: capacity }, (_, slot) => (
+          <span
+            className={`border-strong size-2.5 rounded-sm border ${slot < holders.length ? "bg-accent-fill border-transparent" : ""}`}
+            key={slot}
+          />
+        ))}
+      </span>
+    )}
+    <span className="tabular">
+      {formatCount(holders.length)} of {formatCount(capacity)} held
+    </span>
+  </span>
+)
+
+const One = ({ semaphore, slug }: { readonly semaphore: Semaphore; readonly slug: string }) => {
+  const { holders, name, queued, waiting } = semaphore
+  return (
+    <section aria-label={visible(name)}>
+      <div className="bg-sunken border-border flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1 border-b px-4 py-1">
+        <h2 className="foreign min-w-0 font-medium">{visible(name)}</h2>
+        <Use semaphore={semaphore} />
+        {queued > 0 && <Badge tone="warning">{`${formatCount(queued)} waiting`}</Badge>}
+        {holders.length === 0 && <span className="text-muted">free</span>}
+      </div>
+      {holders.length > 0 && (
+        <ul aria-label={`Holders of ${visible(name)}`}>
+          {holders.map((holder) => (
+            <User
+              key={holder.lease}
+              retry={holder.retry}
+              run={holder.run}
+              since={holder.since}
+              slug={slug}
+              test={holder.test}
+            >
+              <span className="text-muted w-28 text-right max-md:hidden">
+                ends <Time at={holder.expiresAt} />
+              </span>
+            </User>
+          ))}
+        </ul>
+      )}
+      {waiting.length > 0 && (
+        <ol aria-label={`Queue of ${visible(name)}`}>
+          {waiting.map((place, index) => (
+            <User
+              key={place.lease}
+              place={index + 1}
+              retry={place.retry}
+              run={place.run}
+              since={place.since}
+              slug={slug}
+              test={place.test}
+            >
+              <span className="text-muted w-28 text-right max-md:hidden">waits</span>
+            </User>
+          ))}
+        </ol>
+      )}
+      {queued > waiting.length && (
+        <p className="text-muted border-border border-b py-2 pl-8">
+          and {counted(queued - waiting.length, "more place")} in the queue
+        </p>
+      )}
+    </section>
+  )
+}
+
+const SemaphoresScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/semaphores" })
+  return (
+    <>
+      <Header crumbs={[]} title="Semaphores" />
+      <Loaded query={useQuery(semaphoresQuery(slug))} rows={6}>
+        {({ semaphores }) =>
+          semaphores.length === 0 ? (
+            <Empty
+              command={'test.use({ semaphore: { name: "payment-sandbox", capacity: 2 } })'}
+              icon="semaphores"
+              title="A semaphore limits how many tests use something at once, across all runs"
+            >
+              Tests with the fixtures of @delivery/playwright take one like this. The first that does makes it.
+            </Empty>
+          ) : (
+            semaphores.map((semaphore) => <One key={semaphore.name} semaphore={semaphore} slug={slug} />)
+          )
+        }
+      </Loaded>
+    </>
+  )
+}
+
+export default SemaphoresScreen

@@ -1,0 +1,34 @@
+import type { ReactNode } from "react"
+import { Button } from "./Button.tsx"
+import { Dialog } from "./Dialog.tsx"
+import { Command } from "./States.tsx"
+
+interface Props {
+  readonly title: string
+  readonly secret: string
+  readonly onClose: () => void
+  /** What to do with it. */
+  readonly children?: ReactNode
+  readonly isWide?: boolean
+}
+
+/** A secret that nobody can read again. Only its button closes it. Load it lazily: it brings Base UI. */
+export const ShownOnce = ({ children, isWide = false, onClose, secret, title }: Props) => (
+  <Dialog
+    actions={
+      <Button look="primary" onClick={onClose}>
+        I have copied it
+      </Button>
+    }
+    description="Copy it now: it is shown this once, and nobody can read it again."
+    isPersistent
+    isWide={isWide}
+    onClose={onClose}
+    title={title}
+  >
+    <div className="flex flex-col gap-3">
+      <Command text={secret} />
+      {children}
+    </div>
+  </Dialog>
+)

@@ -1,0 +1,158 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import type { Webhook } from "@delivery/domain/webhooks/Webhook"
+import { lazy, Suspense, useState } from "react"
+import { actorName } from "../api/actors.ts"
+import { client } from "../api/client.ts"
+import { ForAdmins } from "../api/ForAdmins.tsx"
+import { Loaded } from "../api/Loaded.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { Sure } from "../api/Sure.tsx"
+import { useAction } from "../api/useAction.ts"
+import { Button } from "../ui/Button.tsx"
+import { Facts } from "../ui/Facts.tsx"
+import { Copyable } from "../ui/Copy.tsx"
+import { Header } from "../ui/Header.tsx"
+import { Time } from "../ui/Time.tsx"
+import { Deliveries } from "./Deliveries.tsx"
+import { webhookQuery } from "./queries.ts"
+import { WebhookState } from "./WebhookState.tsx"
+import { attemptText, hostOf, kindsText } from "./words.ts"
+
+/** A webhook: where it sends what, whether that arrives, and what can be done with it. */
+
+const WebhookForm = lazy(() => import("./WebhookForm.tsx"))
+const RotateSecret = lazy(() => import("./RotateSecret.tsx"))
+
+interface Props {
+  readonly webhook: Webhook
+  readonly slug: string
+}
+
+const useWebhookActions = ({ slug, webhook }: Props) => {
+  const navigate = useNavigate()
+  const params = { slug, webhook: webhook.id }
+  const changes = [workspaceKey(slug, "webhooks")]
+  const test = useAction({
+    act: () => client.webhooks.test({ params }),
+    done: ({ attempts, state }) => ({
+      title: state === "delivered" ? "The test is delivered" : "The test is not delivered",
+      ...(attempts.length === 0 ? {} : { detail: attemptText(attempts.at(-1)!) }),
+      tone: state === "delivered" ? "success" : "danger"
+    }),
+    failed: () => "No test was sent.",
+    changes
+  })
+  const goOn = useAction({
+    act: () => client.webhooks.update({ params, payload: { state: "active" } }),
+    done: () => ({ title: "It goes on", detail: "First with the delivery that it gave up." }),
+    failed: () => "It stays parked.",
+    changes
+  })
+  const remove = useAction({
+    act: () => client.webhooks.delete({ params }),
+    done: () => ({ title: `The webhook to ${hostOf(webhook.url)} is deleted` }),
+    changes: [],
+    onDone: () => void navigate({ to: "/w/$slug/webhooks", params: { slug }, replace: true })
+  })
+  return { goOn, remove, test }
+}
+
+const Shown = ({ slug, webhook }: Props) => {
+  const { goOn, remove, test } = useWebhookActions({ slug, webhook })
+  const [dialog, setDialog] = useState<"change" | "rotate">()
+  const close = () => setDialog(undefined)
+  const host = hostOf(webhook.url)
+  return (
+    <>
+      {webhook.state === "parked" && (
+        <div
+          className="bg-danger-soft border-border flex flex-wrap items-center gap-3 border-b px-4 py-2"
+          role="status"
+        >
+          <p className="text-danger flex-1">
+            It gave up on a delivery after eight tries, and is sent nothing. What happens meanwhile waits.
+          </p>
+          <Button isBusy={goOn.isPending} onClick={() => goOn.mutate()}>
+            Go on
+          </Button>
+        </div>
+      )}
+      <Facts
+        facts={[
+          ["Address", <Copyable key="address" label="Copy the address" text={webhook.url} />],
+          ["Is sent", kindsText({ ...webhook, kinds: null })],
+          ...(webhook.kinds === null
+            ? []
+            : [
+                [
+                  "Kinds",
+                  <span className="font-mono text-xs" key="kinds">
+                    {webhook.kinds.join(", ")}
+                  </span>
+                ] as const
+              ]),
+          ["Format", webhook.format === "slack" ? "Slack" : "Standard Webhooks"],
+          [
+            "Made",
+            <span key="made">
+              <Time at={webhook.createdAt} /> by {actorName(webhook.createdBy)}
+            </span>
+          ]
+        ]}
+      />
+      <div className="flex flex-wrap gap-1.5 px-4 py-3">
+        <Button isBusy={test.isPending} onClick={() => test.mutate()}>
+          Send a test
+        </Button>
+        <Button onClick={() => setDialog("change")}>Change</Button>
+        <Button onClick={() => setDialog("rotate")}>Rotate secret</Button>
+        <Sure
+          action="Delete webhook"
+          doing={remove}
+          look="plain"
+          subject={`the webhook to ${host}`}
+          title="Delete the webhook?"
+          verb="Delete"
+        >
+          <p>
+            {host} is sent nothing any more, and what waits for it is not sent. Its deliveries and its secret are gone:
+            there is no way back.
+          </p>
+        </Sure>
+      </div>
+      <Deliveries slug={slug} webhook={webhook.id} />
+      <Suspense fallback={null}>
+        {dialog === "change" && <WebhookForm onClose={close} slug={slug} webhook={webhook} />}
+        {dialog === "rotate" && <RotateSecret onClose={close} slug={slug} webhook={webhook.id} />}
+      </Suspense>
+    </>
+  )
+}
+
+const One = ({ id, slug }: { readonly id: string; readonly slug: string }) => {
+  const query = useQuery(webhookQuery(slug, id))
+  return (
+    <>
+      <Header
+        crumbs={[{ label: "Webhooks", link: { to: "/w/$slug/webhooks", params: { slug } } }]}
+        state={query.data !== undefined && <WebhookState webhook={query.data} />}
+        title={query.data === undefined ? "Webhook" : hostOf(query.data.url)}
+      />
+      <Loaded query={query} rows={8}>
+        {(webhook) => <Shown slug={slug} webhook={webhook} />}
+      </Loaded>
+    </>
+  )
+}
+
+const WebhookScreen = () => {
+  const { slug, webhook } = useParams({ from: "/w/$slug/webhooks/$webhook" })
+  return (
+    <ForAdmins slug={slug} subject="Webhooks are">
+      <One id={webhook} slug={slug} />
+    </ForAdmins>
+  )
+}
+
+export default WebhookScreen

@@ -1,0 +1,204 @@
+import { once } from "node:events"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed } from "../support/Seed.ts"
+import { startRun } from "../support/SeedSettings.ts"
+import { callWith, joinAs, type Site, startSite } from "../support/Site.ts"
+
+/** What is kept of what happens, and told to others: the audit, webhooks, semaphores. */
+
+let site: Site
+let receiver: Server
+/** What the receiver answers, and what it was sent. */
+let status = 204
+const received: Array<{ readonly signature: string; readonly body: string }> = []
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    let body = ""
+    request.on("data", (part: Buffer) => {
+      body += part.toString("utf8")
+    })
+    request.on("end", () => {
+      received.push({ signature: String(request.headers["webhook-signature"]), body })
+      response.statusCode = status
+      response.end()
+    })
+  })
+  receiver.listen(0, "127.0.0.1")
+  await once(receiver, "listening")
+  site = await startSite({ WEBHOOK_PRIVATE: "true", WEBHOOK_RETRY_MS: "20" })
+  await seed(site.call)
+})
+
+afterAll(async () => {
+  receiver.close()
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const open = async (path: string, page?: Page) => {
+  const shown = page ?? (await site.signIn())
+  await shown.goto(`${site.origin}/w/main/${path}`)
+  await shown.locator("#screen h1").waitFor()
+  return shown
+}
+
+/** Reads values of a secret, which is an entry of the audit and no event. */
+const read = (product: string, name: string) => site.call("GET", `products/${product}/secrets/${name}`)
+
+describe("The audit", () => {
+  it("shows what others do at once, and who, with what and from where", async () => {
+    const page = await open("audit?action=secret_read")
+    const newest = page.getByRole("list", { name: "Audit" }).getByRole("listitem").first()
+    await newest.getByText("DATABASE_URL of Shop").waitFor()
+    await read("search", "DATABASE_URL")
+    await newest.getByText("DATABASE_URL of Search API").waitFor()
+    const details = newest.getByRole("button", { name: "Details of secret read DATABASE_URL of Search API" })
+    await details.press("Enter")
+    await newest.getByText("Network address").waitFor()
+    expect(await details.getAttribute("aria-expanded")).toBe("true")
+    await newest.getByText(/^apiKey …/).waitFor()
+  })
+
+  it("is narrowed by action, actor, outcome and subject, which stand in the address", async () => {
+    const page = await joinAs(site, "ada@example.com", "Ada", "admin")
+    // Refused: an admin gives nobody the role of an owner.
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; name: string }> }>("GET", "members")
+    const ada = members.find(({ name }) => name === "Ada")!
+    await open("audit", page)
+    const refused = await page.evaluate(
+      async (member) =>
+        (
+          await fetch(`/v1/workspaces/main/members/${member}`, {
+            method: "PATCH",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ role: "owner" })
+          })
+        ).status,
+      ada.id
+    )
+    expect(refused).toBe(403)
+    await page.keyboard.press("f")
+    await page.waitForURL(/outcome=refused/)
+    const list = page.getByRole("list", { name: "Audit" })
+    await list.getByText("members.update").waitFor()
+    expect(await list.getByRole("listitem").count()).toBe(await list.getByText("refused", { exact: true }).count())
+    await page.getByRole("button", { name: "Clear" }).click()
+    await page.getByRole("button", { name: "actor" }).click()
+    await page.getByRole("menuitemradio", { name: "Ada" }).click()
+    await page.waitForURL(new RegExp(`actor=${ada.id}`))
+    await list.getByText("member joined").waitFor()
+    expect(await list.getByText("Owner", { exact: true }).count()).toBe(0)
+    await page.goBack()
+    await open(`audit?action=agent_denied`, page)
+    await page.getByRole("heading", { name: "No entry matches" }).waitFor()
+    await page.getByRole("button", { name: "Clear" }).click()
+    await list.getByRole("link", { name: "SENTRY_DSN of Shop" }).first().click()
+    await page.waitForURL(/subject=/)
+    await page.getByRole("button", { name: /subject is SENTRY_DSN of Shop/i }).waitFor()
+    const labels = await list.getByRole("listitem").allInnerTexts()
+    expect(labels.every((label) => label.includes("SENTRY_DSN"))).toBe(true)
+  })
+
+  it("goes on to older entries", async () => {
+    for (let time = 0; time < 110; time++) {
+      await read("shop", "SENTRY_DSN")
+    }
+    const page = await open("audit")
+    const entries = page.getByRole("list", { name: "Audit" }).getByRole("listitem")
+    await page.getByRole("button", { name: "Show older entries" }).click()
+    await entries.nth(100).waitFor()
+    await page.getByText("BANK_CERTIFICATE of Billing").first().waitFor()
+  })
+})
+
+describe("A webhook", () => {
+  it("is made with its secret, tried, parked, and goes on", async () => {
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    const page = await open("webhooks")
+    await page.getByText("A webhook tells another program what happens here").waitFor()
+    await page.keyboard.press("c")
+    await page.getByLabel("Address").fill("ftp://example.com")
+    await page.getByRole("button", { name: "Make the webhook" }).click()
+    await page.getByText("Expected an absolute http(s) URL").waitFor()
+    await page.getByLabel("Address").fill(url)
+    await page.getByRole("button", { name: "deployment_updated" }).click()
+    expect(await page.getByLabel("Kinds of events").inputValue()).toBe("deployment_updated")
+    await page.getByRole("button", { name: "Make the webhook" }).click()
+    const secret = await page.getByRole("dialog", { name: "The secret of your webhook" }).locator("pre").innerText()
+    expect(secret).toMatch(/^whsec_/)
+    await page.getByRole("button", { name: "I have copied it" }).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    expect(await page.content()).not.toContain(secret)
+
+    await page.getByRole("link", { name: new URL(url).host }).click()
+    await page.getByText("Nothing was sent yet").waitFor()
+    await page.getByRole("button", { name: "Send a test" }).click()
+    const deliveries = page.getByRole("list", { name: "Deliveries" })
+    await deliveries.getByRole("listitem").filter({ hasText: "test" }).getByText("delivered").waitFor()
+
+    // What happens elsewhere comes by itself; what is refused parks it.
+    status = 503
+    await site.call("PATCH", "deployments/shop/staging", { version: "v9" })
+    await page.getByText("It gave up on a delivery").waitFor()
+    const delivery = deliveries.getByRole("listitem").filter({ hasText: "deployment_updated" })
+    await delivery.getByText(/^503 in .*, after 2.tries$/).waitFor()
+    await delivery.getByRole("button", { name: "Tries of deployment_updated" }).press("Enter")
+    expect(await delivery.getByRole("list", { name: "Tries" }).getByRole("listitem").count()).toBe(2)
+    await delivery.getByRole("button", { name: "Send again: deployment_updated" }).click()
+    await page.getByText("deployment_updated is not delivered").first().waitFor()
+    status = 204
+    await page.getByRole("button", { name: "Go on" }).click()
+    await delivery.getByText("delivered", { exact: true }).waitFor()
+    await page.getByText("It gave up on a delivery").waitFor({ state: "detached" })
+    expect(received.at(-1)!.body).toContain("deployment_updated")
+
+    // Both secrets sign for a day.
+    await page.getByRole("button", { name: "Rotate secret" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate secret" }).click()
+    await page.getByRole("dialog", { name: "The new secret of your webhook" }).waitFor()
+    await page.getByRole("button", { name: "I have copied it" }).click()
+    await delivery.getByRole("button", { name: "Send again: deployment_updated" }).click()
+    await page.getByText("deployment_updated is delivered").first().waitFor()
+    expect(received.at(-1)!.signature.split(" ")).toHaveLength(2)
+
+    await page.getByRole("button", { name: "Change" }).click()
+    await page.getByRole("combobox", { name: "Format" }).click()
+    await page.getByRole("option", { name: "Slack" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click()
+    await page.getByRole("definition").filter({ hasText: "Slack" }).waitFor()
+
+    await page.getByRole("button", { name: /^Delete the webhook/ }).click()
+    await page.getByRole("button", { name: "Delete webhook", exact: true }).click()
+    await page.waitForURL(/\/webhooks$/)
+    await page.getByText("A webhook tells another program what happens here").waitFor()
+  })
+})
+
+describe("Semaphores", () => {
+  it("show who holds and who waits as that changes, and lead to the run", async () => {
+    const page = await open("semaphores")
+    await page.getByText("A semaphore limits how many tests use something at once").waitFor()
+    const [first, second] = [await startRun(site), await startRun(site)]
+    const [one, other] = [first, second].map(({ semaphores }) => callWith(site.origin, semaphores.token))
+    const request = (test: string) => ({ capacity: 1, test, requestId: test, ttlMs: 300_000 })
+    const path = "semaphores/payment-sandbox/leases"
+    const held = await one!<{ lease: string }>("POST", path, request("cart.spec.ts › Cart › pays"))
+    const holders = page.getByRole("list", { name: "Holders of payment-sandbox" })
+    await holders.getByRole("link", { name: `Run ${first.number}` }).waitFor()
+    await page.getByText("1 of 1 held").waitFor()
+    await other!("POST", path, request("cart.spec.ts › Cart › waits"))
+    const queue = page.getByRole("list", { name: "Queue of payment-sandbox" })
+    await queue.getByRole("link", { name: `Run ${second.number}` }).waitFor()
+    await page.getByText("1 waiting").waitFor()
+    await one!("DELETE", `${path}/${held.lease}`)
+    await holders.getByRole("link", { name: `Run ${second.number}` }).waitFor()
+    await queue.waitFor({ state: "detached" })
+    await holders.getByRole("link", { name: "cart.spec.ts › Cart › waits" }).click()
+    await page.waitForURL(new RegExp(`/test-runs/${second.number}\\?`))
+    await page.getByRole("heading", { name: `Run ${second.number}` }).waitFor()
+  })
+})

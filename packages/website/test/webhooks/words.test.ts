@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest"
+import { attemptText, hostOf, kindsOf, kindsText } from "../../src/webhooks/words.ts"
+
+describe("Webhooks in words", () => {
+  it("say what is sent", () => {
+    expect(kindsText({ kinds: null, team: null })).toBe("all events")
+    expect(kindsText({ kinds: ["run_finished"], team: null })).toBe("run_finished")
+    expect(kindsText({ kinds: ["a", "b", "c", "d"], team: null })).toBe("4\u00a0kinds")
+  })
+
+  it("read kinds as they are typed, each once", () => {
+    expect(kindsOf(" run_finished,\n deployment_updated run_finished ")).toEqual(["run_finished", "deployment_updated"])
+    expect(kindsOf(" \n")).toEqual([])
+  })
+
+  it("say what a try came to, whatever the server calls it", () => {
+    const at = "2026-11-21T09:30:01.000Z"
+    expect(attemptText({ at, status: 204, error: null, durationMs: 87 })).toBe("204 in 87\u00a0ms")
+    expect(attemptText({ at, status: null, error: "timeout", durationMs: 10_000 })).toBe(
+      "no answer in time in 10\u00a0s"
+    )
+    expect(attemptText({ at, status: null, error: "new_word", durationMs: 1 })).toBe("new_word in 1\u00a0ms")
+  })
+
+  it("show the host alone, since the rest may be a secret", () => {
+    expect(hostOf("https://hooks.slack.com/services/T0/B0/x")).toBe("hooks.slack.com")
+    expect(hostOf("no address")).toBe("no address")
+  })
+})
