@@ -117,10 +117,17 @@ const website: ReadonlyArray<Pattern> = [
   noBench,
   noServer,
   {
-    // The names of what the audit tells are plain constants.
-    group: ["effect", "effect/**", "@delivery/domain", "@delivery/domain/**", "!@delivery/domain/audit/AuditActions"],
+    // The names of what the audit tells are plain constants, and the reader of .env files imports nothing.
+    group: [
+      "effect",
+      "effect/**",
+      "@delivery/domain",
+      "@delivery/domain/**",
+      "!@delivery/domain/audit/AuditActions",
+      "!@delivery/domain/vault/DotEnv"
+    ],
     allowTypeImports: true,
-    message: "Pages take types alone of the domain: its schemas would bring Effect along."
+    message: "Pages take types alone of the domain, and what imports nothing: its schemas would bring Effect along."
   },
   {
     group: ["@delivery/client", "!@delivery/client/web"],
@@ -195,7 +202,7 @@ export default defineConfig({
       rules: { "no-console": "off" }
     },
     {
-      files: ["packages/*/test/**", "bench/**", "examples/**", "release/**"],
+      files: ["packages/*/test/**", "packages/playwright/demo/**", "bench/**", "examples/**", "release/**"],
       plugins: ["vitest"],
       rules: {
         "no-await-in-loop": "off",

@@ -1,8 +1,8 @@
 import type { DeliveryClientShape, RevealedSecret } from "@delivery/client"
 import { compare } from "@delivery/domain/Order"
+import { readDotEnv } from "@delivery/domain/vault/DotEnv"
 import { Cause, Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { parseEnv } from "node:util"
 import { call } from "./Calls.ts"
 import { envFile } from "./EnvFile.ts"
 import { exitCodeOf, Failure } from "./Failure.ts"
@@ -192,11 +192,10 @@ const importFile = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ file, yes, ...pair }) {
-    const values = new Map(
-      Object.entries(parseEnv(yield* textFile(file)))
-        .flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-        .toSorted(([a], [b]) => compare(a, b))
-    )
+    const read = readDotEnv(yield* textFile(file))
+    const values = new Map([...read.values].toSorted(([a], [b]) => compare(a, b)))
+    if (read.ignored.length > 0)
+      yield* note(`Not understood, and left out: line ${read.ignored.join(", ")} of ${file}.`)
     if (values.size === 0) return yield* Failure.usage(`${file} has no line NAME=value.`)
     const changes = yield* call((client, at) =>
       Effect.map(

@@ -24,7 +24,6 @@ test("attaches bytes of several megabytes", async () => {
 
 test("attaches several files of one name, one of them empty", async () => {
   for (const text of ["first", "second", ""]) {
-    // oxlint-disable-next-line no-await-in-loop -- their order matters
     await test.info().attach("log.txt", { body: text, contentType: "text/plain" })
   }
 })

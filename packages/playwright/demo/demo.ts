@@ -2,6 +2,8 @@
  * A real Playwright run, published to a real server, read back and compared with Playwright's own JSON report.
  *
  *     pnpm demo
+ *
+ * With `--serve`, a server with a team's workspace that keeps running: see `serve.ts`.
  */
 import { createClient, type PromiseClient, type TestEntry, type TestRun } from "@delivery/client"
 import type { JSONReport, JSONReportSuite, JSONReportTestResult } from "@playwright/test/reporter"
@@ -120,14 +122,11 @@ const compare = async (client: PromiseClient, run: TestRun, report: JSONReport):
   let bytes = 0
   for (const test of reported) {
     const paths = published.get(key(test))?.files ?? []
-    // oxlint-disable-next-line no-await-in-loop -- one test's bytes in memory at a time
     const attachments = await attachmentsOf(test.result)
     comparison.same(`number of files of ${key(test)}`, paths.length, attachments.length)
     for (const [index, attachment] of attachments.entries()) {
       const path = paths[index] ?? ""
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const response = await client.files.download({ slug, run: run.number, path })
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const stored = Buffer.from(await response.arrayBuffer())
       comparison.same(`bytes of ${path}`, stored.equals(attachment.bytes), true)
       comparison.same(`type of ${path}`, response.headers.get("content-type"), attachment.contentType)
@@ -222,11 +221,15 @@ const demo = async (output: string): Promise<number> => {
   return (await compare(client, run, report)) + (exitCode === 1 ? 0 : 1)
 }
 
-const output = await mkdtemp(join(tmpdir(), "delivery-demo-"))
-try {
-  const differences = await demo(output)
-  print(differences === 0 ? "\nWhat was published equals what Playwright reported." : `\n${differences} differences.`)
-  process.exitCode = differences === 0 ? 0 : 1
-} finally {
-  await rm(output, { recursive: true, force: true })
+const compareOnce = async (): Promise<void> => {
+  const output = await mkdtemp(join(tmpdir(), "delivery-demo-"))
+  try {
+    const differences = await demo(output)
+    print(differences === 0 ? "\nWhat was published equals what Playwright reported." : `\n${differences} differences.`)
+    process.exitCode = differences === 0 ? 0 : 1
+  } finally {
+    await rm(output, { recursive: true, force: true })
+  }
 }
+
+await (process.argv.includes("--serve") ? import("./serve.ts") : compareOnce())

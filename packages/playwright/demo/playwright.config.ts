@@ -8,6 +8,7 @@ const delivery: DeliveryReporterOptions = { coverage: "acceptance", cleanup: "cl
 
 export default defineConfig({
   testDir: import.meta.dirname,
+  testIgnore: "shop/**",
   outputDir: `${output}/artifacts`,
   workers: 2,
   retries: 1,

@@ -114,8 +114,8 @@ export class Settings extends Context.Service<
     readonly otlpUrl: Option.Option<string>
     /** Whether the server answers `/metrics`. */
     readonly metrics: boolean
-    /** Whether the server builds and serves the website. */
-    readonly website: boolean
+    /** Whether the server builds and serves the website, or another process does at the same address. */
+    readonly website: "true" | "false" | "elsewhere"
     /** Processes that serve behind the port. */
     readonly workers: number
   }
@@ -180,7 +180,13 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     oauth: yield* readOAuth(environment),
     webhooks: yield* readWebhooks(environment),
     ...(yield* readTelemetry(environment)),
-    website: (yield* withDefault(environment, "WEBSITE", oneOf("true", "false"), "true or false", "true")) === "true",
+    website: yield* withDefault(
+      environment,
+      "WEBSITE",
+      oneOf("true", "false", "elsewhere"),
+      "true, false or elsewhere",
+      "true"
+    ),
     workers
   }
 })

@@ -84,7 +84,7 @@ const defaults = {
   logFormat: process.stdout.isTTY ? "pretty" : "json",
   otlpUrl: null,
   metrics: false,
-  website: true,
+  website: "true",
   workers: 1
 }
 

@@ -26,9 +26,15 @@ try {
     "run-tests": `/w/main/test-runs/${failed}?view=tests`,
     "run-details": `/w/main/test-runs/${failed}?view=details`,
     test: `/w/main/test-runs/${failed}/tests/${test}`,
+    compare: `/w/main/compare?run=${failed}`,
+    tests: "/w/main/tests?product=shop",
+    case: `/w/main/products/shop/cases/${test}`,
+    trends: "/w/main/trends?product=shop",
+    "trends-table": "/w/main/trends?product=shop&view=table",
     deployments: "/w/main/deployments",
     deployment: "/w/main/deployments/shop/production",
     vault: "/w/main/vault",
+    "vault-compare": "/w/main/vault/compare?product=shop",
     secret: "/w/main/products/shop/secrets/DATABASE_URL",
     events: "/w/main/events",
     members: "/w/main/settings/members",
@@ -53,6 +59,15 @@ try {
     keys: [screens["home"]!, (page) => page.keyboard.press("?")],
     filter: [screens["runs"]!, (page) => page.getByRole("button", { name: "result" }).click()],
     cell: [screens["vault"]!, (page) => page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).click()],
+    batch: [
+      screens["vault"]!,
+      async (page) => {
+        await page.keyboard.press("b")
+        await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).click()
+        await page.getByRole("textbox", { name: "New value of SESSION_SECRET" }).fill("new")
+        await page.keyboard.press("Enter")
+      }
+    ],
     "add-secret": [screens["vault"]!, (page) => page.keyboard.press("c")],
     paste: [
       screens["vault"]!,

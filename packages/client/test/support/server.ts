@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 
-const main = join(import.meta.dirname, "../../../server/src/cli/main.ts")
+export const main = join(import.meta.dirname, "../../../server/src/cli/main.ts")
 
 /** From where on a port is looked for: below those that systems give to whoever asks for any, which others get by chance. */
 let next = 10_000 + randomInt(20_000)
@@ -36,16 +36,19 @@ export interface RunningServer {
   readonly stop: () => Promise<void>
 }
 
-/** A real server in its own process: the embedded database in a directory of its own, on a free port. */
-export const startServer = async (environment: Readonly<Record<string, string>> = {}): Promise<RunningServer> => {
-  const port = await freePort()
+/** A real server in its own process: the embedded database in a directory of its own, on a free port unless told. */
+export const startServer = async (
+  environment: Readonly<Record<string, string>> = {},
+  nodeFlags: ReadonlyArray<string> = []
+): Promise<RunningServer> => {
+  const port = environment["PORT"] ?? String(await freePort())
   const url = `http://localhost:${port}`
   const dataDir = await mkdtemp(join(tmpdir(), "delivery-server-"))
-  const server = spawn(process.execPath, [main, "serve"], {
+  const server = spawn(process.execPath, [...nodeFlags, main, "serve"], {
     env: {
       PATH: process.env["PATH"],
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-      PORT: String(port),
+      PORT: port,
       DATA_DIR: dataDir,
       LOG_LEVEL: "warn",
       ...environment

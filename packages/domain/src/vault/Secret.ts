@@ -251,6 +251,16 @@ export type CreateSecret = typeof CreateSecret.Type
 export const UpdateSecret = Body({
   newName: Schema.optionalKey(SecretName),
   values: Schema.optionalKey(Values),
+  restore: Schema.optionalKey(
+    Schema.Record(
+      Schema.String,
+      Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { message: "Expected a whole number from 1" }))
+    ).annotate({
+      description:
+        "Earlier versions, by slug or id of the environment. What each has becomes the next version: a value, or none. The value need not be read for that. A version that does not exist is 400.",
+      examples: [{ staging: 2 }]
+    })
+  ),
   expectedVersions: Schema.optionalKey(
     Schema.Record(
       Schema.String,

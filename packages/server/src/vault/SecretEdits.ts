@@ -1,10 +1,10 @@
-import { Conflict, NotFound } from "@delivery/domain/Errors"
+import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import { timestamp } from "@delivery/domain/Timestamp"
 import type { CreateSecret, UpdateSecret } from "@delivery/domain/vault/Secret"
 import { Clock, Effect, type Redacted } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import type { ValueCipher } from "./DataKeys.ts"
-import { readSecret, replaySecret, type WrittenSecret, writtenSecret } from "./SecretReads.ts"
+import { decryptVersion, readSecret, replaySecret, type WrittenSecret, writtenSecret } from "./SecretReads.ts"
 import { newSecret, nextVersion, secretEvent, storeWrite } from "./SecretWrites.ts"
 import { writeAudit } from "./VaultAudit.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
@@ -69,6 +69,7 @@ export const update = (dependencies: VaultDependencies) => {
   const replay = replaySecret(dependencies)
   return Effect.fn("Vault.update")(function* (product: string, name: string, input: UpdateSecret) {
     yield* checkPairCount("values", 1, Object.keys(input.values ?? {}).length)
+    yield* checkPairCount("restore", 1, Object.keys(input.restore ?? {}).length)
     const by = yield* atLeast("member")
     return yield* once(
       by,
@@ -85,6 +86,7 @@ const updateSecret = (dependencies: VaultDependencies) => {
   const { repo } = dependencies
   const store = storeWrite(dependencies)
   const read = readSecret(dependencies)
+  const earlier = earlierValues(dependencies)
   return Effect.fnUntraced(function* (
     by: Access,
     cipher: ValueCipher,
@@ -93,10 +95,11 @@ const updateSecret = (dependencies: VaultDependencies) => {
     input: UpdateSecret
   ) {
     const values = Object.entries(input.values ?? {})
+    const restored = Object.entries(input.restore ?? {})
     const expected = Object.entries(input.expectedVersions ?? {})
     const targets = yield* repo.lockTargets(by.workspace.id, {
       products: [productRef],
-      environments: [...values, ...expected].map(([ref]) => ref)
+      environments: [...values, ...restored, ...expected].map(([ref]) => ref)
     })
     const product = yield* requireProduct(targets, productRef)
     const newName = input.newName === name ? undefined : input.newName
@@ -106,14 +109,15 @@ const updateSecret = (dependencies: VaultDependencies) => {
     if (secret === undefined) return yield* NotFound.of("secret")
     const valueOf = yield* resolveKeys(targets.environments, "values", values)
     const expectedVersions = yield* resolveKeys(targets.environments, "expectedVersions", expected)
-    yield* checkWritable(targets, [product], [...valueOf.keys()])
+    const versionOf = yield* resolveKeys(targets.environments, "restore", restored)
+    yield* checkWritable(targets, [product], [...valueOf.keys(), ...versionOf.keys()])
     if (newName !== undefined) {
       yield* Effect.catchTag(repo.rename(secret.id, newName), "UniqueViolation", () =>
         Effect.fail(Conflict.nameInUse(newName))
       )
     }
     yield* checkExpectedVersions(secret, expectedVersions)
-    const versions = nextVersions(cipher, secret, valueOf)
+    const versions = nextVersions(cipher, secret, yield* earlier(cipher, secret, valueOf, versionOf))
     if (versions.length > 0 || newName !== undefined) {
       yield* store(by, {
         source: "edit",
@@ -138,6 +142,31 @@ const nextVersions = (
   Array.from(values, ([{ id }, value]) => nextVersion(cipher, secret, id, value)).filter(
     (version) => version !== undefined
   )
+
+/** The values that a body has, and those of the earlier versions that it names. */
+const earlierValues = ({ repo }: VaultDependencies) =>
+  Effect.fnUntraced(function* (
+    cipher: ValueCipher,
+    secret: LockedSecret,
+    values: ReadonlyMap<EnvironmentPart, Redacted.Redacted | null>,
+    versions: ReadonlyMap<EnvironmentPart, number>
+  ) {
+    if (versions.size === 0) return values
+    const all = new Map(values)
+    const places = Array.from(versions, ([{ id }, version]) => ({ secretId: secret.id, environmentId: id, version }))
+    const stored = yield* repo.storedVersions(places)
+    for (const [environment, version] of versions) {
+      if (values.has(environment)) {
+        return yield* InvalidInput.at("restore", `The environment ${environment.slug} has a new value, too.`)
+      }
+      const found = stored.find(({ environmentId }) => environmentId === environment.id)
+      if (found === undefined) {
+        return yield* InvalidInput.at("restore", `There is no version ${version} in ${environment.slug}.`)
+      }
+      all.set(environment, yield* decryptVersion(cipher, found))
+    }
+    return all
+  })
 
 export const remove = (dependencies: VaultDependencies) => {
   const { repo, storage } = dependencies

@@ -44,6 +44,7 @@ export const layer = Layer.effect(
       write: write(memory),
       versions: versions(memory),
       encryptedValues: encryptedValues(memory),
+      storedVersions: storedVersions(memory),
       holdsValues: holdsValues(memory),
       claimRequest: claimRequest(memory),
       recordWritten: recordWritten(memory),
@@ -190,6 +191,11 @@ const encryptedValues =
         return isReadable(environment.class, pair?.deployed) ? [version] : []
       })
     )
+
+const storedVersions =
+  (memory: Memory): VaultRepo["Service"]["storedVersions"] =>
+  (places) =>
+    memory.read((database) => places.flatMap((place) => database.table(secretVersions).get(versionKey(place)) ?? []))
 
 const holdsValues =
   (memory: Memory): VaultRepo["Service"]["holdsValues"] =>

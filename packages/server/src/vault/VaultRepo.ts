@@ -221,6 +221,8 @@ export class VaultRepo extends Context.Service<
     ) => Effect.Effect<VersionPage>
     /** Encrypted values of versions whose pairs are readable now and whose secrets are not deleted. */
     readonly encryptedValues: (places: ReadonlyArray<VersionPlace>) => Effect.Effect<ReadonlyArray<NewVersion>>
+    /** Versions as they are stored, whether or not their values may be read. Their secrets are locked. */
+    readonly storedVersions: (places: ReadonlyArray<VersionPlace>) => Effect.Effect<ReadonlyArray<NewVersion>>
     /** Whether a current version in the environment has a value. */
     readonly holdsValues: (environmentId: EnvironmentId) => Effect.Effect<boolean>
     /**

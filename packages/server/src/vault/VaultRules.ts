@@ -60,7 +60,7 @@ const resolveAll = Effect.fnUntraced(function* <A extends ProductPart | Environm
 /** The environments that the keys of an object name, each with the value of its key. */
 export const resolveKeys = Effect.fnUntraced(function* <A>(
   environments: ReadonlyArray<EnvironmentPart>,
-  field: "values" | "expectedVersions",
+  field: "values" | "restore" | "expectedVersions",
   entries: ReadonlyArray<readonly [string, A]>
 ) {
   const resolved = new Map<EnvironmentPart, A>()

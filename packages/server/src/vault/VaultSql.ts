@@ -23,6 +23,7 @@ export const layer = Layer.effect(
       write: write(sql),
       versions: versions(sql),
       encryptedValues: encryptedValues(sql),
+      storedVersions: storedVersions(sql),
       holdsValues: holdsValues(sql),
       claimRequest: claimRequest(sql),
       recordWritten: recordWritten(sql),
@@ -95,6 +96,17 @@ const encryptedValues =
         where workspace_id = s.workspace_id and product_id = s.product_id and environment_id = e.id
       ) d on true
       where d.now is distinct from false`)
+
+const storedVersions =
+  (sql: PgClient.PgClient): VaultRepo["Service"]["storedVersions"] =>
+  (places) =>
+    dieOnSqlError(sql<NewVersion>`select h.secret_id as "secretId", h.environment_id as "environmentId", h.version,
+        h.sealed
+      from unnest(${uuids(places.map((place) => place.secretId))},
+        ${uuids(places.map((place) => place.environmentId))},
+        ${column(places, PgTypes.OID.int4, (place) => place.version)}) as v (secret_id, environment_id, version)
+      join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
+        and h.version = v.version`)
 
 const holdsValues = (sql: PgClient.PgClient) => (environmentId: EnvironmentId) =>
   sql`select 1 from secret_values v

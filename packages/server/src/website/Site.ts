@@ -33,9 +33,10 @@ export class Site extends Context.Service<
     Effect.gen(function* () {
       const { website } = yield* Settings
       const isPacked = existsSync(packed)
-      const isServed = website && (isPacked || existsSync(script))
+      const isServed = website !== "false" && (isPacked || existsSync(script))
       let state: SiteState = isServed && isPacked ? { _tag: "Ready", site: readSite(packed) } : { _tag: "Building" }
-      if (isServed && !isPacked) {
+      // Elsewhere, as in development, others serve its pages at the same address.
+      if (isServed && website === "true" && !isPacked) {
         const fail = Effect.sync(() => {
           state = { _tag: "Failed" }
         })

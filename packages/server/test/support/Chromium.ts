@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { type Browser, chromium } from "playwright-core"
+import { type Browser, chromium, type LaunchOptions } from "playwright-core"
 import { root } from "./ServerProcess.ts"
 
 /**
@@ -46,12 +46,13 @@ const args = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 ]
 
-export const startChromium = async (): Promise<Browser> => {
+/** How Playwright starts it. */
+export const chromiumOptions = async (): Promise<LaunchOptions> => {
   const path = process.env["CHROMIUM_PATH"]
-  if (path !== undefined) return chromium.launch({ executablePath: path, args })
-  if (process.platform !== "linux" || process.arch !== "x64") return chromium.launch({ channel: "chrome", args })
+  if (path !== undefined) return { executablePath: path, args }
+  if (process.platform !== "linux" || process.arch !== "x64") return { channel: "chrome", args }
   const folder = await unpacked()
-  return chromium.launch({
+  return {
     executablePath: join(folder, "chromium"),
     args,
     env: {
@@ -59,5 +60,7 @@ export const startChromium = async (): Promise<Browser> => {
       LD_LIBRARY_PATH: join(folder, "al2023/lib"),
       FONTCONFIG_FILE: join(folder, "fonts.conf")
     }
-  })
+  }
 }
+
+export const startChromium = async (): Promise<Browser> => chromium.launch(await chromiumOptions())

@@ -162,6 +162,41 @@ onEachStorage("Vault", (it) => {
     })
   )
 
+  it.effect("makes an earlier version the next one, also where its value may not be read", () =>
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      const { member, viewer } = yield* makeVaultScene
+      yield* vault
+        .create("shop", { name: "A", values: values({ staging: "s1", production: "p1", ci: "c1" }) })
+        .pipe(as(member))
+      yield* vault
+        .update("shop", "A", { values: values({ staging: "s2", production: "p2", ci: null }) })
+        .pipe(as(member))
+      const update = (input: Parameters<typeof vault.update>[2]) => vault.update("shop", "A", input).pipe(as(member))
+      const restored = yield* update({ restore: { staging: 1, production: 1 }, values: values({ ci: "c3" }) })
+      assert.deepStrictEqual(statesOf(restored), { ci: "c3@3", production: "*@3", staging: "s1@3" })
+      // A version that cleared the value clears it again.
+      assert.strictEqual(statesOf(yield* update({ restore: { ci: 2 } }))["ci"], "-@4 none")
+      assert.strictEqual(statesOf(yield* update({ restore: { production: 3 } }))["production"], "*@4")
+
+      const before = yield* vault.get("shop", "A").pipe(as(member))
+      assert.strictEqual(yield* refusal(update({ restore: { staging: 9 } })), "InvalidInput")
+      assert.strictEqual(
+        yield* refusal(update({ restore: { staging: 1 }, values: values({ staging: "x" }) })),
+        "InvalidInput"
+      )
+      assert.strictEqual(
+        yield* refusal(update({ restore: { staging: 1 }, expectedVersions: { staging: 2 } })),
+        "Conflict version_mismatch"
+      )
+      assert.strictEqual(
+        yield* refusal(vault.update("shop", "A", { restore: { staging: 1 } }).pipe(as(viewer))),
+        "Forbidden role_too_low"
+      )
+      assert.deepStrictEqual(yield* vault.get("shop", "A").pipe(as(member)), before)
+    })
+  )
+
   it.effect("renames a secret with all its versions", () =>
     Effect.gen(function* () {
       const vault = yield* Vault

@@ -7,6 +7,8 @@ export interface Failure {
   readonly message: string
   readonly reason?: string
   readonly issues?: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly message: string }>
+  /** Of a `version_mismatch`: the versions that differ. */
+  readonly current?: Readonly<Record<string, number>>
   readonly call?: { readonly status?: number; readonly requestId?: string }
 }
 

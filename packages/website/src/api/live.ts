@@ -34,6 +34,9 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   webhook: ["webhooks"]
 }
 
+/** Results of tests are counted a moment after their run has finished. */
+const countedMillis = 3_000
+
 /** Those whose queries are of the person, and of no workspace. */
 const ofPerson: ReadonlySet<string> = new Set(["me", "api-keys"])
 
@@ -50,6 +53,9 @@ const applyEvent = (queries: QueryClient, slug: string, { type, url }: Happened)
     else if (kind === "run" && run !== undefined) {
       void queries.invalidateQueries({ queryKey: workspaceKey(slug, "run", run) })
     } else void queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) })
+  }
+  if (affected[type]?.includes("cases") === true) {
+    setTimeout(() => void queries.invalidateQueries({ queryKey: workspaceKey(slug, "cases") }), countedMillis)
   }
 }
 

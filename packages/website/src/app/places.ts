@@ -7,6 +7,8 @@ interface Place {
   readonly to:
     | "/w/$slug"
     | "/w/$slug/test-runs"
+    | "/w/$slug/tests"
+    | "/w/$slug/trends"
     | "/w/$slug/deployments"
     | "/w/$slug/vault"
     | "/w/$slug/semaphores"
@@ -31,6 +33,8 @@ interface Place {
 const places: ReadonlyArray<Place> = [
   { to: "/w/$slug", label: "Home", icon: "home", key: "h", group: "top" },
   { to: "/w/$slug/test-runs", label: "Runs", icon: "runs", key: "r", group: "products" },
+  { to: "/w/$slug/tests", label: "Tests", icon: "tests", key: "t", group: "products" },
+  { to: "/w/$slug/trends", label: "Trends", icon: "trends", key: "s", group: "products" },
   { to: "/w/$slug/deployments", label: "Deployments", icon: "deployments", key: "d", group: "products" },
   { to: "/w/$slug/vault", label: "Vault", icon: "vault", key: "v", group: "products" },
   { to: "/w/$slug/semaphores", label: "Semaphores", icon: "semaphores", key: "l", group: "products" },

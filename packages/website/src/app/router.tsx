@@ -15,8 +15,15 @@ import { readDeploymentSearch } from "../catalog/search.ts"
 import { readCredentialsSearch, readKeysSearch } from "../identity/search.ts"
 import { readRunFilters } from "../runs/filters.ts"
 import { runErrorsQuery, runQuery, runsQuery } from "../runs/queries.ts"
-import { readTestSearch, readTestsSearch } from "../runs/search.ts"
-import { readVaultSearch } from "../vault/search.ts"
+import {
+  readCaseSearch,
+  readCasesSearch,
+  readCompareSearch,
+  readTestSearch,
+  readTestsSearch,
+  readTrendsSearch
+} from "../runs/search.ts"
+import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import { NotFound, ScreenFailure } from "./Failures.tsx"
 import { Shell } from "./Shell.tsx"
@@ -74,6 +81,34 @@ const test = createRoute({
   component: lazyRouteComponent(() => import("../runs/TestScreen.tsx"))
 })
 
+const compare = createRoute({
+  getParentRoute: () => workspace,
+  path: "/compare",
+  validateSearch: readCompareSearch,
+  component: lazyRouteComponent(() => import("../runs/CompareScreen.tsx"))
+})
+
+const cases = createRoute({
+  getParentRoute: () => workspace,
+  path: "/tests",
+  validateSearch: readCasesSearch,
+  component: lazyRouteComponent(() => import("../runs/CasesScreen.tsx"))
+})
+
+const oneCase = createRoute({
+  getParentRoute: () => workspace,
+  path: "/products/$product/cases/$case",
+  validateSearch: readCaseSearch,
+  component: lazyRouteComponent(() => import("../runs/CaseScreen.tsx"))
+})
+
+const trends = createRoute({
+  getParentRoute: () => workspace,
+  path: "/trends",
+  validateSearch: readTrendsSearch,
+  component: lazyRouteComponent(() => import("../runs/TrendsScreen.tsx"))
+})
+
 const deployments = createRoute({
   getParentRoute: () => workspace,
   path: "/deployments",
@@ -94,6 +129,14 @@ const vault = createRoute({
   validateSearch: readVaultSearch,
   loader: ({ context, params }) => void context.queries.prefetchQuery(vaultQuery(params.slug)),
   component: lazyRouteComponent(() => import("../vault/VaultScreen.tsx"))
+})
+
+const vaultCompare = createRoute({
+  getParentRoute: () => workspace,
+  path: "/vault/compare",
+  validateSearch: readVaultCompareSearch,
+  loader: ({ context, params }) => void context.queries.prefetchQuery(vaultQuery(params.slug)),
+  component: lazyRouteComponent(() => import("../vault/VaultCompareScreen.tsx"))
 })
 
 const secret = createRoute({
@@ -183,9 +226,14 @@ const screens = workspace.addChildren([
   runs,
   run,
   test,
+  compare,
+  cases,
+  oneCase,
+  trends,
   deployments,
   deployment,
   vault,
+  vaultCompare,
   secret,
   semaphores,
   settings,

@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { lazy, Suspense, useState } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
-import { fileName, kindOf } from "./files.ts"
+import { fileName, imageDiffs, kindOf } from "./files.ts"
 
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
+
+const ImageDiffView = lazy(() => import("./ImageDiffView.tsx"))
 
 interface Props {
   readonly files: ReadonlyArray<string>
@@ -104,10 +106,17 @@ const FileRow = ({ path, run, slug }: Omit<Props, "files"> & { readonly path: st
 
 export const AttemptFiles = ({ files, run, slug }: Props) => {
   if (files.length === 0) return null
-  const shown = files.filter((path) => ["image", "video"].includes(kindOf(path)))
-  const others = files.filter((path) => !shown.includes(path))
+  const diffs = imageDiffs(files)
+  const compared = new Set(diffs.flatMap(({ actual, diff, expected }) => [expected, actual, diff]))
+  const shown = files.filter((path) => ["image", "video"].includes(kindOf(path)) && !compared.has(path))
+  const others = files.filter((path) => !shown.includes(path) && !compared.has(path))
   return (
     <section aria-label="Files" className="flex flex-col gap-3">
+      <Suspense fallback={null}>
+        {diffs.map((diff) => (
+          <ImageDiffView diff={diff} key={diff.expected} run={run} slug={slug} />
+        ))}
+      </Suspense>
       {shown.length > 0 && (
         <>
           <h2 className="font-medium">Pictures and videos</h2>

@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import type { CaseRun, CaseWithResults } from "@delivery/domain/runs/Case"
+import type { CaseRun } from "@delivery/domain/runs/Case"
 import { failureOf } from "../api/failures.ts"
-import { Badge, type Tone } from "../ui/Badge.tsx"
 import { formatDuration, formatRate } from "../ui/format.ts"
 import { Bone } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
+import { HeatLinks } from "./Heat.tsx"
 import { caseQuery } from "./queries.ts"
+import { StateBadge } from "./StateBadge.tsx"
 
 /** A test over many runs: since when it fails, how often, and its newest results. */
 
@@ -15,18 +16,10 @@ interface Props {
   readonly slug: string
   readonly product: string
   readonly caseId: string
+  readonly environment?: string | undefined
   /** The run that is looked at. */
-  readonly run: number
+  readonly run?: number
 }
-
-const tones: Readonly<Record<string, Tone>> = {
-  failing: "danger",
-  flaky: "warning",
-  slow: "warning",
-  passing: "success"
-}
-
-const colours = { failed: "bg-danger", flaky: "bg-warning", passed: "bg-success" }
 
 const RunLink = ({ run, slug }: { readonly run: CaseRun | null; readonly slug: string }) =>
   run === null ? (
@@ -37,35 +30,8 @@ const RunLink = ({ run, slug }: { readonly run: CaseRun | null; readonly slug: s
     </Link>
   )
 
-/** Its newest results, oldest on the left: a bar each, whose height is how long it took. */
-const Heat = ({
-  caseId,
-  results,
-  run,
-  slug
-}: { readonly results: CaseWithResults["results"] } & Omit<Props, "product">) => {
-  const shown = results.slice(0, 30).toReversed()
-  const longest = Math.max(1, ...shown.map((one) => one.durationMs))
-  return (
-    <ol aria-label="Newest results" className="flex h-10 items-end gap-0.5">
-      {shown.map((one) => (
-        <li className="flex h-full min-w-1 flex-1 items-end" key={one.run}>
-          <Link
-            aria-label={`Run ${one.run}: ${one.status}, ${formatDuration(one.durationMs)}`}
-            className={`w-full rounded-sm ${colours[one.status]} ${one.run === run ? "outline-text outline-2" : "opacity-80 hover:opacity-100"} ${one.status === "failed" ? "min-h-full" : "min-h-1"}`}
-            data-tip={`Run ${one.run}: ${one.status}, ${formatDuration(one.durationMs)}`}
-            params={{ slug, run: String(one.run), case: caseId }}
-            style={{ height: `${Math.max(12, (one.durationMs / longest) * 100)}%` }}
-            to="/w/$slug/test-runs/$run/tests/$case"
-          />
-        </li>
-      ))}
-    </ol>
-  )
-}
-
-export const CaseHistory = ({ caseId, product, run, slug }: Props) => {
-  const { data, error } = useQuery(caseQuery(slug, product, caseId))
+const CaseHistory = ({ caseId, environment, product, run, slug }: Props) => {
+  const { data, error } = useQuery(caseQuery(slug, product, caseId, environment))
   if (data === undefined) {
     return (
       <div className="flex flex-col gap-3 p-4">
@@ -78,13 +44,11 @@ export const CaseHistory = ({ caseId, product, run, slug }: Props) => {
     <div className="flex flex-col gap-3 p-4">
       <h2 className="flex items-center gap-2 font-medium">
         History
-        {data.states.map((state) => (
-          <Badge key={state} tone={tones[state] ?? "plain"}>
-            {state}
-          </Badge>
+        {(run === undefined ? [] : data.states).map((state) => (
+          <StateBadge key={state} state={state} />
         ))}
       </h2>
-      <Heat caseId={caseId} results={data.results} run={run} slug={slug} />
+      <HeatLinks caseId={caseId} results={data.results} run={run} slug={slug} />
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
         {(
           [
@@ -134,3 +98,5 @@ export const CaseHistory = ({ caseId, product, run, slug }: Props) => {
 /** Runs are counted behind their finish, and cases of skipped tests are none. */
 const historyText = (error: unknown): string =>
   failureOf(error)._tag === "NotFound" ? "No finished run of it is counted yet." : failureOf(error).message
+
+export default CaseHistory

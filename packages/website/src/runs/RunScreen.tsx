@@ -4,6 +4,7 @@ import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { lazy, Suspense, useMemo } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
+import { buttonClass } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { counted, formatCount } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
@@ -80,7 +81,13 @@ const Loaded = ({ run, slug }: ViewProps) => {
   }
   useKeys([
     { keys: "n", label: "Next failure", group: "Run", run: () => go(1) },
-    { keys: "p", label: "Previous failure", group: "Run", run: () => go(-1) }
+    { keys: "p", label: "Previous failure", group: "Run", run: () => go(-1) },
+    {
+      keys: "c",
+      label: "Compare with the run before",
+      group: "Run",
+      run: () => void navigate({ to: "/w/$slug/compare", params: { slug }, search: { run: run.number } })
+    }
   ])
   const numbers = {
     failures: run.counts.failed + run.counts.flaky,
@@ -120,7 +127,16 @@ const RunScreen = () => {
   return (
     <>
       <Header
-        actions={<CopyButton label="Copy the link" text={location.href} />}
+        actions={
+          <>
+            {run !== undefined && run.state !== "running" && (
+              <Link className={buttonClass()} params={{ slug }} search={{ run: run.number }} to="/w/$slug/compare">
+                Compare
+              </Link>
+            )}
+            <CopyButton label="Copy the link" text={location.href} />
+          </>
+        }
         crumbs={[{ label: "Runs", link: { to: "/w/$slug/test-runs", params: { slug } } }]}
         state={
           run !== undefined && (

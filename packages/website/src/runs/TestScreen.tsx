@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
+import { lazy, Suspense } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { CodeBlock } from "../ui/Code.tsx"
@@ -16,11 +17,12 @@ import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { AttemptFiles } from "./AttemptFiles.tsx"
-import { CaseHistory } from "./CaseHistory.tsx"
 import { neighbour } from "./failureRows.ts"
 import { runQuery } from "./queries.ts"
 
 /** A test of a run: its attempts with what they say and show, and its history over runs. */
+
+const CaseHistory = lazy(() => import("./CaseHistory.tsx"))
 
 interface Props {
   readonly run: TestRun
@@ -154,7 +156,9 @@ const Loaded = ({ run, slug, test }: Props) => {
           <Attempts run={run} slug={slug} test={test} />
         </div>
         <aside aria-label="History" className="border-border shrink-0 max-lg:border-t lg:w-80 lg:border-l">
-          <CaseHistory caseId={test.caseId} product={run.product.slug} run={run.number} slug={slug} />
+          <Suspense fallback={null}>
+            <CaseHistory caseId={test.caseId} product={run.product.slug} run={run.number} slug={slug} />
+          </Suspense>
         </aside>
       </div>
     </>

@@ -13,3 +13,22 @@ export const kindOf = (path: string): FileKind => kinds.find(([pattern]) => patt
 
 /** The last part of a path. */
 export const fileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
+
+/** Pictures of one thing: what it should look like, what it did look like, and, where a tool made one, the difference. */
+export interface ImageDiff {
+  readonly name: string
+  readonly expected: string
+  readonly actual: string
+  readonly diff: string | undefined
+}
+
+/** The pictures that belong together, by their names: `basket-expected.png`, `basket-actual.png`, `basket-diff.png`. */
+export const imageDiffs = (paths: ReadonlyArray<string>): ReadonlyArray<ImageDiff> =>
+  paths.flatMap((expected) => {
+    const match = /^(.+)-expected(\.\w+)$/.exec(expected)
+    if (match === null || kindOf(expected) !== "image") return []
+    const [, start, end] = match
+    const [actual, diff] = [`${start}-actual${end}`, `${start}-diff${end}`]
+    if (!paths.includes(actual)) return []
+    return [{ name: fileName(`${start}${end}`), expected, actual, diff: paths.includes(diff) ? diff : undefined }]
+  })

@@ -36,10 +36,44 @@ export const runErrorsQuery = (slug: string, run: number) =>
     queryFn: ({ signal }) => client.cases.errors({ params: { slug, run } }, { signal })
   })
 
-export const caseQuery = (slug: string, product: string, caseId: string) =>
+export const caseQuery = (slug: string, product: string, caseId: string, environment?: string) =>
   queryOptions({
-    queryKey: workspaceKey(slug, "cases", product, caseId),
-    queryFn: ({ signal }) => client.cases.get({ params: { slug, product, caseId }, query: {} }, { signal })
+    queryKey: workspaceKey(slug, "cases", product, caseId, environment),
+    queryFn: ({ signal }) =>
+      client.cases.get(
+        { params: { slug, product, caseId }, query: environment === undefined ? {} : { environment } },
+        { signal }
+      )
+  })
+
+/** Which tests of a product are asked for. */
+interface CaseFilters {
+  readonly environment?: string
+  readonly state?: "failing" | "flaky" | "slow"
+  readonly q?: string
+}
+
+export const casesQuery = (slug: string, product: string, filters: CaseFilters) =>
+  infiniteQueryOptions({
+    queryKey: workspaceKey(slug, "cases", product, "list", filters),
+    queryFn: ({ pageParam, signal }) =>
+      client.cases.list(
+        { params: { slug, product }, query: { ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) } },
+        { signal }
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: (previous, query) => (query?.queryKey[3] === product ? previous : undefined)
+  })
+
+export const trendsQuery = (slug: string, product: string, from: string, environment: string | undefined) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "cases", product, "trends", from, environment),
+    queryFn: ({ signal }) =>
+      client.cases.trends(
+        { params: { slug, product }, query: { from, ...(environment === undefined ? {} : { environment }) } },
+        { signal }
+      )
   })
 
 /** Leases are no events: they are asked for again while they are looked at. */

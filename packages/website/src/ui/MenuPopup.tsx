@@ -55,8 +55,8 @@ const Items = ({ items }: { readonly items: ReadonlyArray<MenuItem> }) => {
 
 const MenuPopup = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props) => (
   <Menu.Root onOpenChange={onOpenChange} open={isOpen}>
-    {/* Beside its button, so that it stands in a landmark of the page. */}
-    <Menu.Portal container={anchor.current?.closest<HTMLElement>("main, nav") ?? null}>
+    {/* Beside its button, so that it stands in a landmark of the page, or in the dialog that has the keyboard. */}
+    <Menu.Portal container={anchor.current?.closest<HTMLElement>("main, nav, [role=dialog]") ?? null}>
       <Menu.Positioner
         align="start"
         anchor={anchor}

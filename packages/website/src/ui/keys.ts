@@ -22,8 +22,13 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 export const shownKeys = (keys: string): string =>
   keys.replace("Mod+", isApple ? "⌘ " : "Ctrl ").replace(/(?<= |^)k$/, isApple || !keys.includes("Mod") ? "$&" : "K")
 
+/** A slider or a checkbox takes no letters and digits. */
+const takesText = (target: HTMLElement): boolean =>
+  !(target instanceof HTMLInputElement && ["range", "checkbox", "radio"].includes(target.type))
+
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
+  takesText(target) &&
   (target.isContentEditable ||
     /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
     target.closest("[role=menu],[role=listbox]") !== null)

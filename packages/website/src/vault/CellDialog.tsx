@@ -1,14 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { Secret, SecretEnvironment } from "@delivery/domain/vault/Secret"
+import type { GenerateSecret, Secret, SecretEnvironment } from "@delivery/domain/vault/Secret"
 import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
-import { Button } from "../ui/Button.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { Menu } from "../ui/Menu.tsx"
 import { Bone } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
@@ -23,6 +25,8 @@ interface Props {
   readonly cell: SecretEnvironment
   readonly onClose: () => void
 }
+
+const useMayWrite = ({ cell, slug }: Props): boolean => mayAct(useRole(slug), "member") && !cell.environment.archived
 
 const Present = ({ cell, path }: { readonly cell: SecretEnvironment; readonly path: CellPath }) => {
   const { copy, hide, isBusy, reveal, value } = useReveal(path)
@@ -78,14 +82,22 @@ const Present = ({ cell, path }: { readonly cell: SecretEnvironment; readonly pa
   )
 }
 
-const Versions = ({ path }: { readonly path: CellPath }) => {
-  const { data, error } = useQuery(versionsQuery(path.slug, path.product, path.name, path.environment))
+const Versions = (props: Props) => {
+  const { cell, secret, slug } = props
+  const { data, error } = useQuery(versionsQuery(slug, secret.product.slug, secret.name, cell.environment.slug))
+  const mayWrite = useMayWrite(props)
+  const write = useWrite(props)
   if (error !== null) return <p className="text-muted">{failureOf(error).message}</p>
   if (data === undefined) return <Bone width="w-full" />
   if (data.versions.length === 0) return null
   return (
     <section aria-label="Versions">
       <h3 className="text-muted pb-1 text-xs font-medium">Versions</h3>
+      {write.error !== null && (
+        <p className="text-danger pb-1" role="alert">
+          {failureOf(write.error).message}
+        </p>
+      )}
       <ol className="border-border max-h-48 overflow-y-auto rounded-md border" tabIndex={0}>
         {data.versions.map((one) => (
           <li className="border-border flex min-h-7 items-center gap-3 px-3 not-last:border-b" key={one.version}>
@@ -96,6 +108,16 @@ const Versions = ({ path }: { readonly path: CellPath }) => {
             <span className="text-muted">
               <Time at={one.createdAt} />
             </span>
+            {mayWrite && one.hasValue && one.version !== cell.version && (
+              <Button
+                aria-label={`Restore version ${one.version}`}
+                isBusy={write.isPending}
+                look="quiet"
+                onClick={() => write.mutate({ kind: "restore", version: one.version })}
+              >
+                Restore
+              </Button>
+            )}
           </li>
         ))}
       </ol>
@@ -106,7 +128,22 @@ const Versions = ({ path }: { readonly path: CellPath }) => {
 type Write =
   | { readonly kind: "set"; readonly value: string; readonly isForced: boolean }
   | { readonly kind: "clear" }
-  | { readonly kind: "generate" }
+  | { readonly kind: "generate"; readonly generator: GenerateSecret["generator"] }
+  | { readonly kind: "restore"; readonly version: number }
+
+const done = (write: Write): string => {
+  if (write.kind === "restore") return `has the value of version ${write.version} again`
+  return write.kind === "clear" ? "is cleared" : "is written"
+}
+
+const generators = [
+  ["Token of 32 bytes", { type: "token", bytes: 32, encoding: "base64url" }],
+  [
+    "Password of 24 characters",
+    { type: "password", length: 24, lowercase: true, uppercase: true, digits: true, symbols: true }
+  ],
+  ["UUID", { type: "uuid" }]
+] as const
 
 const useWrite = ({ cell, onClose, secret, slug }: Props) => {
   const queries = useQueryClient()
@@ -121,16 +158,17 @@ const useWrite = ({ cell, onClose, secret, slug }: Props) => {
             products: [secret.product.slug],
             environments: [environment],
             name: secret.name,
-            generator: { type: "token", bytes: 32, encoding: "base64url" }
+            generator: write.generator
           }
         })
       }
-      const value = write.kind === "set" ? write.value : null
       const isForced = write.kind === "set" && write.isForced
       return client.vault.update({
         params,
         payload: {
-          values: { [environment]: value },
+          ...(write.kind === "restore"
+            ? { restore: { [environment]: write.version } }
+            : { values: { [environment]: write.kind === "set" ? write.value : null } }),
           ...(isForced ? {} : { expectedVersions: { [environment]: cell.version } })
         }
       })
@@ -140,7 +178,7 @@ const useWrite = ({ cell, onClose, secret, slug }: Props) => {
     onSettled: () => queries.invalidateQueries({ queryKey: workspaceKey(slug, "vault") }),
     onSuccess: (_, write) => {
       toast({
-        title: `${secret.name} in ${cell.environment.name} is ${write.kind === "clear" ? "cleared" : "written"}`
+        title: `${secret.name} in ${cell.environment.name} ${done(write)}`
       })
       onClose()
     }
@@ -191,9 +229,23 @@ const Edit = (props: Props) => {
         <Button disabled={text === ""} isBusy={write.isPending} look="primary" type="submit">
           Set value
         </Button>
-        <Button isBusy={write.isPending} onClick={() => write.mutate({ kind: "generate" })}>
-          Generate
-        </Button>
+        <Menu
+          groups={[
+            {
+              items: generators.map(([label, generator]) => ({
+                label,
+                onSelect: () => write.mutate({ kind: "generate", generator })
+              }))
+            }
+          ]}
+          label="Generate"
+          trigger={(trigger) => (
+            <button {...trigger} className={buttonClass()} type="button">
+              Generate
+              <Icon name="chevronDown" size={12} />
+            </button>
+          )}
+        />
         <span className="flex-1" />
         {cell.hasValue && (
           <Button
@@ -213,7 +265,7 @@ const Edit = (props: Props) => {
 const CellDialog = (props: Props) => {
   const { cell, onClose, secret, slug } = props
   const path = { slug, product: secret.product.slug, name: secret.name, environment: cell.environment.slug }
-  const mayWrite = mayAct(useRole(slug), "member") && !cell.environment.archived
+  const mayWrite = useMayWrite(props)
   return (
     <Dialog
       description={
@@ -233,7 +285,7 @@ const CellDialog = (props: Props) => {
       <div className="flex flex-col gap-4">
         <Present cell={cell} path={path} />
         {mayWrite && <Edit {...props} />}
-        <Versions path={path} />
+        <Versions {...props} />
       </div>
     </Dialog>
   )

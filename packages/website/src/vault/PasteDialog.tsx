@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query"
+import { readDotEnv } from "@delivery/domain/vault/DotEnv"
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { useState } from "react"
 import { failureOf, tellFailure } from "../api/failures.ts"
@@ -9,7 +10,6 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
 import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
-import { parseEnv } from "./envFile.ts"
 import { type Outcome, type Planned, planPaste, writePaste } from "./paste.ts"
 import { useTarget } from "./Target.tsx"
 
@@ -91,7 +91,7 @@ const usePaste = ({ onClose, product: preferred, secrets, slug }: Props) => {
 
 const hintOf = (text: string): string => {
   if (text === "") return "NAME=value, one a line. Quotes, comments and export are understood."
-  const { ignored, values } = parseEnv(text)
+  const { ignored, values } = readDotEnv(text)
   const found = counted(values.size, "variable")
   return ignored.length === 0 ? found : `${found}; not understood: line ${ignored.slice(0, 10).join(", ")}`
 }
@@ -107,7 +107,7 @@ const PasteDialog = (props: Props) => {
   const { onClose } = props
   const [text, setText] = useState("")
   const { compare, fields, hasTarget, isBusy, place, planned, refused, setPlanned, write } = usePaste(props)
-  const { values } = parseEnv(text)
+  const { values } = readDotEnv(text)
   const changes = planned?.filter(({ change }) => change !== "same").length ?? 0
   return (
     <Dialog

@@ -1,17 +1,21 @@
-import type { Secret, SecretEnvironment } from "@delivery/domain/vault/Secret"
+import type { Secret } from "@delivery/domain/vault/Secret"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
-import { type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from "react"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { DrawnRows } from "../ui/Rows.tsx"
 import { Time } from "../ui/Time.tsx"
+import { type Drafts, keyOf, type Place } from "./drafts.ts"
 import { cellState } from "./rows.ts"
 
 /** Names by environments, as a grid that the keyboard walks: arrows move, Enter opens. */
 
-export interface Place {
-  readonly secret: Secret
-  readonly cell: SecretEnvironment
+const BatchCell = lazy(() => import("./BatchCell.tsx"))
+
+/** Cells that are written together: each has a draft, until all are sent. */
+export interface Batch {
+  readonly drafts: Drafts
+  readonly onDraft: (place: Place, value: string | null | undefined) => void
 }
 
 interface Props {
@@ -19,6 +23,7 @@ interface Props {
   readonly secrets: ReadonlyArray<Secret>
   readonly isProductShown: boolean
   readonly onOpen: (place: Place) => void
+  readonly batch: Batch | undefined
 }
 
 const words = { set: "has a value", cleared: "was cleared", missing: "is missing", none: "has no value" }
@@ -54,7 +59,12 @@ const CellContent = ({ cell, secret }: Place) => {
 
 const template = (columns: number) => `var(--vault-name) repeat(${columns}, minmax(8.5rem, 1fr))`
 
-const useGridKeys = (rows: number, columns: number, open: (row: number, column: number) => void) => {
+interface GridActions {
+  readonly open: (row: number, column: number) => void
+  readonly clear: (row: number, column: number) => void
+}
+
+const useGridKeys = (rows: number, columns: number, { clear, open }: GridActions) => {
   const [active, setActive] = useState({ row: 0, column: 0 })
   const steps: Readonly<Record<string, readonly [row: number, column: number]>> = {
     ArrowDown: [1, 0],
@@ -67,6 +77,7 @@ const useGridKeys = (rows: number, columns: number, open: (row: number, column: 
   const onKeyDown = (event: KeyboardEvent) => {
     const step = steps[event.key]
     if (step === undefined) {
+      if (event.key === "Delete") return clear(active.row, active.column)
       if (event.key !== "Enter" || event.target === event.currentTarget) return
       event.preventDefault()
       return open(active.row, active.column)
@@ -89,9 +100,24 @@ interface RowProps {
   readonly active: { readonly row: number; readonly column: number }
   readonly onOpen: (place: Place) => void
   readonly onActive: (place: { readonly row: number; readonly column: number }) => void
+  readonly batch: Batch | undefined
+  /** The cell that is written into. */
+  readonly editing: string | undefined
+  readonly onEdited: (place: Place, value: string | undefined) => void
 }
 
-const Row = ({ active, environments, isProductShown, onActive, onOpen, row, secret }: RowProps) => (
+const Row = ({
+  active,
+  batch,
+  editing,
+  environments,
+  isProductShown,
+  onActive,
+  onEdited,
+  onOpen,
+  row,
+  secret
+}: RowProps) => (
   <>
     <div
       className="border-border bg-surface sticky left-0 z-10 flex min-w-0 items-center gap-2 border-r border-b px-4"
@@ -107,14 +133,16 @@ const Row = ({ active, environments, isProductShown, onActive, onOpen, row, secr
     {environments.map((environment, column) => {
       const cell = secret.environments.find((one) => one.environment.id === environment.id)
       const isActive = active.row === row && active.column === column
+      const place = cell === undefined ? undefined : { secret, cell }
+      const draft = place === undefined ? undefined : batch?.drafts.get(keyOf(place))
       return (
         <div
-          className="border-border hover:bg-hover relative flex min-w-0 items-center border-b px-3 -outline-offset-2"
+          className="border-border hover:bg-hover relative flex min-w-0 scroll-ml-(--vault-name) items-center border-b px-3 -outline-offset-2"
           data-active={isActive || undefined}
           key={environment.id}
           onClick={() => {
             onActive({ row, column })
-            if (cell !== undefined) onOpen({ secret, cell })
+            if (place !== undefined) onOpen(place)
           }}
           role="gridcell"
           tabIndex={isActive ? 0 : -1}
@@ -123,10 +151,21 @@ const Row = ({ active, environments, isProductShown, onActive, onOpen, row, secr
             {secret.name} in {environment.name} {words[cell === undefined ? "none" : cellState(cell, secret)]}
             {cell !== undefined && cell.version > 0 && `, version ${cell.version}`}
           </span>
-          {cell !== undefined && (
-            <span aria-hidden="true" className="flex min-w-0 items-center gap-1.5">
-              <CellContent cell={cell} secret={secret} />
-            </span>
+          {place !== undefined && (draft !== undefined || editing === keyOf(place)) ? (
+            <Suspense fallback={null}>
+              <BatchCell
+                draft={draft}
+                isEditing={editing === keyOf(place)}
+                label={`New value of ${secret.name} in ${environment.name}`}
+                onDone={(value) => onEdited(place, value)}
+              />
+            </Suspense>
+          ) : (
+            place !== undefined && (
+              <span aria-hidden="true" className="flex min-w-0 items-center gap-1.5">
+                <CellContent {...place} />
+              </span>
+            )
           )}
         </div>
       )
@@ -134,15 +173,70 @@ const Row = ({ active, environments, isProductShown, onActive, onOpen, row, secr
   </>
 )
 
-export const VaultGrid = ({ environments, isProductShown, onOpen, secrets }: Props) => {
+/** What Enter and Delete do with a cell: among several that are written together, or by itself. */
+const useBatch = (batch: Batch | undefined, onOpen: (place: Place) => void, focusActive: () => void) => {
+  const [editing, setEditing] = useState<string>()
+  return {
+    editing,
+    open: (place: Place) => {
+      if (batch === undefined) onOpen(place)
+      else if (!place.cell.environment.archived) setEditing(keyOf(place))
+    },
+    clear: (place: Place) => {
+      if (batch === undefined || place.cell.environment.archived) return
+      batch.onDraft(place, !batch.drafts.has(keyOf(place)) && place.cell.hasValue ? null : undefined)
+    },
+    finish: (place: Place, value: string | undefined) => {
+      setEditing(undefined)
+      if (value !== undefined) batch?.onDraft(place, value)
+      // The field is gone by then, and the keyboard with it.
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) focusActive()
+      })
+    }
+  }
+}
+
+interface HeadsProps {
+  readonly columns: { readonly gridTemplateColumns: string }
+  readonly environments: ReadonlyArray<EnvironmentRef>
+}
+
+const Heads = ({ columns, environments }: HeadsProps) => (
+  <div
+    className="border-border bg-surface text-muted sticky top-0 z-20 grid h-(--row) min-w-max border-b font-medium"
+    role="row"
+    style={columns}
+  >
+    <span className="bg-surface border-border sticky left-0 z-10 flex items-center border-r px-4" role="columnheader">
+      Name
+    </span>
+    {environments.map((environment) => (
+      <span className="flex min-w-0 items-center px-3" key={environment.id} role="columnheader">
+        <EnvironmentName environment={environment} />
+      </span>
+    ))}
+  </div>
+)
+
+export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets }: Props) => {
   const grid = useRef<HTMLDivElement>(null)
   const reveal = useRef<(index: number) => void>(() => {})
-  const open = (row: number, column: number) => {
+  const placeAt = (row: number, column: number): Place | undefined => {
     const secret = secrets[row]
     const cell = secret?.environments.find((one) => one.environment.id === environments[column]?.id)
-    if (secret !== undefined && cell !== undefined) onOpen({ secret, cell })
+    return secret === undefined || cell === undefined ? undefined : { secret, cell }
   }
-  const { active, onKeyDown, setActive } = useGridKeys(secrets.length, environments.length, open)
+  const focusActive = () => grid.current?.querySelector<HTMLElement>("[data-active]")?.focus()
+  const { clear, editing, finish, open } = useBatch(batch, onOpen, focusActive)
+  const at = (act: (place: Place) => void) => (row: number, column: number) => {
+    const place = placeAt(row, column)
+    if (place !== undefined) act(place)
+  }
+  const { active, onKeyDown, setActive } = useGridKeys(secrets.length, environments.length, {
+    open: at(open),
+    clear: at(clear)
+  })
   const moved = useRef(active)
   useEffect(() => {
     if (moved.current === active) return
@@ -150,8 +244,7 @@ export const VaultGrid = ({ environments, isProductShown, onOpen, secrets }: Pro
     reveal.current(active.row)
     // Drawn once it is in view.
     const frame = requestAnimationFrame(() => {
-      if (document.querySelector("[role=dialog]:not([aria-modal=false])") === null)
-        grid.current?.querySelector<HTMLElement>("[data-active]")?.focus()
+      if (document.querySelector("[role=dialog]:not([aria-modal=false])") === null) focusActive()
     })
     return () => cancelAnimationFrame(frame)
   }, [active])
@@ -166,23 +259,7 @@ export const VaultGrid = ({ environments, isProductShown, onOpen, secrets }: Pro
       ref={grid}
       role="grid"
     >
-      <div
-        className="border-border bg-surface text-muted sticky top-0 z-20 grid h-(--row) min-w-max border-b font-medium"
-        role="row"
-        style={columns}
-      >
-        <span
-          className="bg-surface border-border sticky left-0 z-10 flex items-center border-r px-4"
-          role="columnheader"
-        >
-          Name
-        </span>
-        {environments.map((environment) => (
-          <span className="flex min-w-0 items-center px-3" key={environment.id} role="columnheader">
-            <EnvironmentName environment={environment} />
-          </span>
-        ))}
-      </div>
+      <Heads columns={columns} environments={environments} />
       <div className="min-w-max" role="rowgroup">
         <DrawnRows
           count={secrets.length}
@@ -191,10 +268,13 @@ export const VaultGrid = ({ environments, isProductShown, onOpen, secrets }: Pro
           row={(row) => (
             <Row
               active={active}
+              batch={batch}
+              editing={editing}
               environments={environments}
               isProductShown={isProductShown}
               onActive={setActive}
-              onOpen={onOpen}
+              onEdited={finish}
+              onOpen={open}
               row={row}
               secret={secrets[row]!}
             />

@@ -6,23 +6,24 @@ import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
-import { Button, buttonClass } from "../ui/Button.tsx"
+import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
-import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
-import { Menu } from "../ui/Menu.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { type Drafts, type Place, withDraft } from "./drafts.ts"
 import { vaultQuery } from "./queries.ts"
 import { isMissingSomewhere, shownSecrets } from "./rows.ts"
 import type { VaultSearch } from "./search.ts"
-import { type Place, VaultGrid } from "./VaultGrid.tsx"
+import { VaultActions } from "./VaultActions.tsx"
+import { type Batch, VaultGrid } from "./VaultGrid.tsx"
 
 /** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
 
 const CellDialog = lazy(() => import("./CellDialog.tsx"))
 const AddDialog = lazy(() => import("./AddDialog.tsx"))
+const BatchBar = lazy(() => import("./BatchBar.tsx"))
 const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
 
 type Overlay =
@@ -41,7 +42,6 @@ const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: s
   const { product, ...others } = search
   const { q: _, ...withoutText } = search
   const { only, ...withoutOnly } = search
-  const chosen = products?.products.find((one) => one.slug === product)?.name ?? product
   return (
     <search aria-label="Secrets" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
       <SearchField
@@ -50,31 +50,15 @@ const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: s
         ref={field}
         value={search.q ?? ""}
       />
-      <Menu
-        groups={[
-          {
-            items: [
-              { label: "Any product", isChosen: product === undefined, onSelect: () => set(others) },
-              ...(products?.products ?? []).map((one) => ({
-                label: one.name,
-                isChosen: one.slug === product,
-                onSelect: () => set({ ...others, product: one.slug })
-              }))
-            ]
-          }
-        ]}
-        label="Filter by product"
-        trigger={(props) => (
-          <button {...props} className={buttonClass(product === undefined ? "quiet" : "plain")} type="button">
-            Product
-            {chosen !== undefined && <span className="text-accent max-w-40 truncate">is {chosen}</span>}
-            <Icon name="chevronDown" size={12} />
-          </button>
-        )}
+      <Filter
+        choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
+        noun="product"
+        onChange={(next) => set({ ...others, ...(next === undefined ? {} : { product: next }) })}
+        value={product}
       />
       <button
         aria-pressed={only === "missing"}
-        className="text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2 font-medium"
+        className={`${pressedClass} font-medium`}
         onClick={() => set(only === "missing" ? withoutOnly : { ...withoutOnly, only: "missing" })}
         type="button"
       >
@@ -88,9 +72,10 @@ interface LoadedProps {
   readonly vault: VaultSecrets
   readonly slug: string
   readonly onOpen: (place: Place) => void
+  readonly batch: Batch | undefined
 }
 
-const Loaded = ({ onOpen, slug, vault }: LoadedProps) => {
+const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   const search = useSearch({ from: "/w/$slug/vault" })
   const secrets = useMemo(() => shownSecrets(vault.secrets, search), [search, vault.secrets])
   if (vault.secrets.length === 0) {
@@ -112,6 +97,7 @@ const Loaded = ({ onOpen, slug, vault }: LoadedProps) => {
         <Empty icon="filter" title="No secret matches" />
       ) : (
         <VaultGrid
+          batch={batch}
           environments={vault.environments.toSorted(
             (a, b) => Number(a.class === "production") - Number(b.class === "production")
           )}
@@ -129,40 +115,47 @@ const VaultScreen = () => {
   const { product } = useSearch({ from: "/w/$slug/vault" })
   const { data: vault, error, refetch } = useQuery(vaultQuery(slug))
   const [overlay, setOverlay] = useState<Overlay>()
+  const [drafts, setDrafts] = useState<Drafts>()
   const mayWrite = mayAct(useRole(slug), "member")
   const close = () => setOverlay(undefined)
-  useKeys(
-    mayWrite
-      ? [
-          { keys: "c", label: "Add a secret", group: "Vault", run: () => setOverlay({ kind: "add" }) },
-          { keys: "v", label: "Paste a .env file", group: "Vault", run: () => setOverlay({ kind: "paste" }) }
-        ]
-      : []
-  )
   return (
     <div className="flex h-full min-h-90 flex-col">
       <Header
         actions={
-          mayWrite && (
-            <>
-              <Button onClick={() => setOverlay({ kind: "paste" })}>Paste .env</Button>
-              <Button icon="plus" look="primary" onClick={() => setOverlay({ kind: "add" })}>
-                Add secret
-              </Button>
-            </>
-          )
+          <VaultActions
+            mayWrite={mayWrite}
+            onAdd={() => setOverlay({ kind: "add" })}
+            onBatch={() => setDrafts(drafts ?? new Map())}
+            onPaste={() => setOverlay({ kind: "paste" })}
+            slug={slug}
+          />
         }
         crumbs={[]}
         title="Vault"
       />
       {vault !== undefined ? (
-        <Loaded onOpen={(place) => setOverlay({ kind: "cell", place })} slug={slug} vault={vault} />
+        <Loaded
+          batch={
+            drafts === undefined
+              ? undefined
+              : {
+                  drafts,
+                  onDraft: (place, value) => setDrafts((before = new Map()) => withDraft(before, place, value))
+                }
+          }
+          onOpen={(place) => setOverlay({ kind: "cell", place })}
+          slug={slug}
+          vault={vault}
+        />
       ) : error !== null ? (
         <FailureView error={error} onRetry={() => void refetch()} />
       ) : (
         <SkeletonRows rows={12} />
       )}
       <Suspense fallback={null}>
+        {drafts !== undefined && (
+          <BatchBar drafts={drafts} onClose={() => setDrafts(undefined)} onDrafts={setDrafts} slug={slug} />
+        )}
         {overlay?.kind === "cell" && <CellDialog {...overlay.place} onClose={close} slug={slug} />}
         {overlay?.kind === "add" && <AddDialog onClose={close} product={product} slug={slug} />}
         {overlay?.kind === "paste" && (

@@ -1,6 +1,7 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { client } from "../api/client.ts"
-import { type Change, changeOf, type Present } from "./envFile.ts"
+import { inTurn } from "./inTurn.ts"
+import { type Change, changeOf, type Present } from "./change.ts"
 
 /** What a paste would change, compared with what is there, and the writing of it. */
 
@@ -16,21 +17,6 @@ interface Target {
   readonly slug: string
   readonly product: string
   readonly environment: string
-}
-
-/** How many requests are under way at once. */
-const atOnce = 6
-
-const inTurn = async <A, B>(items: ReadonlyArray<A>, work: (item: A) => Promise<B>): Promise<ReadonlyArray<B>> => {
-  const done: Array<B> = Array.from({ length: items.length })
-  const rest = items.entries()
-  const worker = async () => {
-    // One after the other is what a worker does.
-    // oxlint-disable-next-line no-await-in-loop
-    for (const [index, item] of rest) done[index] = await work(item)
-  }
-  await Promise.all(Array.from({ length: atOnce }, worker))
-  return done
 }
 
 const presentOf = async ({ environment, product, slug }: Target, name: string): Promise<Present | undefined> => {

@@ -21,3 +21,10 @@ export const versionsQuery = (slug: string, product: string, name: string, envir
         { signal }
       )
   })
+
+/** Who read and wrote a secret: never what. */
+export const secretAuditQuery = (slug: string, secret: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "vault", "audit", secret),
+    queryFn: ({ signal }) => client.audit.list({ params: { slug }, query: { subject: secret } }, { signal })
+  })

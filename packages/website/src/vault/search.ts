@@ -17,3 +17,24 @@ export const readVaultSearch = (search: Readonly<Record<string, unknown>>): Vaul
     ...(search["only"] === "missing" ? { only: "missing" as const } : {})
   }
 }
+
+/** Two environments of a product beside each other. */
+export interface VaultCompareSearch {
+  readonly product?: string
+  readonly left?: string
+  readonly right?: string
+  readonly only?: "different"
+}
+
+export const readVaultCompareSearch = (search: Readonly<Record<string, unknown>>): VaultCompareSearch => {
+  const [product, left, right] = (["product", "left", "right"] as const).map((name) => {
+    const value = search[name]
+    return typeof value === "string" && value !== "" ? value : undefined
+  })
+  return {
+    ...(product === undefined ? {} : { product }),
+    ...(left === undefined ? {} : { left }),
+    ...(right === undefined ? {} : { right }),
+    ...(search["only"] === "different" ? { only: "different" as const } : {})
+  }
+}

@@ -135,6 +135,38 @@ describe("A run and its tests", () => {
     await page.getByRole("list", { name: "Newest results" }).getByRole("link").first().waitFor()
   })
 
+  it("shows how a picture differs, in five ways by keys, and keeps the zoom", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    await page.getByRole("link", { name: /pays by card/ }).click()
+    const diff = page.getByRole("region", { name: "Difference of basket.png" })
+    await diff.getByRole("slider", { name: /expected picture/ }).fill("20")
+    const widthOf = () =>
+      diff
+        .getByRole("img")
+        .first()
+        .evaluate((one) => one.getBoundingClientRect().width)
+    const clip = () => diff.getByRole("img", { name: "Actual" }).evaluate((one) => one.parentElement!.style.clipPath)
+    expect(await clip()).toContain("20%")
+    await page.keyboard.press("2")
+    await diff.getByRole("region", { name: "Actual", exact: true }).waitFor()
+    for (const key of ["+", "+", "+"]) await page.keyboard.press(key)
+    await diff.getByText("200 %").waitFor()
+    expect(await widthOf()).toBe(960)
+    await page.keyboard.press("3")
+    await diff.getByRole("slider", { name: /covers/ }).waitFor()
+    expect(await widthOf()).toBe(960)
+    await page.keyboard.press("4")
+    await diff.getByRole("img", { name: "Difference" }).waitFor()
+    await page.keyboard.press("5")
+    await diff.getByRole("button", { name: "Show what was expected" }).press("Enter")
+    await diff.getByRole("img", { name: "Expected" }).waitFor()
+    await page.keyboard.press("n")
+    await page.keyboard.press("p")
+    await diff.getByText("200 %").waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+  })
+
   it("shows hostile text as text", async () => {
     const { number } = await start("<img src=x onerror=alert(1)>\u202eevil")
     const long = "x".repeat(100_000)

@@ -43,9 +43,18 @@ const screens = (): Readonly<Record<string, string>> => ({
   "Run, running": `/w/main/test-runs/${seeded.running}`,
   "Run, unknown": "/w/main/test-runs/999",
   Test: `/w/main/test-runs/${seeded.failed}/tests/${test}`,
+  "Compare runs": `/w/main/compare?run=${seeded.failed}`,
+  "Compare runs, none chosen": "/w/main/compare",
+  Tests: "/w/main/tests?product=shop",
+  "Tests, none": "/w/main/tests?product=shop&q=nothing",
+  Case: `/w/main/products/shop/cases/${test}`,
+  Trends: "/w/main/trends?product=shop",
+  "Trends, table": "/w/main/trends?product=shop&view=table",
+  "Trends, none": "/w/main/trends?product=billing&environment=review",
   Deployments: "/w/main/deployments",
   Deployment: "/w/main/deployments/shop/production",
   Vault: "/w/main/vault",
+  "Compare environments": "/w/main/vault/compare?product=shop",
   Secret: "/w/main/products/shop/secrets/DATABASE_URL",
   Events: "/w/main/events",
   Members: "/w/main/settings/members",
@@ -89,6 +98,15 @@ const overlays: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.goto(`${site.origin}/w/main/vault`)
     await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging has a value" }).click()
     await page.getByRole("dialog").getByText("Versions").waitFor()
+  },
+  "Several cells of the vault": async (page) => {
+    await page.goto(`${site.origin}/w/main/vault`)
+    await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).waitFor()
+    await page.keyboard.press("b")
+    await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).click()
+    await page.getByRole("textbox", { name: "New value of SESSION_SECRET" }).fill("new")
+    await page.keyboard.press("Enter")
+    await page.getByText("1 cell changed").waitFor()
   },
   "Add a secret": async (page) => {
     await page.goto(`${site.origin}/w/main/vault`)

@@ -1,5 +1,9 @@
-import type { Page } from "playwright-core"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { chromiumOptions } from "../../../server/test/support/Chromium.ts"
 import { seed } from "../support/Seed.ts"
 import { type Site, startSite } from "../support/Site.ts"
 
@@ -25,6 +29,19 @@ const open = async () => {
 }
 
 const cell = (page: Page, name: string, state: string) => page.getByRole("gridcell", { name: `${name} ${state}` })
+
+/** Goes on with Tab until the keyboard is on what has this name. */
+const tabTo = async (page: Page, name: string, key: "Tab" | "Shift+Tab" = "Tab") => {
+  const current = () =>
+    page.evaluate(() => {
+      const { activeElement: element } = document
+      const labels = (element?.getAttribute("aria-labelledby") ?? "").split(" ")
+      const named = labels.map((id) => document.getElementById(id)?.textContent ?? "").join(" ")
+      return `${named} ${element?.getAttribute("aria-label") ?? ""} ${element?.textContent ?? ""}`
+    })
+  do await page.keyboard.press(key)
+  while (!(await current()).toLowerCase().includes(name.toLowerCase()))
+}
 
 const canary = "hunter2"
 
@@ -134,5 +151,153 @@ describe("The vault", () => {
     await dialog.getByRole("button", { name: "Write 2 secrets" }).click()
     await dialog.waitFor({ state: "detached" })
     await cell(page, "NEW_NAME in Staging", "has a value").waitFor()
+  })
+
+  it("takes a .env file into staging and compares it with production, by keyboard alone", async () => {
+    const page = await open()
+    await page.keyboard.press("/")
+    await tabTo(page, "Product")
+    await page.keyboard.press("Enter")
+    await page.getByRole("menuitemradio", { name: "Shop" }).waitFor()
+    await page.keyboard.type("Shop")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/product=shop/)
+    await page.getByRole("menu").waitFor({ state: "detached" })
+    await page.keyboard.press("v")
+    const dialog = page.getByRole("dialog", { name: "Paste a .env file" })
+    await dialog.getByLabel("Contents of the file").and(page.locator(":focus")).waitFor()
+    await page.keyboard.insertText("PASTED_NAME=pasted\nCDN_PURGE_KEY=other\n")
+    await tabTo(page, "Environment", "Shift+Tab")
+    await page.keyboard.press("Enter")
+    await page.getByRole("option", { name: "Staging" }).waitFor()
+    await page.keyboard.type("Staging")
+    await page.keyboard.press("Enter")
+    await page.getByRole("listbox").waitFor({ state: "detached" })
+    await tabTo(page, "Show the difference")
+    await page.keyboard.press("Enter")
+    await dialog.getByText("Shop in Staging: 1 added, 1 changed, 0 the same").waitFor()
+    await tabTo(page, "Write 2")
+    await page.keyboard.press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    await cell(page, "PASTED_NAME in Staging", "has a value").waitFor()
+    await page.keyboard.press("e")
+    await page.waitForURL(/\/vault\/compare\?product=shop/)
+    const names = page.getByRole("list", { name: "Secrets" })
+    await names.getByRole("link", { name: "PASTED_NAME only in Staging" }).waitFor()
+    await page.keyboard.press("d")
+    await page.waitForURL(/only=different/)
+    await names.getByText("DATABASE_URL").waitFor({ state: "detached" })
+    await names.getByRole("link", { name: "PASTED_NAME only in Staging" }).waitFor()
+  })
+
+  it("says whose values are the same, and shows none", async () => {
+    await site.call("POST", "products/shop/secrets", { name: "ALIKE", values: { staging: canary, review: canary } })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/vault/compare?product=shop&left=staging&right=review`)
+    const names = page.getByRole("list", { name: "Secrets" })
+    await names.getByRole("link", { name: "ALIKE both have a value" }).waitFor()
+    await page.keyboard.press("c")
+    await names.getByRole("link", { name: "ALIKE the same value" }).waitFor()
+    await names.getByRole("link", { name: "STRIPE_API_KEY another value" }).waitFor()
+    expect(await holds(page, canary)).toBe(false)
+  })
+
+  it("writes several cells at once, and says where somebody else was first", async () => {
+    for (const name of ["BATCH_A", "BATCH_B"]) {
+      await site.call("POST", "products/shop/secrets", { name, values: { staging: "1" } })
+    }
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/vault?product=shop&q=BATCH`)
+    await cell(page, "BATCH_B in Staging", "has a value").waitFor()
+    await page.keyboard.press("b")
+    await cell(page, "BATCH_A in Review apps", "").focus()
+    await page.keyboard.press("ArrowRight")
+    await page.locator(":focus", { hasText: "BATCH_A in Staging" }).waitFor()
+    const fill = async (name: string, value: string) => {
+      await page.keyboard.press("Enter")
+      await page
+        .getByRole("textbox", { name: `New value of ${name} in Staging` })
+        .and(page.locator(":focus"))
+        .waitFor()
+      await page.keyboard.type(value)
+      await page.keyboard.press("Enter")
+      await cell(page, `${name} in Staging`, "has a value, version 1, has a new value, not written yet").waitFor()
+    }
+    await fill("BATCH_A", canary)
+    await page.keyboard.press("ArrowDown")
+    await page.locator(":focus", { hasText: "BATCH_B in Staging" }).waitFor()
+    await fill("BATCH_B", canary)
+    expect(await holds(page, canary)).toBe(false)
+    await site.call("PATCH", "products/shop/secrets/BATCH_B", { values: { staging: "theirs" } })
+    const bar = page.getByRole("region", { name: "Changed cells" })
+    await bar.getByRole("button", { name: "Write 2" }).press("Enter")
+    await bar.getByRole("alert").getByText("BATCH_B in Staging is at version 2").waitFor()
+    await bar.getByText("1 cell changed").waitFor()
+    await cell(page, "BATCH_A in Staging", "has a value, version 2").waitFor()
+    await bar.getByRole("button", { name: "Write over them" }).press("Enter")
+    await cell(page, "BATCH_B in Staging", "has a value, version 3").waitFor()
+    await bar.getByText("Nothing is sent before you say so").waitFor()
+    await bar.getByRole("button", { name: "Done" }).press("Enter")
+    await bar.waitFor({ state: "detached" })
+  })
+
+  it("restores a version that nobody may read, generates a value, and says who did what", async () => {
+    await site.call("POST", "products/shop/secrets", { name: "RESTORED", values: { production: "first" } })
+    await site.call("PATCH", "products/shop/secrets/RESTORED", { values: { production: "second" } })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/products/shop/secrets/RESTORED`)
+    const production = page.getByRole("button", { name: /^Production/ })
+    await production.press("Enter")
+    // What is said of it has the name, too.
+    const dialog = page.getByRole("dialog", { name: "RESTORED", exact: true })
+    await dialog.getByRole("button", { name: "Restore version 1" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    await production.getByText("v3").waitFor()
+    await production.press("Enter")
+    await dialog.getByRole("button", { name: "Generate" }).press("Enter")
+    await page.getByRole("menuitem", { name: "UUID" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    await production.getByText("v4").waitFor()
+    const audit = page.getByRole("region", { name: "Who read and wrote it" })
+    await audit.getByText("wrote").nth(2).waitFor()
+  })
+
+  it("leaves no value in the profile of the browser", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "delivery-profile-"))
+    const secretCanary = "c4n4ry-9f3b1e7d5a2c"
+    const control = "c0ntr0l-1d7e4a9c6b3f"
+    await site.call("POST", "products/shop/secrets", { name: "CANARY", values: { staging: secretCanary } })
+    const context = await chromium.launchPersistentContext(folder, { ...(await chromiumOptions()), locale: "en-US" })
+    try {
+      await context.addCookies(await (await site.signIn()).context().cookies())
+      const page = await context.newPage()
+      await page.goto(`${site.origin}/w/main/vault?q=${control}`)
+      await page.goto(`${site.origin}/w/main/products/shop/secrets/CANARY`)
+      await page.getByRole("button", { name: /^.*Staging/ }).press("Enter")
+      const dialog = page.getByRole("dialog", { name: "CANARY" })
+      await dialog.getByRole("button", { name: "Reveal for 30 s" }).press("Enter")
+      await dialog.getByText(secretCanary).waitFor()
+      await dialog.getByRole("button", { name: "Hide" }).press("Enter")
+      await dialog.getByRole("button", { name: "Reveal for 30 s" }).waitFor()
+      expect(await holds(page, secretCanary)).toBe(false)
+      await page.keyboard.press("Escape")
+      await page.goto(`${site.origin}/w/main/vault/compare?product=shop&left=staging&right=review`)
+      await page.keyboard.press("c")
+      await page.goBack()
+      await page.getByRole("heading", { name: "CANARY" }).waitFor()
+    } finally {
+      await context.close()
+    }
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const found = (text: string) => {
+      const forms = [Buffer.from(text), Buffer.from(text, "utf16le")]
+      return files
+        .filter((entry) => forms.some((form) => readFileSync(join(entry.parentPath, entry.name)).includes(form)))
+        .map(({ name }) => name)
+    }
+    // What is searched for is found where it is kept: the address of a page is.
+    expect(found(control)).not.toEqual([])
+    expect(found(secretCanary)).toEqual([])
+    rmSync(folder, { recursive: true, force: true })
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { fileName, kindOf } from "../../src/runs/files.ts"
+import { fileName, imageDiffs, kindOf } from "../../src/runs/files.ts"
 
 it("knows files of tests by their names", () => {
   const paths = [
@@ -14,4 +14,22 @@ it("knows files of tests by their names", () => {
   ]
   expect(paths.map(kindOf)).toEqual(["image", "video", "trace", "trace", "text", "other", "other", "other"])
   expect([fileName("a/b/c.txt"), fileName("c.txt")]).toEqual(["c.txt", "c.txt"])
+})
+
+it("Pictures belong together by their names", () => {
+  const files = [
+    "a/basket-expected.png",
+    "a/basket-actual.png",
+    "a/basket-diff.png",
+    "b/list-actual.png",
+    "b/list-expected.png",
+    "c/alone-expected.png",
+    "c/alone-actual.jpg",
+    "d/text-expected.txt",
+    "d/text-actual.txt"
+  ]
+  expect(imageDiffs(files)).toEqual([
+    { name: "basket.png", expected: files[0], actual: files[1], diff: files[2] },
+    { name: "list.png", expected: files[4], actual: files[3], diff: undefined }
+  ])
 })

@@ -11,8 +11,8 @@ const chunk = (type: string, data: Buffer): Buffer => {
   return Buffer.concat([length, body, sum])
 }
 
-/** A page of a shop in grey, as a PNG of 480 x 270 pixels. */
-const screenshot = (() => {
+/** A page of a shop in grey, as a PNG of 480 x 270 pixels, with its basket in this grey. */
+const pictureOf = (basket: number) => {
   const [width, height] = [480, 270]
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -21,7 +21,7 @@ const screenshot = (() => {
   const lines = Array.from({ length: height }, (_, y) =>
     Buffer.from([
       0,
-      ...Array.from({ length: width }, (_, x) => (y < 32 ? 60 : x > 320 && y > 60 && y < 200 ? 205 : 240))
+      ...Array.from({ length: width }, (_, x) => (y < 32 ? 60 : x > 320 && y > 60 && y < 200 ? basket : 240))
     ])
   )
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
@@ -31,8 +31,13 @@ const screenshot = (() => {
     chunk("IDAT", deflateSync(Buffer.concat(lines))),
     chunk("IEND", Buffer.alloc(0))
   ])
-})()
+}
 
+const pictures = [
+  ["-expected.png", pictureOf(160)],
+  ["-diff.png", pictureOf(20)],
+  [".png", pictureOf(205)]
+] as const
 const products = [
   { slug: "shop", name: "Shop", type: "website" },
   { slug: "search", name: "Search API", type: "api" },
@@ -122,7 +127,16 @@ const reportOf = (title: string, index: number, failing: ReadonlyArray<Failing>,
             errorMessage: failure?.message ?? null,
             errorStack: failure === undefined ? null : stackOf(failure.message, file),
             files:
-              failure === undefined ? [] : [`${folder}/screenshot.png`, `${folder}/stdout.txt`, `${folder}/trace.zip`]
+              failure === undefined
+                ? []
+                : [
+                    `${folder}/screenshot.png`,
+                    ...(index === 0
+                      ? ["expected", "actual", "diff"].map((name) => `${folder}/basket-${name}.png`)
+                      : []),
+                    `${folder}/stdout.txt`,
+                    `${folder}/trace.zip`
+                  ]
           }
   }
 }
@@ -152,7 +166,8 @@ const finishRun = async (call: Call, { branch = "main", commit, environment, fai
   const tests = titles.map((title, index) => reportOf(title, index, failing, startedAt))
   for (const { attempt } of tests) {
     for (const path of "files" in attempt ? (attempt.files ?? []) : []) {
-      if (path.endsWith(".png")) await call("PUT", `test-runs/${number}/files/${path}`, screenshot)
+      const picture = pictures.find(([end]) => path.endsWith(end))?.[1]
+      if (picture !== undefined) await call("PUT", `test-runs/${number}/files/${path}`, picture)
       if (path.endsWith(".txt"))
         await call("PUT", `test-runs/${number}/files/${path}`, Buffer.from("Opens the basket\nPresses “Pay”\n"))
     }

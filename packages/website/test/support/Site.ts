@@ -95,7 +95,12 @@ const contextOf = (
   browser: Browser,
   { colorScheme = "light", height = 900, width = 1440 }: Looks
 ): Promise<BrowserContext> =>
-  browser.newContext({ colorScheme, viewport: { width, height }, permissions: ["clipboard-read", "clipboard-write"] })
+  browser.newContext({
+    colorScheme,
+    locale: "en-US",
+    viewport: { width, height },
+    permissions: ["clipboard-read", "clipboard-write"]
+  })
 
 export const startSite = async (environment: Readonly<Record<string, string>> = {}): Promise<Site> => {
   const directory = mkdtempSync(join(tmpdir(), "delivery-website-"))

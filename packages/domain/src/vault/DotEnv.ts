@@ -1,6 +1,9 @@
-/** Reads what people paste: a file of environment variables, as Node's `--env-file` and Compose read it. Pure. */
+/**
+ * A `.env` file: variables as Node's `--env-file` and Compose read them. What is imported from one, and pasted on the website, is
+ * read here alone. It imports nothing, so that pages can have it.
+ */
 
-export interface Pasted {
+export interface DotEnv {
   readonly values: ReadonlyMap<string, string>
   /** Lines that are neither a variable, nor empty, nor a comment, by their number from 1. */
   readonly ignored: ReadonlyArray<number>
@@ -31,8 +34,8 @@ const endOfLine = (text: string, from: number): number => {
   return at === -1 ? text.length : at
 }
 
-export const parseEnv = (pasted: string): Pasted => {
-  const text = pasted.replaceAll("\r\n", "\n")
+export const readDotEnv = (file: string): DotEnv => {
+  const text = file.replaceAll("\r\n", "\n")
   const values = new Map<string, string>()
   const ignored: Array<number> = []
   let line = 1
@@ -60,20 +63,4 @@ export const parseEnv = (pasted: string): Pasted => {
     at = next + 1
   }
   return { values, ignored }
-}
-
-/** What a paste would do to a name. `unknown`: it has a value that may not be read, which would be replaced. */
-export type Change = "added" | "changed" | "same" | "unknown"
-
-/** What is there now: the value where it may be read, whether there is one, and its version. */
-export interface Present {
-  readonly hasValue: boolean
-  readonly value: string | null
-  readonly version: number
-}
-
-export const changeOf = (next: string, present: Present | undefined): Change => {
-  if (present === undefined || !present.hasValue) return "added"
-  if (present.value === null) return "unknown"
-  return present.value === next ? "same" : "changed"
 }

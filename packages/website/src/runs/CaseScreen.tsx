@@ -1,0 +1,75 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { FailureView } from "../api/FailureView.tsx"
+import { environmentsQuery } from "../catalog/queries.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { CopyButton } from "../ui/Copy.tsx"
+import { Filter, withoutUndefined } from "../ui/Filter.tsx"
+import { visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
+import { Truncated } from "../ui/Truncated.tsx"
+import CaseHistory from "./CaseHistory.tsx"
+import { evidenceOf, shownStates } from "./evidence.ts"
+import { caseQuery } from "./queries.ts"
+import { StateBadge } from "./StateBadge.tsx"
+
+/** A test of a product: what it is called and why, and its results over many runs. */
+const CaseScreen = () => {
+  const { case: caseId, product, slug } = useParams({ from: "/w/$slug/products/$product/cases/$case" })
+  const { environment } = useSearch({ from: "/w/$slug/products/$product/cases/$case" })
+  const { data, error, refetch } = useQuery(caseQuery(slug, product, caseId, environment))
+  const { data: environments } = useQuery(environmentsQuery(slug))
+  const navigate = useNavigate({ from: "/w/$slug/products/$product/cases/$case" })
+  return (
+    <>
+      <Header
+        crumbs={[
+          { label: "Tests", link: { to: "/w/$slug/tests", params: { slug } } },
+          { label: product, link: { to: "/w/$slug/tests", params: { slug }, search: { product } } }
+        ]}
+        title="Test"
+      />
+      <search aria-label="Results" className="border-border border-b px-3 py-1.5">
+        <Filter
+          choices={(environments?.environments ?? []).map((one) => ({ value: one.slug, label: one.name }))}
+          noun="environment"
+          onChange={(next) => void navigate({ search: withoutUndefined({ environment: next }), replace: true })}
+          value={environment}
+        />
+      </search>
+      {data !== undefined ? (
+        <>
+          <section aria-label="Summary" className="border-border flex flex-col gap-1.5 border-b px-4 py-3">
+            <p className="text-md foreign font-medium">{visible(data.title.slice(0, 1_000))}</p>
+            <p className="text-muted flex flex-wrap items-center gap-x-4 gap-y-1">
+              <span className="inline-flex max-w-full min-w-0">
+                <Truncated text={data.file} />
+              </span>
+              <Badge>{data.coverage}</Badge>
+              <span className="foreign">{data.testKind}</span>
+              <CopyButton label="Copy the id of the test" text={data.caseId} />
+            </p>
+            <ul aria-label="Why" className="flex flex-col gap-1">
+              {shownStates(data).map((state) => (
+                <li className="flex items-center gap-2" key={state}>
+                  <StateBadge state={state} />
+                  <span className="text-muted">{evidenceOf(data, state)}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+          <div className="max-w-180">
+            <CaseHistory caseId={caseId} environment={environment} product={product} slug={slug} />
+          </div>
+        </>
+      ) : error !== null ? (
+        <FailureView error={error} onRetry={() => void refetch()} />
+      ) : (
+        <SkeletonRows rows={12} />
+      )}
+    </>
+  )
+}
+
+export default CaseScreen

@@ -1,0 +1,216 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { Case } from "@delivery/domain/runs/Case"
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react"
+import { serviceUrl } from "../api/client.ts"
+import { FailureView } from "../api/FailureView.tsx"
+import { Button } from "../ui/Button.tsx"
+import { pressedClass, withoutUndefined } from "../ui/Filter.tsx"
+import { formatDuration, formatRate, visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { Rows } from "../ui/Rows.tsx"
+import { SearchField } from "../ui/SearchField.tsx"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { type Status, StatusMark } from "../ui/StatusMark.tsx"
+import { CasesFilterBar, NoProduct, useProduct } from "./CasesFilterBar.tsx"
+import { CasesTabs } from "./CasesTabs.tsx"
+import { evidenceOf, shownStates } from "./evidence.ts"
+import { casesQuery } from "./queries.ts"
+import type { CasesSearch } from "./search.ts"
+import { StateBadge } from "./StateBadge.tsx"
+
+/** The tests of a product over many runs: which fail, which are flaky or slow, and why they are called so. */
+
+const columns =
+  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem]"
+
+const RowHeat = lazy(() => import("./RowHeat.tsx"))
+
+const markOf = ({ states }: Case): Status =>
+  states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
+
+interface RowProps {
+  readonly environment: string | undefined
+  readonly one: Case
+  readonly isCurrent: boolean
+  readonly product: string
+  readonly slug: string
+}
+
+const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
+  <Link
+    className={`${columns} border-border hover:bg-hover h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}
+    params={{ slug, product, case: one.caseId }}
+    search={withoutUndefined({ environment })}
+    to="/w/$slug/products/$product/cases/$case"
+  >
+    <StatusMark status={markOf(one)} />
+    <span className="foreign truncate" title={`${one.title.slice(0, 1_000)}\n${one.file.slice(0, 1_000)}`}>
+      {visible(one.title.slice(0, 1_000))}
+    </span>
+    <span className="flex min-w-0 items-center gap-2 overflow-hidden">
+      {shownStates(one).map((state) => (
+        <span className="inline-flex min-w-0 shrink-0 items-center gap-1.5 last:shrink" key={state}>
+          <StateBadge state={state} />
+          <span className="text-muted truncate text-xs max-md:hidden">{evidenceOf(one, state)}</span>
+        </span>
+      ))}
+      {one.states.length === 0 && <span className="text-muted text-xs">not run for 30 days</span>}
+    </span>
+    <span className="hidden lg:block">
+      <Suspense fallback={null}>
+        <RowHeat caseId={one.caseId} environment={environment} product={product} slug={slug} />
+      </Suspense>
+    </span>
+    <span className="text-muted tabular hidden text-right md:block" title="How many of its results of 30 days passed">
+      {one.passRate === null ? "–" : formatRate(one.passRate)}
+    </span>
+    <span
+      className="text-muted tabular hidden text-right md:block"
+      title="95 of 100 of its results took at most so long"
+    >
+      {formatDuration(one.durationP95Ms)}
+    </span>
+  </Link>
+)
+
+const states = ["failing", "flaky", "slow"] as const
+
+const Filters = ({ product, slug }: { readonly product: string | undefined; readonly slug: string }) => {
+  const search = useSearch({ from: "/w/$slug/tests" })
+  const navigate = useNavigate({ from: "/w/$slug/tests" })
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(search.q ?? "")
+  const set = (change: { readonly [Name in keyof CasesSearch]?: CasesSearch[Name] | undefined }) =>
+    void navigate({ search: (before) => withoutUndefined<CasesSearch>({ ...before, ...change }), replace: true })
+  useKeys([{ keys: "/", label: "Search tests", group: "Tests", run: () => field.current?.focus() }])
+  return (
+    <CasesFilterBar environment={search.environment} label="Tests" onChange={set} product={product} slug={slug}>
+      {states.map((state) => (
+        <button
+          aria-pressed={search.state === state}
+          className={pressedClass}
+          key={state}
+          onClick={() => set({ state: search.state === state ? undefined : state })}
+          type="button"
+        >
+          <span className="first-letter:uppercase">{state}</span>
+        </button>
+      ))}
+      <SearchField
+        label="Title or file"
+        onChange={(next) => {
+          setText(next)
+          set({ q: next.trim() === "" ? undefined : next.trim() })
+        }}
+        ref={field}
+        value={text}
+      />
+    </CasesFilterBar>
+  )
+}
+
+const NoCases = ({
+  isFiltered,
+  product,
+  slug
+}: {
+  readonly isFiltered: boolean
+  readonly product: string
+  readonly slug: string
+}) => {
+  const navigate = useNavigate()
+  return isFiltered ? (
+    <Empty
+      action={
+        <Button onClick={() => void navigate({ to: "/w/$slug/tests", params: { slug }, search: { product } })}>
+          Clear the filters
+        </Button>
+      }
+      icon="filter"
+      title="No test matches these filters"
+    />
+  ) : (
+    <Empty
+      command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli runs publish results.xml --product ${product} --environment staging`}
+      icon="runs"
+      title="No finished run of this product has been counted yet"
+    >
+      Publish a run of its tests: how each of them does over time appears here.
+    </Empty>
+  )
+}
+
+const CaseList = ({ product, slug }: { readonly product: string; readonly slug: string }) => {
+  const { product: _, ...filters } = useSearch({ from: "/w/$slug/tests" })
+  const navigate = useNavigate()
+  const query = useInfiniteQuery(casesQuery(slug, product, filters))
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = query
+  const cases = data?.pages.flatMap((page) => page.cases) ?? []
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [fetchNextPage, hasNextPage, isFetchingNextPage])
+  useEffect(() => {
+    if (cases.length <= 100) more()
+  }, [cases.length, more])
+  if (data === undefined) {
+    return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
+  }
+  if (cases.length === 0) {
+    return <NoCases isFiltered={Object.keys(filters).length > 0} product={product} slug={slug} />
+  }
+  return (
+    <Rows
+      count={cases.length}
+      keyOf={(index) => cases[index]!.caseId}
+      label="Tests"
+      noun="test"
+      onNearEnd={more}
+      onOpen={(index) =>
+        void navigate({
+          to: "/w/$slug/products/$product/cases/$case",
+          params: { slug, product, case: cases[index]!.caseId },
+          search: withoutUndefined({ environment: filters.environment })
+        })
+      }
+      row={(index, isCurrent) => (
+        <CaseRow
+          environment={filters.environment}
+          isCurrent={isCurrent}
+          one={cases[index]!}
+          product={product}
+          slug={slug}
+        />
+      )}
+    />
+  )
+}
+
+const CasesScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/tests" })
+  const { environment, product: asked } = useSearch({ from: "/w/$slug/tests" })
+  const product = useProduct(slug, asked)
+  return (
+    <>
+      <Header crumbs={[]} title="Tests" />
+      <CasesTabs
+        slug={slug}
+        target={{
+          ...(asked === undefined ? {} : { product: asked }),
+          ...(environment === undefined ? {} : { environment })
+        }}
+      />
+      <Filters product={product ?? undefined} slug={slug} />
+      {product === undefined ? (
+        <SkeletonRows rows={14} />
+      ) : product === null ? (
+        <NoProduct slug={slug} />
+      ) : (
+        <CaseList product={product} slug={slug} />
+      )}
+    </>
+  )
+}
+
+export default CasesScreen

@@ -1,0 +1,25 @@
+import type { Case, CaseState } from "@delivery/domain/runs/Case"
+import { formatDuration, formatRate } from "../ui/format.ts"
+
+/** Why a test is called what it is called, in a few words. Pure. */
+export const evidenceOf = (
+  { durationP50Ms, durationP95Ms, failingSince, flakeRate, muted, passRate }: Case,
+  state: CaseState
+): string => {
+  switch (state) {
+    case "failing":
+      return failingSince === null ? "in its newest result" : `since run ${failingSince.run}`
+    case "flaky":
+      return flakeRate === null ? "in 30 days" : `${formatRate(flakeRate)} of its results of 30 days`
+    case "slow":
+      return `95 % within ${formatDuration(durationP95Ms)}, half within ${formatDuration(durationP50Ms)}`
+    case "muted":
+      return muted === null ? "" : `for ${muted.ticket}`
+    case "passing":
+      return passRate === null ? "" : `${formatRate(passRate)} of its results of 30 days`
+  }
+}
+
+/** What is to be said of a test: that it passes only where nothing else is. */
+export const shownStates = ({ states }: Case): ReadonlyArray<CaseState> =>
+  states.length > 1 ? states.filter((state) => state !== "passing") : states

@@ -1,0 +1,32 @@
+import { lazy, Suspense } from "react"
+
+/** Numbers over days. What is drawn is loaded when it is needed; the same numbers are in a table beside it. */
+
+/** The colours of meaning, as everywhere. */
+export type PlotTone = "success" | "warning" | "danger" | "info" | "accent"
+
+export interface PlotSeries {
+  readonly label: string
+  readonly tone: PlotTone
+  /** One for each day; null where there is none. */
+  readonly values: ReadonlyArray<number | null>
+}
+
+export interface PlotProps {
+  readonly title: string
+  /** Days as `2026-11-21`, in UTC. */
+  readonly days: ReadonlyArray<string>
+  readonly series: ReadonlyArray<PlotSeries>
+  readonly kind: "line" | "bars"
+  readonly format: (value: number) => string
+  /** The highest value that there can be, if there is one. */
+  readonly most?: number
+}
+
+const Drawing = lazy(() => import("./PlotDrawing.tsx"))
+
+export const Plot = (props: PlotProps) => (
+  <Suspense fallback={<div aria-busy="true" aria-label="Loading" className="h-52" role="status" />}>
+    <Drawing {...props} />
+  </Suspense>
+)

@@ -1,0 +1,144 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed, type Seeded } from "../support/Seed.ts"
+import { type Site, startSite } from "../support/Site.ts"
+
+/** Tests over many runs in a real browser: their list, their trends, and two runs beside each other. */
+
+let site: Site
+let seeded: Seeded
+
+/** How many finished runs of the shop are counted. */
+const countedRuns = async () =>
+  (await site.call<{ days: ReadonlyArray<{ runs: number }> }>("GET", "products/shop/trends")).days.reduce(
+    (sum, { runs }) => sum + runs,
+    0
+  )
+
+beforeAll(async () => {
+  site = await startSite()
+  seeded = await seed(site.call)
+  // Results are counted a moment after their run has finished.
+  while ((await countedRuns()) < 8) continue
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const tests = (page: Page) => page.getByRole("list", { name: "Tests" })
+
+describe("Tests over time", () => {
+  it("are filtered by keyboard, and say why they are called so", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/tests?product=shop&environment=staging`)
+    await tests(page)
+      .getByRole("link", { name: /downloads an invoice failing since run \d+/ })
+      .waitFor()
+    await page.getByRole("button", { name: "failing" }).press("Enter")
+    await page.waitForURL(/state=failing/)
+    await tests(page).getByText("adds a product from the list").waitFor({ state: "detached" })
+    expect(await tests(page).getByRole("link").count()).toBe(4)
+    const heat = tests(page).getByRole("img", { name: /^Of \d+ results: \d+ failed/ })
+    await heat.first().waitFor()
+    await page.keyboard.press("/")
+    await page.keyboard.type("invoice")
+    await page.waitForURL(/q=invoice/)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/products\/shop\/cases\//)
+    await page
+      .getByRole("list", { name: "Why" })
+      .getByText(/since run \d+/)
+      .waitFor()
+    await page.getByRole("list", { name: "Newest results" }).getByRole("link").first().press("Enter")
+    await page.waitForURL(/\/test-runs\/\d+\/tests\//)
+  })
+
+  it("are plotted by day, and the same numbers stand in a table one key away", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/trends?product=shop`)
+    const plot = page.getByRole("figure", { name: "Passed over 30 days" })
+    await plot.locator("canvas").waitFor()
+    expect(await page.getByRole("figure").count()).toBe(4)
+    const { days } = await site.call<{ days: ReadonlyArray<{ runs: number; date: string }> }>(
+      "GET",
+      "products/shop/trends"
+    )
+    const today = days.at(-1)!
+    await page.keyboard.press("t")
+    await page.waitForURL(/view=table/)
+    const row = page.getByRole("row", { name: new RegExp(`^${today.date} ${today.runs} `) })
+    await row.waitFor()
+    expect(await page.getByRole("row").count()).toBe(31)
+    await page.keyboard.press("t")
+    await plot.waitFor()
+  })
+
+  it("of two runs are compared: what newly fails, was released and was written between", async () => {
+    const { number: base } = (
+      await site.call<{
+        runs: ReadonlyArray<{ number: number; product: { slug: string }; environment: { slug: string } }>
+      }>("GET", "test-runs?product=shop&environment=staging")
+    ).runs.at(-1)!
+    await site.call("PATCH", "products/shop/secrets/SESSION_SECRET", { values: { staging: "written between" } })
+    await site.call("PATCH", "deployments/shop/staging", {
+      version: "v9.9.9",
+      commits: [{ sha: "abcdef0123", subject: "Pay twice <img src=x onerror=alert(1)>" }]
+    })
+    const { number: run } = await site.call<{ number: number }>("POST", "test-runs", {
+      product: "shop",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example.com",
+      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Newly fails" },
+      machine: { hostname: "ci-7", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    })
+    await site.call("POST", `test-runs/${run}/finish`, {
+      interrupted: false,
+      durationMs: 1_000,
+      error: null,
+      cleanup: null,
+      tests: [
+        {
+          caseId: "tests/basket/adds-a-product-from-the-list.spec.ts:Basket › adds a product from the list",
+          title: "Basket › adds a product from the list",
+          file: "tests/basket.spec.ts",
+          coverage: "critical",
+          testKind: "journey",
+          priority: null,
+          files: [],
+          attempt: {
+            status: "failed",
+            durationMs: 60_000,
+            startedAt: new Date().toISOString(),
+            errorMessage: "no",
+            errorStack: null,
+            files: []
+          }
+        }
+      ]
+    })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${run}`)
+    await page.getByRole("link", { name: "Compare" }).press("Enter")
+    await page.waitForURL(new RegExp(`/compare\\?run=${run}$`))
+    await page.getByRole("link", { name: `Run ${seeded.failed}` }).waitFor()
+    await page.goto(`${site.origin}/w/main/compare?base=${base}&run=${run}`)
+    const failing = page.getByRole("region", { name: "Newly failing" })
+    await failing.getByRole("link", { name: /adds a product from the list/ }).waitFor()
+    expect(await failing.getByRole("link").count()).toBe(1)
+    await page.getByRole("region", { name: "Ran in the older run alone" }).waitFor()
+    await page.getByRole("region", { name: "Releases between" }).getByText("v9.9.9").waitFor()
+    await page.getByRole("region", { name: "Releases between" }).getByText("Pay twice <img").waitFor()
+    await page
+      .getByRole("region", { name: "Secrets between" })
+      .getByRole("link", { name: /SESSION_SECRET/ })
+      .waitFor()
+    await page.keyboard.press("x")
+    await page.waitForURL(new RegExp(`base=${run}&run=${base}`))
+    await page.getByRole("region", { name: "Ran in the newer run alone" }).waitFor()
+  })
+})
