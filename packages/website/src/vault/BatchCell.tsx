@@ -12,7 +12,7 @@ const DraftContent = ({ draft }: { readonly draft: Draft }) => (
 
 /** What a screen reader hears of a draft. */
 const draftWords = ({ conflict, value }: Draft): string =>
-  `, ${value === null ? "to be cleared" : "has a new value"}, not written yet${conflict === undefined ? "" : `, somebody else has written version ${conflict}`}`
+  `${value === null ? "to be cleared" : "has a new value"}, not written yet${conflict === undefined ? "" : `, somebody else has written version ${conflict}`}`
 
 interface CellInputProps {
   readonly label: string
@@ -31,10 +31,11 @@ const CellInput = ({ label, onDone }: CellInputProps) => (
     onClick={(event) => event.stopPropagation()}
     onKeyDown={(event) => {
       event.stopPropagation()
-      if (event.key === "Enter") event.currentTarget.blur()
-      if (event.key !== "Escape") return
-      event.currentTarget.value = ""
-      event.currentTarget.blur()
+      if (event.key !== "Enter" && event.key !== "Escape") return
+      // The key would be one of the cell otherwise, which has the keyboard from now on: what leaves the field is done.
+      event.preventDefault()
+      if (event.key === "Escape") event.currentTarget.value = ""
+      event.currentTarget.closest<HTMLElement>("[role=gridcell]")?.focus()
     }}
     spellCheck={false}
   />

@@ -174,7 +174,7 @@ const Row = ({
 )
 
 /** What Enter and Delete do with a cell: among several that are written together, or by itself. */
-const useBatch = (batch: Batch | undefined, onOpen: (place: Place) => void, focusActive: () => void) => {
+const useBatch = (batch: Batch | undefined, onOpen: (place: Place) => void) => {
   const [editing, setEditing] = useState<string>()
   return {
     editing,
@@ -189,10 +189,6 @@ const useBatch = (batch: Batch | undefined, onOpen: (place: Place) => void, focu
     finish: (place: Place, value: string | undefined) => {
       setEditing(undefined)
       if (value !== undefined) batch?.onDraft(place, value)
-      // The field is gone by then, and the keyboard with it.
-      requestAnimationFrame(() => {
-        if (document.activeElement === document.body) focusActive()
-      })
     }
   }
 }
@@ -228,7 +224,7 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
     return secret === undefined || cell === undefined ? undefined : { secret, cell }
   }
   const focusActive = () => grid.current?.querySelector<HTMLElement>("[data-active]")?.focus()
-  const { clear, editing, finish, open } = useBatch(batch, onOpen, focusActive)
+  const { clear, editing, finish, open } = useBatch(batch, onOpen)
   const at = (act: (place: Place) => void) => (row: number, column: number) => {
     const place = placeAt(row, column)
     if (place !== undefined) act(place)

@@ -102,6 +102,8 @@ const overlays: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   "Several cells of the vault": async (page) => {
     await page.goto(`${site.origin}/w/main/vault`)
     await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).waitFor()
+    // The key is there as soon as it is known that the person may write.
+    await page.getByRole("button", { name: "Add secret" }).waitFor()
     await page.keyboard.press("b")
     await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).click()
     await page.getByRole("textbox", { name: "New value of SESSION_SECRET" }).fill("new")

@@ -209,6 +209,8 @@ describe("The vault", () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/vault?product=shop&q=BATCH`)
     await cell(page, "BATCH_B in Staging", "has a value").waitFor()
+    // The key is there as soon as it is known that the person may write.
+    await page.getByRole("button", { name: "Add secret" }).waitFor()
     await page.keyboard.press("b")
     await cell(page, "BATCH_A in Review apps", "").focus()
     await page.keyboard.press("ArrowRight")
@@ -221,7 +223,7 @@ describe("The vault", () => {
         .waitFor()
       await page.keyboard.type(value)
       await page.keyboard.press("Enter")
-      await cell(page, `${name} in Staging`, "has a value, version 1, has a new value, not written yet").waitFor()
+      await cell(page, `${name} in Staging`, "has a value, version 1 has a new value, not written yet").waitFor()
     }
     await fill("BATCH_A", canary)
     await page.keyboard.press("ArrowDown")
