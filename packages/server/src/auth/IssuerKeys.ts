@@ -32,19 +32,24 @@ export class IssuerKeys extends Context.Service<
     IssuerKeys,
     Effect.gen(function* () {
       const limits = yield* IssuerLimits
-      const cache = yield* Cache.makeWith(
-        (issuer: string) =>
-          Effect.flatMap(Clock.currentTimeMillis, (fetchedAt) =>
-            Effect.map(
-              asking(() => fetchKeys(issuer, limits)),
-              (find): FetchedKeys => ({ find, fetchedAt })
-            )
-          ),
-        {
+      const fetched = (issuer: string) =>
+        Effect.flatMap(Clock.currentTimeMillis, (fetchedAt) =>
+          Effect.map(
+            asking(() => fetchKeys(issuer, limits)),
+            (find): FetchedKeys => ({ find, fetchedAt })
+          )
+        )
+      const cacheOf = (lookup: typeof fetched, millis: number) =>
+        Cache.makeWith(lookup, {
           capacity: maxIssuers,
           timeToLive: (exit) =>
-            Duration.millis(Exit.isSuccess(exit) ? keptMillis : Math.min(restMillis, limits.refetchMillis))
-        }
+            Duration.millis(Exit.isSuccess(exit) ? millis : Math.min(restMillis, limits.refetchMillis))
+        })
+      const cache = yield* cacheOf(fetched, keptMillis)
+      // Whoever forges tokens has the issuer asked: if it fails then, the keys that are there stay good.
+      const newer = yield* cacheOf(
+        (issuer) => Effect.tap(fetched(issuer), (keys) => Cache.set(cache, issuer, keys)),
+        limits.refetchMillis
       )
       return IssuerKeys.of({
         of: (issuer) => Cache.get(cache, issuer),
@@ -52,8 +57,8 @@ export class IssuerKeys extends Context.Service<
           const present = yield* Cache.get(cache, issuer)
           if (present.fetchedAt > keys.fetchedAt) return present
           if ((yield* Clock.currentTimeMillis) < keys.fetchedAt + limits.refetchMillis) return undefined
-          yield* Cache.invalidateWhen(cache, issuer, (kept) => kept === keys)
-          return yield* Cache.get(cache, issuer)
+          const found = yield* Cache.get(newer, issuer)
+          return found.fetchedAt > keys.fetchedAt ? found : undefined
         })
       })
     })

@@ -357,6 +357,20 @@ withClockOnEachServer(
       assert.lengthOf(issuer.requests, 4)
     })
 
+    test("is taken with the keys that are there, whatever a forged one has the issuer asked", async (owner, advance) => {
+      const workspace = await begin(owner, advance)
+      await trust(workspace)
+      await exchanged(workspace, await tokenFor(owner))
+      passes(advance, 0.6)
+      issuer.answers({ keys: (response) => response.writeHead(503).end() })
+      const forged = await issuer.token(owner.baseUrl, { now, kid: "forged" })
+      assert.strictEqual(refusal(await exchange(workspace, forged)), "401 issuer_unavailable")
+      await exchanged(workspace, await tokenFor(owner))
+      issuer.answers()
+      passes(advance, 0.6)
+      assert.strictEqual(refusal(await exchange(workspace, forged)), "401 invalid_token")
+    })
+
     test("is refused while its issuer does not answer as it should", async (owner, advance) => {
       const workspace = await begin(owner, advance)
       await trust(workspace)
