@@ -18,6 +18,15 @@ const item = (text, details, ...buttons) => {
   one.append(label, ...buttons)
   return one
 }
+// Where the website has a page of the workspace.
+const linkTo = ({ name, slug }) => {
+  const link = document.createElement("a")
+  link.href = "/w/" + slug
+  link.textContent = "Open"
+  link.setAttribute("aria-label", "Open " + name)
+  return link
+}
+const workspaceItem = (workspace) => item(workspace.name + " (" + workspace.role + ")", workspace.slug, ...hasWebsite ? [linkTo(workspace)] : [])
 const buttonFor = (text, subject) => {
   const button = document.createElement("button")
   button.type = "button"

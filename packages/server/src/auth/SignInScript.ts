@@ -230,7 +230,7 @@ const show = (session, news = "") => {
   retreat = startAgain
   at("email").value = ""
   entitle("Your account")
-  fill("workspaces", workspaces.map(({ name, role, slug }) => item(name + " (" + role + ")", slug)))
+  fill("workspaces", workspaces.map(workspaceItem))
   at("invites").replaceChildren(...invites.map(join))
   at("invited").hidden = invites.length === 0
   say("You are signed in as " + whoIs(person) + (workspaces.length === 0 ? ", in no workspace." : "."))

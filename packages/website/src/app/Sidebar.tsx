@@ -26,9 +26,15 @@ interface Props {
 const row =
   "flex h-7 w-full min-w-0 items-center gap-2 rounded-md px-2 text-left text-muted hover:bg-hover hover:text-text aria-[current=page]:bg-selected aria-[current=page]:text-text aria-[current=page]:font-medium"
 
-const signOut = async () => {
+const signOut = async (isProven: boolean) => {
   try {
-    await client.auth.signOut({})
+    const [{ passkeys }, { identities }, { mail }] = await Promise.all([
+      client.auth.passkeys({}),
+      client.auth.identities({}),
+      client.auth.methods({})
+    ])
+    // Whoever could not sign in again is asked by the page of their account.
+    if (passkeys.length > 0 || identities.length > 0 || (mail && isProven)) await client.auth.signOut({})
     location.assign("/sign-in")
   } catch (error) {
     tellFailure("You are not signed out.", error)
@@ -90,6 +96,7 @@ const PersonMenu = ({
   const navigate = useNavigate()
   const { density, theme } = useLooks()
   const name = visible(me?.name ?? "You")
+  const isProven = me !== undefined && "emailVerifiedAt" in me && me.emailVerifiedAt !== null
   const choices = <Value extends string>(
     values: ReadonlyArray<readonly [Value, string]>,
     chosen: Value,
@@ -133,7 +140,7 @@ const PersonMenu = ({
         (density) => setLooks({ density })
       )
     },
-    { items: [{ label: "Sign out", icon: "signOut", onSelect: () => void signOut() }] }
+    { items: [{ label: "Sign out", icon: "signOut", onSelect: () => void signOut(isProven) }] }
   ]
   return (
     <Menu

@@ -23,6 +23,7 @@ import { invitesQuery, membersQuery } from "./queries.ts"
 /** Who is in the workspace, with which role, and who is invited. */
 
 const InviteDialog = lazy(() => import("./InviteDialog.tsx"))
+const EndAccess = lazy(() => import("./EndAccess.tsx"))
 
 const roles = ["viewer", "member", "admin", "owner"] as const
 
@@ -33,18 +34,16 @@ interface RowProps {
   readonly mayManage: boolean
 }
 
-/** What an admin does with a member, each with its way back. */
+/** What an admin does with a member that has a way back. */
 const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
   const queries = useQueryClient()
   const params = { slug, member: member.id }
   const read = () => queries.invalidateQueries({ queryKey: workspaceKey(slug, "members") })
   const change = useMutation({
-    mutationFn: async (next: { readonly role: Member["role"] } | { readonly active: boolean }): Promise<unknown> =>
+    mutationFn: async (next: { readonly role: Member["role"] } | { readonly active: true }): Promise<unknown> =>
       "role" in next
         ? client.members.update({ params, payload: { role: next.role } })
-        : next.active
-          ? client.members.reactivate({ params })
-          : client.members.deactivate({ params, payload: {} }),
+        : client.members.reactivate({ params }),
     onSettled: read
   })
   const setRole = (role: Member["role"]) =>
@@ -60,61 +59,63 @@ const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) =
           })
       }
     )
-  const setActive = (active: boolean) =>
+  const readmit = () =>
     change.mutate(
-      { active },
+      { active: true },
       {
         onError: (error) => tellFailure(`${member.name} stays as they are`, error),
-        onSuccess: () =>
-          toast({
-            title: active ? `${member.name} has access again` : `${member.name} has no access any more`,
-            ...(active
-              ? {}
-              : { detail: "Account API keys that they made are revoked, and their pending invites ended." })
-          })
+        onSuccess: () => toast({ title: `${member.name} has access again` })
       }
     )
-  return { setActive, setRole }
+  return { readmit, setRole }
 }
 
 const RoleMenu = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
-  const { setActive, setRole } = useMemberActions({ member, slug })
+  const { readmit, setRole } = useMemberActions({ member, slug })
+  const [isEnding, setEnding] = useState(false)
   return (
-    <Menu
-      groups={[
-        {
-          label: "Role",
-          items: roles.map((role) => ({
-            label: role,
-            isChosen: role === member.role,
-            onSelect: () => setRole(role)
-          }))
-        },
-        {
-          items: [
-            member.active
-              ? {
-                  label: "End access: their keys and agents stop",
-                  isDangerous: true,
-                  onSelect: () => setActive(false)
-                }
-              : { label: "Give access again", onSelect: () => setActive(true) }
-          ]
-        }
-      ]}
-      label={`Role of ${member.name}`}
-      trigger={(props) => (
-        <button
-          {...props}
-          aria-label={`${member.role}: change the role of ${member.name}`}
-          className={buttonClass("quiet")}
-          type="button"
-        >
-          {member.role}
-          <Icon name="chevronDown" size={12} />
-        </button>
+    <>
+      <Menu
+        groups={[
+          {
+            label: "Role",
+            items: roles.map((role) => ({
+              label: role,
+              isChosen: role === member.role,
+              onSelect: () => setRole(role)
+            }))
+          },
+          {
+            items: [
+              member.active
+                ? {
+                    label: "End access: their keys and agents stop",
+                    isDangerous: true,
+                    onSelect: () => setEnding(true)
+                  }
+                : { label: "Give access again", onSelect: readmit }
+            ]
+          }
+        ]}
+        label={`Role of ${member.name}`}
+        trigger={(props) => (
+          <button
+            {...props}
+            aria-label={`${member.role}: change the role of ${member.name}`}
+            className={buttonClass("quiet")}
+            type="button"
+          >
+            {member.role}
+            <Icon name="chevronDown" size={12} />
+          </button>
+        )}
+      />
+      {isEnding && (
+        <Suspense fallback={null}>
+          <EndAccess member={member} onClose={() => setEnding(false)} slug={slug} />
+        </Suspense>
       )}
-    />
+    </>
   )
 }
 

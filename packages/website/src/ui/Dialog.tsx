@@ -1,5 +1,5 @@
 import { Dialog as Base } from "@base-ui/react/dialog"
-import type { ReactNode } from "react"
+import { type ReactNode, useEffect, useState } from "react"
 import { IconButton } from "./Button.tsx"
 
 interface Props {
@@ -15,6 +15,20 @@ interface Props {
   readonly actions?: ReactNode
 }
 
+/** Gives the keyboard back to what opened the dialog, unless something else has it by then. */
+const useFocusBack = () => {
+  const [opener] = useState(() => document.activeElement)
+  useEffect(
+    () => () => {
+      // The parts of the dialog are gone then, and Base UI has had its turn.
+      setTimeout(() => {
+        if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+      })
+    },
+    [opener]
+  )
+}
+
 /** A dialog over the page. Shown for as long as it is rendered. Load it lazily: it brings Base UI. */
 export const Dialog = ({
   actions,
@@ -24,27 +38,30 @@ export const Dialog = ({
   isWide = false,
   onClose,
   title
-}: Props) => (
-  <Base.Root disablePointerDismissal={isPersistent} onOpenChange={(isOpen) => isOpen || onClose()} open>
-    <Base.Portal>
-      <Base.Backdrop className="animate-appear fixed inset-0 z-30 bg-[oklch(0_0_0/0.45)]" />
-      <Base.Popup
-        className={`bg-raised shadow-overlay animate-appear fixed top-[12vh] left-1/2 z-30 flex max-h-[80vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col rounded-lg outline-none ${isWide ? "max-w-180" : "max-w-112"}`}
-      >
-        <header className="flex items-start gap-2 py-3 pr-3 pl-4">
-          <div className="min-w-0 flex-1">
-            <Base.Title className="text-md foreign font-semibold">{title}</Base.Title>
-            {description !== undefined && (
-              <Base.Description className="text-muted mt-0.5">{description}</Base.Description>
-            )}
-          </div>
-          <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
-        </header>
-        <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">{children}</div>
-        {actions !== undefined && (
-          <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">{actions}</footer>
-        )}
-      </Base.Popup>
-    </Base.Portal>
-  </Base.Root>
-)
+}: Props) => {
+  useFocusBack()
+  return (
+    <Base.Root disablePointerDismissal={isPersistent} onOpenChange={(isOpen) => isOpen || onClose()} open>
+      <Base.Portal>
+        <Base.Backdrop className="animate-appear fixed inset-0 z-30 bg-[oklch(0_0_0/0.45)]" />
+        <Base.Popup
+          className={`bg-raised shadow-overlay animate-appear fixed top-[12vh] left-1/2 z-30 flex max-h-[80vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col rounded-lg outline-none ${isWide ? "max-w-180" : "max-w-112"}`}
+        >
+          <header className="flex items-start gap-2 py-3 pr-3 pl-4">
+            <div className="min-w-0 flex-1">
+              <Base.Title className="text-md foreign font-semibold">{title}</Base.Title>
+              {description !== undefined && (
+                <Base.Description className="text-muted mt-0.5">{description}</Base.Description>
+              )}
+            </div>
+            <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
+          </header>
+          <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">{children}</div>
+          {actions !== undefined && (
+            <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">{actions}</footer>
+          )}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
