@@ -40,7 +40,7 @@ const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClo
         onClose={onClose}
         title="Invited"
       >
-        {url !== undefined && <Command text={url} />}
+        {url !== undefined && <Command label="Copy the link" text={url} />}
       </Dialog>
     )
   }

@@ -17,6 +17,7 @@ import { Cell, Item } from "../ui/Item.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
+import { SureButton } from "../ui/SureButton.tsx"
 import { toast } from "../ui/toast.ts"
 import { invitesQuery, membersQuery } from "./queries.ts"
 
@@ -154,14 +155,12 @@ const InviteRow = ({ invite, slug }: { readonly invite: Invite; readonly slug: s
   return (
     <Item
       actions={
-        <Button
-          aria-label={`Revoke the invite of ${invite.email}`}
+        <SureButton
           isBusy={revoke.isPending}
-          look="quiet"
-          onClick={() => revoke.mutate()}
-        >
-          Revoke
-        </Button>
+          onSure={() => revoke.mutate()}
+          subject={`the invite of ${invite.email}`}
+          verb="Revoke"
+        />
       }
       detail={invite.role}
       name={invite.email}

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode, Ref } from "react"
+import type { ButtonHTMLAttributes, KeyboardEvent, ReactNode, Ref } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 import { Kbd } from "./Kbd.tsx"
 
@@ -27,8 +27,22 @@ const frame =
 
 export const buttonClass = (look: keyof typeof looks = "plain") => `${frame} ${looks[look]} h-7 px-2.5`
 
+/** A key that is held down presses a button once: what a list shows next would have its own button pressed. */
+const onceHeld = (event: KeyboardEvent<HTMLButtonElement>) => {
+  if (event.repeat && (event.key === "Enter" || event.key === " ")) event.preventDefault()
+}
+
 /** A button with a verb on it. */
-export const Button = ({ children, icon, isBusy = false, look = "plain", onClick, shortcut, ...rest }: Props) => (
+export const Button = ({
+  children,
+  icon,
+  isBusy = false,
+  look = "plain",
+  onClick,
+  onKeyDown,
+  shortcut,
+  ...rest
+}: Props) => (
   <button
     type="button"
     {...rest}
@@ -36,6 +50,10 @@ export const Button = ({ children, icon, isBusy = false, look = "plain", onClick
     aria-disabled={isBusy || undefined}
     className={buttonClass(look)}
     onClick={(event) => (isBusy ? event.preventDefault() : onClick?.(event))}
+    onKeyDown={(event) => {
+      onceHeld(event)
+      onKeyDown?.(event)
+    }}
   >
     {icon !== undefined && <Icon name={icon} size={14} />}
     {children}

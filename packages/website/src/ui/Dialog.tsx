@@ -47,19 +47,20 @@ export const Dialog = ({
         <Base.Popup
           className={`bg-raised shadow-overlay animate-appear fixed top-[12vh] left-1/2 z-30 flex max-h-[80vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col rounded-lg outline-none ${isWide ? "max-w-180" : "max-w-112"}`}
         >
-          <header className="flex items-start gap-2 py-3 pr-3 pl-4">
-            <div className="min-w-0 flex-1">
-              <Base.Title className="text-md foreign font-semibold">{title}</Base.Title>
-              {description !== undefined && (
-                <Base.Description className="text-muted mt-0.5">{description}</Base.Description>
-              )}
-            </div>
-            <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
+          <header className="py-3 pr-12 pl-4">
+            <Base.Title className="text-md foreign font-semibold">{title}</Base.Title>
+            {description !== undefined && (
+              <Base.Description className="text-muted mt-0.5">{description}</Base.Description>
+            )}
           </header>
           <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">{children}</div>
           {actions !== undefined && (
             <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">{actions}</footer>
           )}
+          {/* Behind all else, so that the keyboard begins with what the dialog is for. */}
+          <div className="absolute top-3 right-3">
+            <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
+          </div>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -27,7 +27,7 @@ export const ShownOnce = ({ children, isWide = false, onClose, secret, title }: 
     title={title}
   >
     <div className="flex flex-col gap-3">
-      <Command text={secret} />
+      <Command label="Copy the secret" text={secret} />
       {children}
     </div>
   </Dialog>

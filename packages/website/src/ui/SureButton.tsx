@@ -10,7 +10,7 @@ interface Props {
   readonly onSure: () => void
 }
 
-/** Does what has no way back when it is pressed twice. Leaving it forgets the first time. */
+/** Does what has no way back when it is pressed twice, one after the other. Leaving it, or Escape, forgets the first time. */
 export const SureButton = ({ isBusy, onSure, subject, verb }: Props) => {
   const [isSure, setSure] = useState(false)
   return (
@@ -19,7 +19,13 @@ export const SureButton = ({ isBusy, onSure, subject, verb }: Props) => {
       isBusy={isBusy}
       look={isSure ? "danger" : "quiet"}
       onBlur={() => setSure(false)}
-      onClick={() => (isSure ? onSure() : setSure(true))}
+      onClick={({ detail }) => {
+        // The second click of a double click confirms nothing.
+        if (detail > 1) return
+        if (isSure) onSure()
+        setSure(!isSure)
+      }}
+      onKeyDown={({ key }) => key === "Escape" && setSure(false)}
     >
       {isSure ? `Really ${verb.toLowerCase()}?` : verb}
     </Button>

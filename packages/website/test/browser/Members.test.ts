@@ -72,4 +72,20 @@ describe("Members", () => {
       await page.waitForFunction((text) => document.activeElement?.textContent?.includes(text), name)
     }
   })
+
+  it("revoke no key by one that is held down, nor by a double click", async () => {
+    for (const name of ["laptop", "desktop"]) await site.call("POST", "/v1/api-keys", { name })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/settings/api-keys`)
+    await page.getByRole("button", { name: "Revoke laptop", exact: true }).focus()
+    for (let press = 0; press < 10; press++) await page.keyboard.down("Enter")
+    await page.keyboard.up("Enter")
+    await page.getByRole("button", { name: "Really revoke laptop?" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: "Revoke laptop", exact: true }).dblclick()
+    await page.getByRole("button", { name: "Really revoke laptop?" }).click()
+    const keys = page.getByRole("list", { name: "API keys" })
+    await keys.getByText("laptop", { exact: true }).waitFor({ state: "detached" })
+    await keys.getByText("desktop", { exact: true }).waitFor()
+  })
 })

@@ -25,6 +25,8 @@ const open = async () => {
   const page = await site.signIn()
   await page.goto(`${site.origin}/w/main/vault`)
   await page.getByRole("grid", { name: "Secrets" }).waitFor()
+  // With it come the keys of whoever may write.
+  await page.getByRole("button", { name: "Add secret" }).waitFor()
   return page
 }
 
@@ -35,12 +37,21 @@ const tabTo = async (page: Page, name: string, key: "Tab" | "Shift+Tab" = "Tab")
   const current = () =>
     page.evaluate(() => {
       const { activeElement: element } = document
+      // A page and a dialog have the text of all that is in them.
+      if (element === null || element.matches("body,[role=dialog]")) return ""
       const labels = (element?.getAttribute("aria-labelledby") ?? "").split(" ")
       const named = labels.map((id) => document.getElementById(id)?.textContent ?? "").join(" ")
       return `${named} ${element?.getAttribute("aria-label") ?? ""} ${element?.textContent ?? ""}`
     })
   do await page.keyboard.press(key)
   while (!(await current()).toLowerCase().includes(name.toLowerCase()))
+}
+
+/** Types the name of a choice in a list that has just opened, until it is chosen: a list takes keys once it is placed. */
+const typeTo = async (page: Page, choice: Locator, name: string) => {
+  await choice.waitFor()
+  const isChosen = () => choice.evaluate((element) => element.matches("[data-highlighted]"))
+  while (!(await isChosen())) await page.keyboard.type(name)
 }
 
 const canary = "hunter2"
@@ -158,8 +169,7 @@ describe("The vault", () => {
     await page.keyboard.press("/")
     await tabTo(page, "Product")
     await page.keyboard.press("Enter")
-    await page.getByRole("menuitemradio", { name: "Shop" }).waitFor()
-    await page.keyboard.type("Shop")
+    await typeTo(page, page.getByRole("menuitemradio", { name: "Shop" }), "Shop")
     await page.keyboard.press("Enter")
     await page.waitForURL(/product=shop/)
     await page.getByRole("menu").waitFor({ state: "detached" })
@@ -169,8 +179,7 @@ describe("The vault", () => {
     await page.keyboard.insertText("PASTED_NAME=pasted\nCDN_PURGE_KEY=other\n")
     await tabTo(page, "Environment", "Shift+Tab")
     await page.keyboard.press("Enter")
-    await page.getByRole("option", { name: "Staging" }).waitFor()
-    await page.keyboard.type("Staging")
+    await typeTo(page, page.getByRole("option", { name: "Staging" }), "Staging")
     await page.keyboard.press("Enter")
     await page.getByRole("listbox").waitFor({ state: "detached" })
     await tabTo(page, "Show the difference")
