@@ -54,6 +54,10 @@ const slow = [
   ].map((path) => `packages/server/test/${path}`)
 ]
 
+// A browser beside two other suites may be slower than what a test does next: a key that is pressed before its page takes keys is
+// lost, as it is for people, who press it again.
+const browsers = ["packages/website/test/browser/**/*.test.ts"]
+
 // What many do at once. The embedded database does one thing after the other, for minutes: it has them in `pnpm test:slow`.
 const races = [
   "agents/SignIns.test.ts",
@@ -145,7 +149,8 @@ const withEnv = (env: Readonly<Record<string, string>>) => ({ ...packages, env: 
 const projects = [
   withEnv({ TEST_SERVERS: "memory" }),
   { ...withEnv({ TEST_STORAGES: "memory,PostgreSQL" }), name: "races", include: races, exclude: [] },
-  { ...packages, name: "slow", include: slow, exclude: [] },
+  { ...packages, name: "slow", include: slow, exclude: browsers },
+  { ...packages, name: "slow browsers", include: browsers, exclude: [], retry: 1 },
   { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "slow servers", include: overHttp, exclude: [] },
   { ...withEnv({ TEST_STORAGES: "the embedded database" }), name: "slow races", include: races, exclude: [] }
 ]
