@@ -43,8 +43,9 @@ const namesOf = (command: string): ReadonlyArray<string> =>
 const isManager = ({ command }: Process): boolean =>
   namesOf(command).some((name) => /^(npm|npx|pnpm)(-cli)?(\.[cm]?js)?$/.test(name))
 
-/** Node that watches the sources, and starts the server again when it ends (`pnpm dev`). */
-const isWatcher = ({ command }: Process): boolean => /[\s\0]--watch([\s\0]|$)/.test(command)
+/** Node that watches the sources, and starts the server again when it ends; `pnpm dev`, which runs it beside the website. */
+const isWatcher = ({ command }: Process): boolean =>
+  /[\s\0]--watch([\s\0]|$)|website\/dev\/dev\.ts([\s\0]|$)/.test(command)
 
 const isShell = ({ command }: Process): boolean => /^(sh|bash|dash|zsh)$/.test(namesOf(command)[0] ?? "")
 
