@@ -4,7 +4,15 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { RunAuthorization } from "./RunAuthorization.ts"
-import { Lease, QueuedLease, RenewLease, SemaphoreList, SemaphoreName, TakeLease } from "./Semaphore.ts"
+import {
+  Lease,
+  maxWaitingShown,
+  QueuedLease,
+  RenewLease,
+  SemaphoreList,
+  SemaphoreName,
+  TakeLease
+} from "./Semaphore.ts"
 
 const path = `${workspacePath}/semaphores` as const
 const leases = `${path}/:name/leases` as const
@@ -36,7 +44,7 @@ export class SemaphoresApi extends HttpApiGroup.make("semaphores")
       doc(
         "read",
         "List semaphores",
-        "Lists all semaphores of the workspace by name, idle ones included, with the leases that are held now and the first 100 places that wait. Any role may call this."
+        `Lists all semaphores of the workspace by name, idle ones included, with the leases that are held now and the first ${maxWaitingShown} places that wait. Any role may call this.`
       )
     )
   )

@@ -33,12 +33,6 @@ export const layer = Layer.effect(
       end: end(memory),
       cutOff: (ids, keptBy) => memory.write((database) => Effect.sync(() => cutOff(database, ids, keptBy))),
       madeWith: (maker) => live(memory, (key) => key.makerId === maker),
-      areOfOnePublisher: (one, other) =>
-        memory.read((database) => {
-          const [a, b] = [one, other].map((id) => database.table(apiKeys).find((key) => key.id === id))
-          const publisher = database.table(trustedPublishers).find(({ id }) => id === a?.makerId)
-          return publisher !== undefined && b?.makerId === publisher.id
-        }),
       publisherOf: (id) =>
         memory.read((database) => {
           const makerId = database.table(apiKeys).find((key) => key.id === id)?.makerId

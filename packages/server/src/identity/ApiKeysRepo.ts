@@ -75,9 +75,7 @@ export class ApiKeysRepo extends Context.Service<
     readonly cutOff: (keys: ReadonlyArray<ApiKeyId>, keptBy: string) => Effect.Effect<void>
     /** The keys that work now and were made with the credential itself. */
     readonly madeWith: (maker: string) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
-    /** Whether the keys were given by one trusted publisher, which is still trusted. They may have expired. */
-    readonly areOfOnePublisher: (one: string, other: string) => Effect.Effect<boolean>
-    /** The trusted publisher, still trusted, that was given the key. */
+    /** The trusted publisher that gave the key, which may have expired; undefined where it is trusted no more. */
     readonly publisherOf: (id: string) => Effect.Effect<string | undefined>
     /** Marks keys as ended that have expired by a time, some at once, and answers them: each once. */
     readonly endExpired: (by: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ApiKeyRow>>

@@ -33,7 +33,6 @@ export const layer = Layer.effect(
       end: end(sql),
       cutOff: cutOff(sql),
       madeWith: (maker) => live(sql, sql`maker_id = ${maker}`),
-      areOfOnePublisher: areOfOnePublisher(sql),
       publisherOf: publisherOf(sql),
       endExpired: endExpired(sql),
       holdMaker: holdMaker(sql),
@@ -160,13 +159,6 @@ const cutOff = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["cutOff"] => {
         from kept c where k.id = c.id`
     }).pipe(dieOnSqlError)
 }
-
-const areOfOnePublisher = (sql: PgClient.PgClient) => (one: string, other: string) =>
-  sql`select 1 from api_keys a join api_keys b on b.maker_id = a.maker_id
-    join trusted_publishers p on p.id = a.maker_id where a.id = ${one} and b.id = ${other}`.pipe(
-    Effect.map((rows) => rows.length > 0),
-    dieOnSqlError
-  )
 
 const publisherOf = (sql: PgClient.PgClient) => (id: string) =>
   sql<{ readonly id: string }>`select p.id from api_keys k join trusted_publishers p on p.id = k.maker_id

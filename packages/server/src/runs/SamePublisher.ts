@@ -13,6 +13,11 @@ export const isPublishedBy = (
 ): Effect.Effect<boolean> => {
   if (isSameActor(publisher, actor)) return Effect.succeed(true)
   return publisher.kind === "apiKey" && actor.kind === "apiKey"
-    ? keys.areOfOnePublisher(publisher.id, actor.id)
+    ? Effect.zipWith(
+        keys.publisherOf(publisher.id),
+        keys.publisherOf(actor.id),
+        (one, other) => one !== undefined && one === other,
+        { concurrent: true }
+      )
     : Effect.succeed(false)
 }

@@ -25,7 +25,7 @@ import {
   SemaphoresRepo,
   type Taken
 } from "./SemaphoresRepo.ts"
-import { testRuns } from "./TestRunsRepo.ts"
+import { type TestRunRow, testRuns } from "./TestRunsRepo.ts"
 import { isRunning } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -230,6 +230,14 @@ const settle = (memory: Memory) => (places: ReadonlyArray<LeaseId>) =>
     }
   })
 
+/** The shard with the token that has not finished, of a run that goes on. */
+const openShard = (database: MemoryDatabase, tokenHash: string, goesOn: (run: TestRunRow) => boolean) =>
+  database.table(testRunShards).find((shard) => {
+    if (shard.tokenHash !== tokenHash || shard.finishedAt !== null) return false
+    const run = database.table(testRuns).get(shard.runId)
+    return run !== undefined && goesOn(run)
+  })
+
 const replaceToken = (memory: Memory) => (tokenHash: string, by: string) =>
   memory.write((database) =>
     Effect.sync(() => {
@@ -239,9 +247,7 @@ const replaceToken = (memory: Memory) => (tokenHash: string, by: string) =>
       const run = runs.find(isHolder)
       const retry = retries.find(isHolder)
       const shards = database.table(testRunShards)
-      const shard = shards.find(
-        (row) => row.tokenHash === tokenHash && row.finishedAt === null && runs.get(row.runId)?.state === "running"
-      )
+      const shard = openShard(database, tokenHash, ({ state }) => state === "running")
       if (run !== undefined) runs.set(run.id, { ...run, tokenHash: by })
       if (shard !== undefined) shards.set(shardKey(shard.runId, shard.number), { ...shard, tokenHash: by })
       if (retry !== undefined) retries.set(retry.id, { ...retry, tokenHash: by })
@@ -259,13 +265,12 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
       one.tokenHash === tokenHash && isRunning(one, timestamp(now))
     const runs = database.table(testRuns)
     const retry = database.table(testRunRetries).find(isHolder)
-    const shard = database.table(testRunShards).find((one) => one.tokenHash === tokenHash && one.finishedAt === null)
-    const ofShard = shard === undefined ? undefined : runs.get(shard.runId)
-    const run = retry === undefined ? (runs.find(isHolder) ?? ofShard) : runs.get(retry.runId)
-    if (run === ofShard && ofShard !== undefined && !isRunning(ofShard, timestamp(now))) return undefined
+    const shard = openShard(database, tokenHash, (run) => isRunning(run, timestamp(now)))
+    const part = retry ?? shard
+    const run = part === undefined ? runs.find(isHolder) : runs.get(part.runId)
     const workspace = database.table(workspaces).find((row) => row.id === workspaceRef || row.slug === workspaceRef)
     if (run === undefined || run.workspaceId !== workspace?.id) return undefined
-    const { makerId, publisherId, publisherKind } = retry ?? shard ?? run
+    const { makerId, publisherId, publisherKind } = part ?? run
     const maker = makerId === null ? undefined : database.table(apiKeys).get(makerId)
     if (maker !== undefined && !isLive(maker, timestamp(now)) && !goesOn(database, maker)) return undefined
     if (isBlocked(database, workspace.id, makerId)) return undefined

@@ -14,7 +14,7 @@ import { Bootstrap } from "../identity/Bootstrap.ts"
 import * as Identity from "../identity/Identity.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
-import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import { type WorkspaceRow, WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import * as Ids from "../ids/Ids.ts"
 import { NextId } from "../ids/NextId.ts"
 import * as Keys from "../keys/Keys.ts"
@@ -73,15 +73,7 @@ export const asNewMember = Effect.fnUntraced(function* (role: Role, name: string
 })
 
 /** The person with a key of theirs: what it makes, it makes as long as that lasts. */
-const callerOf = Effect.fnUntraced(function* (
-  id: PersonId,
-  {
-    id: workspaceId,
-    name,
-    slug
-  }: { readonly id: NonNullable<Caller["Service"]["membership"]>["id"]; readonly name: string; readonly slug: string },
-  role: Role
-) {
+const callerOf = Effect.fnUntraced(function* (id: PersonId, { id: workspaceId, name, slug }: WorkspaceRow, role: Role) {
   const person = (yield* (yield* PersonsRepo).find(id))!
   const key = yield* (yield* ApiKeys).issue({ personId: id, workspaceId: null, role: null }, "tests")
   const caller: Caller["Service"] = {

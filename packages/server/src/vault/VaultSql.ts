@@ -2,11 +2,12 @@ import type { EnvironmentId } from "@delivery/domain/Ids"
 import type { VersionSource } from "@delivery/domain/vault/Secret"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
 import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { find, isNamed, lockTargets } from "./FindSecretsSql.ts"
-import { type NewVersion, type VersionPage, VaultRepo } from "./VaultRepo.ts"
+import { type NewVersion, type VersionPage, type VersionPlace, VaultRepo } from "./VaultRepo.ts"
 import { claimRequest, recordWritten } from "./VaultRequestsSql.ts"
 import { insert, lock, lockNames, rename, write } from "./WriteSecretsSql.ts"
 
@@ -79,17 +80,19 @@ const readPage = (rows: ReadonlyArray<VersionsRow>): VersionPage => ({
     }))
 })
 
+/** The versions at the places. */
+const selectVersions = (sql: PgClient.PgClient, places: ReadonlyArray<VersionPlace>): Statement.Fragment =>
+  sql`select h.secret_id as "secretId", h.environment_id as "environmentId", h.version, h.sealed
+    from unnest(${uuids(places.map((place) => place.secretId))},
+      ${uuids(places.map((place) => place.environmentId))},
+      ${column(places, PgTypes.OID.int4, (place) => place.version)}) as v (secret_id, environment_id, version)
+    join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id and h.version = v.version`
+
 const encryptedValues =
   (sql: PgClient.PgClient): VaultRepo["Service"]["encryptedValues"] =>
   (places) =>
-    dieOnSqlError(sql<NewVersion>`select h.secret_id as "secretId", h.environment_id as "environmentId", h.version,
-        h.sealed
-      from unnest(${uuids(places.map((place) => place.secretId))},
-        ${uuids(places.map((place) => place.environmentId))},
-        ${column(places, PgTypes.OID.int4, (place) => place.version)}) as v (secret_id, environment_id, version)
-      join secrets s on s.id = v.secret_id and s.deleted_at is null
-      join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
-        and h.version = v.version
+    dieOnSqlError(sql<NewVersion>`${selectVersions(sql, places)}
+      join secrets s on s.id = h.secret_id and s.deleted_at is null
       join environments e on e.id = h.environment_id and e.class <> 'production'
       left join lateral (
         select bool_or(deleted_at is null) as now from deployments
@@ -100,13 +103,7 @@ const encryptedValues =
 const storedVersions =
   (sql: PgClient.PgClient): VaultRepo["Service"]["storedVersions"] =>
   (places) =>
-    dieOnSqlError(sql<NewVersion>`select h.secret_id as "secretId", h.environment_id as "environmentId", h.version,
-        h.sealed
-      from unnest(${uuids(places.map((place) => place.secretId))},
-        ${uuids(places.map((place) => place.environmentId))},
-        ${column(places, PgTypes.OID.int4, (place) => place.version)}) as v (secret_id, environment_id, version)
-      join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
-        and h.version = v.version`)
+    dieOnSqlError(sql<NewVersion>`${selectVersions(sql, places)}`)
 
 const holdsValues = (sql: PgClient.PgClient) => (environmentId: EnvironmentId) =>
   sql`select 1 from secret_values v

@@ -20,9 +20,10 @@ export const layer = Layer.effect(
       makersEnded: Effect.fnUntraced(function* (of, by) {
         const now = timestamp(yield* Clock.currentTimeMillis)
         for (const webhook of yield* repo.endMakers(of, now)) {
-          const workspace = { id: webhook.workspaceId }
-          if ("makers" in of && of.isReported === true) {
-            yield* Effect.forEach(of.makers, (maker) => blocks.block(workspace.id, maker, [maker], now))
+          const { makerId, workspaceId } = webhook
+          const workspace = { id: workspaceId }
+          if ("makers" in of && of.isReported === true && makerId !== null) {
+            yield* blocks.block(workspaceId, makerId, [makerId], now)
           }
           const subject = webhookSubject(webhook)
           yield* audit.record({ workspace, actor: by }, { action: "webhook_maker_ended", subject })

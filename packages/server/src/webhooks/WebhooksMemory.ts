@@ -179,7 +179,7 @@ const endMakers =
               : row.workspaceId === of.workspaceId && row.createdByKind === "user" && row.createdById === of.member)
         )
         for (const row of ended) rows.set(row.id, { ...row, makerEndedAt: at })
-        return ended.map(({ id, url, workspaceId }) => ({ id, workspaceId, url }))
+        return ended.map(({ id, makerId, url, workspaceId }) => ({ id, workspaceId, url, makerId }))
       })
     )
 

@@ -107,7 +107,7 @@ export type ChangedWebhook = Pick<
 export type WebhookMaker = Pick<WebhookRow, "createdByKind" | "createdById" | "makerId">
 
 /** A webhook whose maker ends, as the audit names it. */
-export type MadeWebhook = Pick<WebhookRow, "id" | "workspaceId" | "url">
+export type MadeWebhook = Pick<WebhookRow, "id" | "workspaceId" | "url" | "makerId">
 
 /** Stores webhooks, and what they were sent. */
 export class WebhooksRepo extends Context.Service<

@@ -175,7 +175,7 @@ const endMakers =
         "makers" in of
           ? sql`maker_id = any(${uuids(of.makers)})`
           : sql`workspace_id = ${of.workspaceId} and created_by_kind = 'user' and created_by_id = ${of.member}`
-      } returning id, workspace_id as "workspaceId", url`.pipe(dieOnSqlError)
+      } returning id, workspace_id as "workspaceId", url, maker_id as "makerId"`.pipe(dieOnSqlError)
 
 const erase = (sql: PgClient.PgClient) => (before: string, limit: number) =>
   sql`delete from webhook_deliveries where id in (

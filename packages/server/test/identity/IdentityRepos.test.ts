@@ -6,7 +6,7 @@ import type { ActorRef } from "../../src/access/Access.ts"
 import { type InviteRow, InvitesRepo } from "../../src/identity/InvitesRepo.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
-import { type TrustedPublisherRow, TrustedPublishersRepo } from "../../src/identity/TrustedPublishersRepo.ts"
+import { TrustedPublishersRepo } from "../../src/identity/TrustedPublishersRepo.ts"
 import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { onEachStorage } from "../support/Storages.ts"
@@ -23,6 +23,7 @@ import {
   newestFirst,
   newId,
   personRow,
+  publisherRow,
   shuffled,
   unique,
   whileItWaits,
@@ -725,25 +726,8 @@ onEachStorage("Identity repositories", (it) => {
         // The maker has one, too.
         const older = apiKeyRow(keyOfPerson(person.id))
         for (const key of [older, { ...maker, makerId: older.id, familyId: older.id }]) yield* keys.insert(key)
-        const publisher: TrustedPublisherRow = {
-          id: newId(),
-          workspaceId: workspace.id,
-          issuer: "https://ci.example.com",
-          repositoryId: "1",
-          ownerId: "2",
-          workflow: "e2e.yml",
-          ref: null,
-          environment: null,
-          allowPullRequests: false,
-          role: "member",
-          scopes: null,
-          createdByKind: "user",
-          createdById: person.id,
-          createdAt: minute(1),
-          expiresAt: maker.expiresAt,
-          lastUsedAt: null,
-          makerId: maker.id
-        }
+        const { expiresAt, id: makerId } = maker
+        const publisher = publisherRow(workspace.id, person.id, { expiresAt, makerId })
         yield* publishers.insert(publisher)
         assert.deepStrictEqual(yield* publishers.use(publisher.id, minute(9)), { ...publisher, lastUsedAt: minute(9) })
         assert.isUndefined(yield* publishers.use(publisher.id, minute(10)))

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Change } from "@delivery/domain/events/Event"
 import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
-import type { ApiKeyId, PersonId, SessionId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ApiKeyId, PersonId, SessionId, TrustedPublisherId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Deferred, Effect, Fiber, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -14,6 +14,7 @@ import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { SessionsRepo } from "../../src/identity/SessionsRepo.ts"
+import type { TrustedPublisherRow } from "../../src/identity/TrustedPublishersRepo.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 
@@ -100,6 +101,32 @@ export const apiKeyRow = (
     ...fields
   }
 }
+
+/** A trusted publisher of the workspace, made by the person. */
+export const publisherRow = (
+  workspaceId: WorkspaceId,
+  createdById: PersonId,
+  fields: Partial<TrustedPublisherRow> = {}
+): TrustedPublisherRow => ({
+  id: newId<TrustedPublisherId>(),
+  workspaceId,
+  issuer: "https://ci.example.com",
+  repositoryId: unique("1"),
+  ownerId: "2",
+  workflow: "e2e.yml",
+  ref: null,
+  environment: null,
+  allowPullRequests: false,
+  role: "member",
+  scopes: null,
+  createdByKind: "user",
+  createdById,
+  createdAt: minute(1),
+  expiresAt: null,
+  lastUsedAt: null,
+  makerId: null,
+  ...fields
+})
 
 /** A caller; `as` gives it a credential where the test has none to say. */
 export type CallerOf = Omit<Caller["Service"], "credential"> & Partial<Pick<Caller["Service"], "credential">>

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
-import type { PersonId, TrustedPublisherId } from "@delivery/domain/Ids"
+import type { PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -16,7 +16,16 @@ import { RunErasure } from "../../src/runs/erasure/RunErasure.ts"
 import { RunShardsRepo } from "../../src/runs/RunShardsRepo.ts"
 import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { answer, apiKeyRow, as, type CallerOf, eventsOf, keyOfWorkspace, newId, unique } from "../identity/Scene.ts"
+import {
+  answer,
+  apiKeyRow,
+  as,
+  type CallerOf,
+  eventsOf,
+  keyOfWorkspace,
+  publisherRow,
+  unique
+} from "../identity/Scene.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { attempt, type Deployed, finishBody, git, makeDeployed, report, startBody } from "./Scene.ts"
 import { layerRuns } from "./Services.ts"
@@ -153,26 +162,9 @@ for (const storage of sharedStorages) {
       Effect.gen(function* () {
         const at = yield* makeDeployed()
         const keys = yield* ApiKeysRepo
-        const trusted = newId<TrustedPublisherId>()
-        yield* (yield* TrustedPublishersRepo).insert({
-          id: trusted,
-          workspaceId: at.workspace.id,
-          issuer: "https://ci.example.com",
-          repositoryId: unique("1"),
-          ownerId: "2",
-          workflow: "e2e.yml",
-          ref: null,
-          environment: null,
-          allowPullRequests: false,
-          role: "member",
-          scopes: null,
-          createdByKind: "user",
-          createdById: at.admin.principal.id as PersonId,
-          createdAt: timestamp(0),
-          expiresAt: null,
-          lastUsedAt: null,
-          makerId: null
-        })
+        const publisher = publisherRow(at.workspace.id, at.admin.principal.id as PersonId)
+        yield* (yield* TrustedPublishersRepo).insert(publisher)
+        const trusted = publisher.id
         const keyOf = Effect.fnUntraced(function* (makerId: string | null) {
           const key = apiKeyRow(keyOfWorkspace(at.workspace.id), { makerId })
           yield* keys.insert(key)
