@@ -9,6 +9,10 @@ import { defineConfig } from "vitest/config"
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 
+// A browser beside two other suites may be slower than what a test does next: a key that is pressed before its page takes keys is
+// lost, as it is for people, who press it again.
+const browsers = ["packages/website/test/browser/**/*.test.ts"]
+
 // Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers,
 // fill disks and flood sockets, those that race and search two servers for what must be in neither, those that ask every endpoint
 // everything, long histories beside their models, and those that last as long as the real time that is their subject: minutes in all.
@@ -23,7 +27,7 @@ const slow = [
   "packages/cli/test/SecretsDocs.test.ts",
   "packages/cli/test/SecretsRun.test.ts",
   "packages/playwright/test/**/*.test.ts",
-  "packages/website/test/browser/**/*.test.ts",
+  ...browsers,
   "packages/vitest/test/**/*.test.ts",
   ...[
     "agents/McpConformance.test.ts",
@@ -53,10 +57,6 @@ const slow = [
     "workers/**/*.test.ts"
   ].map((path) => `packages/server/test/${path}`)
 ]
-
-// A browser beside two other suites may be slower than what a test does next: a key that is pressed before its page takes keys is
-// lost, as it is for people, who press it again.
-const browsers = ["packages/website/test/browser/**/*.test.ts"]
 
 // What many do at once. The embedded database does one thing after the other, for minutes: it has them in `pnpm test:slow`.
 const races = [

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
 import { startRun } from "../support/SeedSettings.ts"
-import { callWith, joinAs, type Site, startSite } from "../support/Site.ts"
+import { callWith, joinAs, type Site, startSite, openScreen } from "../support/Site.ts"
 
 /** What is kept of what happens, and told to others: the audit, webhooks, semaphores. */
 
@@ -39,12 +39,7 @@ afterAll(async () => {
   expect(site.problems).toEqual([])
 })
 
-const open = async (path: string, page?: Page) => {
-  const shown = page ?? (await site.signIn())
-  await shown.goto(`${site.origin}/w/main/${path}`)
-  await shown.locator("#screen h1").waitFor()
-  return shown
-}
+const open = (path: string, page?: Page) => openScreen(site, path, page)
 
 /** Reads values of a secret, which is an entry of the audit and no event. */
 const read = (product: string, name: string) => site.call("GET", `products/${product}/secrets/${name}`)

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { addDevice } from "../../../server/test/support/Browsing.ts"
 import { seed } from "../support/Seed.ts"
-import { callWith, joinAs, type Site, startSite } from "../support/Site.ts"
+import { callWith, joinAs, type Site, startSite, openScreen } from "../support/Site.ts"
 
 /** What an admin, and a person, set: tokens of deployments, publishers, keys, credentials, sign-ins, the workspace. */
 
@@ -18,12 +18,7 @@ afterAll(async () => {
   expect(site.problems).toEqual([])
 })
 
-const open = async (path: string, page?: Page) => {
-  const shown = page ?? (await site.signIn())
-  await shown.goto(`${site.origin}/w/main/${path}`)
-  await shown.locator("#screen h1").waitFor()
-  return shown
-}
+const open = (path: string, page?: Page) => openScreen(site, path, page)
 
 /** The status that a product gets with a token. */
 const statusWith = async (token: string) =>

@@ -74,6 +74,14 @@ export const joinAs = async (site: Site, email: string, name: string, role: stri
   return page
 }
 
+/** A screen of the workspace, on a new page of the owner unless one is given, once it is there. */
+export const openScreen = async (site: Site, path: string, page?: Page): Promise<Page> => {
+  const shown = page ?? (await site.signIn())
+  await shown.goto(`${site.origin}/w/main/${path}`)
+  await shown.locator("#screen h1").waitFor()
+  return shown
+}
+
 const moment = () => new Promise((resolve) => setTimeout(resolve, 100))
 
 /** Waits until the website is built. */
