@@ -5,6 +5,7 @@ import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
+import { TraceRow } from "./TraceRow.tsx"
 
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
 
@@ -65,7 +66,7 @@ const Video = ({ path, url }: { readonly path: string; readonly url: string }) =
 }
 
 const words = {
-  trace: "Trace, for the trace viewer of Playwright",
+  trace: "Trace",
   text: "Text",
   image: "Picture",
   video: "Video",
@@ -110,6 +111,7 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
   const compared = new Set(diffs.flatMap(({ actual, diff, expected }) => [expected, actual, diff]))
   const shown = files.filter((path) => ["image", "video"].includes(kindOf(path)) && !compared.has(path))
   const others = files.filter((path) => !shown.includes(path) && !compared.has(path))
+  const firstTrace = others.find((path) => kindOf(path) === "trace")
   return (
     <section aria-label="Files" className="flex flex-col gap-3">
       <Suspense fallback={null}>
@@ -137,7 +139,11 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
           <ul className="border-border rounded-md border">
             {others.map((path) => (
               <li className="border-border not-last:border-b" key={path}>
-                <FileRow path={path} run={run} slug={slug} />
+                {kindOf(path) === "trace" ? (
+                  <TraceRow isFirst={path === firstTrace} path={path} run={run} slug={slug} />
+                ) : (
+                  <FileRow path={path} run={run} slug={slug} />
+                )}
               </li>
             ))}
           </ul>

@@ -24,11 +24,16 @@ export const readTestsSearch = (search: Readonly<Record<string, unknown>>): Test
 export interface TestSearch {
   /** The number of the attempt that is shown. */
   readonly attempt?: number
+  /** The trace of the attempt takes the place of the page. */
+  readonly open?: "trace"
 }
 
 export const readTestSearch = (search: Readonly<Record<string, unknown>>): TestSearch => {
   const attempt = Number(search["attempt"])
-  return Number.isInteger(attempt) && attempt > 0 ? { attempt } : {}
+  return {
+    ...(Number.isInteger(attempt) && attempt > 0 ? { attempt } : {}),
+    ...(search["open"] === "trace" ? { open: "trace" as const } : {})
+  }
 }
 
 const caseStates = ["failing", "flaky", "slow"] as const

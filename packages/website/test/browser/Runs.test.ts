@@ -104,7 +104,7 @@ describe("A run and its tests", () => {
     const failures = page.getByRole("list", { name: "Failures" })
     await failures.getByRole("heading", { name: /TimeoutError/ }).waitFor()
     expect(await failures.getByRole("heading").count()).toBe(2)
-    expect(await failures.getByRole("link").count()).toBe(4)
+    expect(await failures.getByRole("link", { name: /^(?:Failed|Flaky)/ }).count()).toBe(4)
     await page.keyboard.press("n")
     await page.getByRole("region", { name: "the error" }).waitFor()
     const first = page.url()
@@ -119,7 +119,7 @@ describe("A run and its tests", () => {
   it("shows what a test left: pictures, files, and what never came", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
-    await page.getByRole("link", { name: /pays by card/ }).click()
+    await page.getByRole("link", { name: /^Failed.*pays by card/ }).click()
     const picture = page.getByRole("img", { name: "screenshot.png" })
     await picture.waitFor()
     await page.waitForFunction(() => (document.querySelector("main img") as HTMLImageElement).naturalWidth === 480)
@@ -138,7 +138,7 @@ describe("A run and its tests", () => {
   it("shows how a picture differs, in five ways by keys, and keeps the zoom", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
-    await page.getByRole("link", { name: /pays by card/ }).click()
+    await page.getByRole("link", { name: /^Failed.*pays by card/ }).click()
     const diff = page.getByRole("region", { name: "Difference of basket.png" })
     await diff.getByRole("slider", { name: /expected picture/ }).fill("20")
     const widthOf = () =>
@@ -201,7 +201,7 @@ describe("A run and its tests", () => {
         ])
       }
       await page.goto(`${site.origin}/w/main/test-runs/${number}`)
-      await page.getByRole("link", { name: /script/ }).click()
+      await page.getByRole("link", { name: /^Failed.*script/ }).click()
       await page.getByRole("region", { name: "the error" }).waitFor()
       await page.getByRole("button", { name: /Show all/ }).click()
       expect(await page.locator("main").getByText("\\u{202E}").count()).toBeGreaterThan(0)
