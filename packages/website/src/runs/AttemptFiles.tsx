@@ -5,11 +5,11 @@ import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
-import { TraceRow } from "./TraceRow.tsx"
 
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
 
 const ImageDiffView = lazy(() => import("./ImageDiffView.tsx"))
+const TraceRow = lazy(() => import("./TraceRow.tsx"))
 
 interface Props {
   readonly files: ReadonlyArray<string>
@@ -140,7 +140,9 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
             {others.map((path) => (
               <li className="border-border not-last:border-b" key={path}>
                 {kindOf(path) === "trace" ? (
-                  <TraceRow isFirst={path === firstTrace} path={path} run={run} slug={slug} />
+                  <Suspense fallback={<div className="h-(--row)" />}>
+                    <TraceRow isFirst={path === firstTrace} path={path} run={run} slug={slug} />
+                  </Suspense>
                 ) : (
                   <FileRow path={path} run={run} slug={slug} />
                 )}

@@ -53,7 +53,7 @@ const OpenTrace = ({ isFirst, url }: { readonly isFirst: boolean; readonly url: 
 
 const row = "flex min-h-(--row) flex-wrap items-center gap-2 px-3 py-1"
 
-export const TraceRow = (props: Props) => {
+const TraceRow = (props: Props) => {
   const { isFirst, path, run, slug } = props
   const { data, error } = useSignedUrl(props)
   const { _tag } = error === null ? { _tag: undefined } : failureOf(error)
@@ -90,3 +90,5 @@ export const TraceRow = (props: Props) => {
     </div>
   )
 }
+
+export default TraceRow
