@@ -1,4 +1,4 @@
-import { type Address, oneAt, present, textAt } from "../ui/address.ts"
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
 
 /** The filters of the audit, as they stand in the address. */
 
@@ -13,7 +13,7 @@ export interface AuditFilters {
 
 /** Reads them from whatever stands there: what is none is left out. */
 export const readAuditFilters = (address: Address): AuditFilters =>
-  present({
+  withoutUndefined({
     action: textAt(address, "action"),
     actor: textAt(address, "actor"),
     outcome: oneAt(address, "outcome", ["allowed", "refused"]),

@@ -1,4 +1,4 @@
-import { type Address, oneAt, present, textAt } from "../ui/address.ts"
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
 
 const views = ["tokens", "compare"] as const
 
@@ -11,5 +11,5 @@ export interface DeploymentSearch {
 
 export const readDeploymentSearch = (address: Address): DeploymentSearch => {
   const view = oneAt(address, "view", views)
-  return present({ view, with: view === "compare" ? textAt(address, "with") : undefined })
+  return withoutUndefined({ view, with: view === "compare" ? textAt(address, "with") : undefined })
 }

@@ -1,5 +1,5 @@
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
-import { type Address, oneAt, present } from "../ui/address.ts"
+import { type Address, oneAt, withoutUndefined } from "../ui/address.ts"
 
 /** What stands in the addresses of the settings. */
 
@@ -8,7 +8,8 @@ export interface KeysSearch {
   readonly of?: "workspace"
 }
 
-export const readKeysSearch = (address: Address): KeysSearch => present({ of: oneAt(address, "of", ["workspace"]) })
+export const readKeysSearch = (address: Address): KeysSearch =>
+  withoutUndefined({ of: oneAt(address, "of", ["workspace"]) })
 
 /** What a credential is, in words. */
 export const credentialKinds: Readonly<Record<WorkspaceCredential["kind"], string>> = {
@@ -25,7 +26,7 @@ export interface CredentialsSearch {
 }
 
 export const readCredentialsSearch = (address: Address): CredentialsSearch =>
-  present({
+  withoutUndefined({
     kind: oneAt(address, "kind", Object.keys(credentialKinds) as Array<WorkspaceCredential["kind"]>),
     state: oneAt(address, "state", ["blocked"])
   })

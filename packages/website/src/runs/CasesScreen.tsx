@@ -1,11 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { Case } from "@delivery/domain/runs/Case"
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react"
+import { lazy, Suspense, useCallback, useRef, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { Button } from "../ui/Button.tsx"
-import { pressedClass, withoutUndefined } from "../ui/Filter.tsx"
+import { withoutUndefined } from "../ui/address.ts"
+import { pressedClass } from "../ui/Filter.tsx"
 import { formatDuration, formatRate, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -151,9 +152,6 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [fetchNextPage, hasNextPage, isFetchingNextPage])
-  useEffect(() => {
-    if (cases.length <= 100) more()
-  }, [cases.length, more])
   if (data === undefined) {
     return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
   }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { useCallback, useEffect } from "react"
+import { useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
@@ -90,10 +90,18 @@ const RunList = ({ hasMore, isLoadingMore, onMore, runs, slug }: ListProps) => {
   const more = useCallback(() => {
     if (hasMore && !isLoadingMore) onMore()
   }, [hasMore, isLoadingMore, onMore])
-  // The first page fills no large screen, and the next one comes beside it.
+  // A list of few rows does not say when its end is near: on a large screen it is from the beginning.
+  const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (runs.length <= 50) more()
-  }, [more, runs.length])
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) more()
+      },
+      { root: document.querySelector("#screen"), rootMargin: "480px" }
+    )
+    if (end.current !== null) observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [more])
   return (
     <>
       <Rows
@@ -107,6 +115,7 @@ const RunList = ({ hasMore, isLoadingMore, onMore, runs, slug }: ListProps) => {
         }
         row={(index, isCurrent) => <RunRow isCurrent={isCurrent} run={runs[index]!} slug={slug} />}
       />
+      <div ref={end} />
       {isLoadingMore && <SkeletonRows rows={3} />}
     </>
   )

@@ -1,4 +1,4 @@
-import { type Address, oneAt, present, textAt } from "../ui/address.ts"
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
 
 /** The filters of the list of runs, as they stand in the address. */
 
@@ -16,7 +16,7 @@ export interface RunFilters {
 
 /** Reads them from whatever stands there: what is none is left out. */
 export const readRunFilters = (address: Address): RunFilters =>
-  present({
+  withoutUndefined({
     product: textAt(address, "product"),
     environment: textAt(address, "environment"),
     result: oneAt(address, "result", results),

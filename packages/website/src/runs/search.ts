@@ -1,4 +1,4 @@
-import { type Address, countAt, oneAt, present, textAt } from "../ui/address.ts"
+import { type Address, countAt, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
 
 /** What stands in the addresses of a run and of a test, beside their numbers. */
 
@@ -13,7 +13,7 @@ export interface TestsSearch {
 const statuses = ["failed", "flaky", "passed", "skipped"] as const
 
 export const readTestsSearch = (address: Address): TestsSearch =>
-  present({
+  withoutUndefined({
     view: oneAt(address, "view", views),
     status: oneAt(address, "status", statuses),
     q: textAt(address, "q")
@@ -27,7 +27,7 @@ export interface TestSearch {
 }
 
 export const readTestSearch = (address: Address): TestSearch =>
-  present({ attempt: countAt(address, "attempt"), open: oneAt(address, "open", ["trace"]) })
+  withoutUndefined({ attempt: countAt(address, "attempt"), open: oneAt(address, "open", ["trace"]) })
 
 const caseStates = ["failing", "flaky", "slow"] as const
 
@@ -45,14 +45,15 @@ const target = (address: Address) => ({
 })
 
 export const readCasesSearch = (address: Address): CasesSearch =>
-  present({ ...target(address), state: oneAt(address, "state", caseStates), q: textAt(address, "q") })
+  withoutUndefined({ ...target(address), state: oneAt(address, "state", caseStates), q: textAt(address, "q") })
 
 /** A test of a product, in one environment or in all. */
 export interface CaseSearch {
   readonly environment?: string
 }
 
-export const readCaseSearch = (address: Address): CaseSearch => present({ environment: textAt(address, "environment") })
+export const readCaseSearch = (address: Address): CaseSearch =>
+  withoutUndefined({ environment: textAt(address, "environment") })
 
 /** How many days back trends go: 30 where nothing is said. */
 export const trendDays = [90, 365] as const
@@ -65,7 +66,11 @@ export interface TrendsSearch {
 }
 
 export const readTrendsSearch = (address: Address): TrendsSearch =>
-  present({ ...target(address), days: oneAt(address, "days", trendDays), view: oneAt(address, "view", ["table"]) })
+  withoutUndefined({
+    ...target(address),
+    days: oneAt(address, "days", trendDays),
+    view: oneAt(address, "view", ["table"])
+  })
 
 /** Two runs beside each other, by their numbers. */
 export interface CompareSearch {
@@ -74,4 +79,4 @@ export interface CompareSearch {
 }
 
 export const readCompareSearch = (address: Address): CompareSearch =>
-  present({ base: countAt(address, "base"), run: countAt(address, "run") })
+  withoutUndefined({ base: countAt(address, "base"), run: countAt(address, "run") })

@@ -22,8 +22,7 @@ export const countAt = (address: Address, name: string): number | undefined => {
   return Number.isInteger(number) && number > 0 ? number : undefined
 }
 
-type Present<A> = { readonly [Key in keyof A]?: Exclude<A[Key], undefined> }
-
-/** The fields that have a value. */
-export const present = <A extends object>(fields: A): Present<A> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<A>
+/** What stands in an address, without what does not. */
+export const withoutUndefined = <Search extends object>(search: {
+  readonly [Name in keyof Search]?: Search[Name] | undefined
+}): Search => Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Search

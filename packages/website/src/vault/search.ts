@@ -1,4 +1,4 @@
-import { type Address, oneAt, present, textAt } from "../ui/address.ts"
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
 
 /** What stands in the address of the vault: which part of it is shown. Never a value. */
 export interface VaultSearch {
@@ -8,7 +8,7 @@ export interface VaultSearch {
 }
 
 export const readVaultSearch = (address: Address): VaultSearch =>
-  present({
+  withoutUndefined({
     product: textAt(address, "product"),
     q: textAt(address, "q"),
     only: oneAt(address, "only", ["missing"])
@@ -23,7 +23,7 @@ export interface VaultCompareSearch {
 }
 
 export const readVaultCompareSearch = (address: Address): VaultCompareSearch =>
-  present({
+  withoutUndefined({
     product: textAt(address, "product"),
     left: textAt(address, "left"),
     right: textAt(address, "right"),

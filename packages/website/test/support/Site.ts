@@ -11,7 +11,9 @@ import { type ServerProcess, startServer } from "../../../server/test/support/Se
 export interface Site {
   readonly origin: string
   readonly server: ServerProcess
-  /** The owner's key, and the workspace `main`. */
+  /** The owner's. */
+  readonly key: string
+  /** With the owner's key, in the workspace `main`. */
   readonly call: Call
   readonly browser: Browser
   /** A page of a browser of its own, in which the owner is signed in. */
@@ -149,6 +151,7 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
   return {
     origin,
     server,
+    key,
     call: callWith(origin, key),
     browser,
     problems,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { countAt, oneAt, present, textAt } from "../../src/ui/address.ts"
+import { countAt, oneAt, withoutUndefined, textAt } from "../../src/ui/address.ts"
 
 it("Addresses are read as what may stand there, and nothing else", () => {
   const address = { text: "pay", number: 12, blank: " ", list: ["a"], long: "x".repeat(501), many: "0", half: "1.5" }
@@ -23,5 +23,5 @@ it("Addresses are read as what may stand there, and nothing else", () => {
     undefined,
     undefined
   ])
-  expect(Object.keys(present({ a: 1, b: undefined, c: "" }))).toEqual(["a", "c"])
+  expect(Object.keys(withoutUndefined({ a: 1, b: undefined, c: "" }))).toEqual(["a", "c"])
 })
