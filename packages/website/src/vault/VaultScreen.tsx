@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { VaultSecrets } from "@delivery/domain/vault/Secret"
 import { lazy, Suspense, useMemo, useRef, useState } from "react"
-import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -24,6 +23,7 @@ import { type Batch, VaultGrid } from "./VaultGrid.tsx"
 const CellDialog = lazy(() => import("./CellDialog.tsx"))
 const AddDialog = lazy(() => import("./AddDialog.tsx"))
 const BatchBar = lazy(() => import("./BatchBar.tsx"))
+const NoSecrets = lazy(() => import("./NoSecrets.tsx"))
 const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
 
 type Overlay =
@@ -80,13 +80,9 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   const secrets = useMemo(() => shownSecrets(vault.secrets, search), [search, vault.secrets])
   if (vault.secrets.length === 0) {
     return (
-      <Empty
-        command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli secrets import .env --product shop --environment staging`}
-        icon="vault"
-        title="Secrets of your products are kept here, by environment"
-      >
-        Paste a .env file above, or import one from the command line.
-      </Empty>
+      <Suspense fallback={null}>
+        <NoSecrets slug={slug} />
+      </Suspense>
     )
   }
   const ofProducts = new Set(secrets.map((one) => one.product.id))
