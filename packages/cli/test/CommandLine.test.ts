@@ -6,14 +6,12 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import {
   accountKey,
   type Http,
-  http,
   join as joinWorkspace,
   newDeployment,
   newWorkspace,
@@ -21,42 +19,18 @@ import {
   teamKey
 } from "../../server/test/support/Http.ts"
 import { freePort } from "../../server/src/cli/FreePort.ts"
-import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
-import { type Home, newHome, type Options } from "./support/Home.ts"
+import type { Home, Options } from "./support/Home.ts"
+import { apiKey, useService } from "./support/Service.ts"
 
 /** The commands as processes, against a server on a socket. */
 
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const fixture = (name: string) => join(import.meta.dirname, "junit", name)
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8")
 
 describe("delivery", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "delivery-cli-"))
-  const homes: Array<Home> = []
-  let server: ServerProcess
-  beforeAll(async () => {
-    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
-  })
-  afterAll(async () => {
-    await server.end()
-    rmSync(dataDir, { recursive: true, force: true })
-    for (const home of homes) home.remove()
-  })
-
-  const home = (): Home => {
-    const made = newHome()
-    homes.push(made)
-    return made
-  }
-  const test = (name: string, body: (owner: Http) => Promise<void>) =>
-    it(name, () => body(http(server.baseUrl, apiKey, "main")))
-
-  /** The environment of a caller, so that nothing need be stored. */
-  const as = ({ key, workspace }: Http): Record<string, string> => ({
-    DELIVERY_URL: server.baseUrl,
-    DELIVERY_API_KEY: key!,
-    DELIVERY_WORKSPACE: workspace
-  })
+  const server = useService()
+  const { as, home } = server
+  const test = (name: string, body: (owner: Http) => Promise<void>) => it(name, () => body(server.owner()))
 
   const json = async <A>(at: Home, args: ReadonlyArray<string>, options?: Options): Promise<A> => {
     const { code, err, out } = await at.delivery([...args, "--json"], options)

@@ -1,17 +1,13 @@
 import type { TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { configuration, makeProject, runPlaywright } from "../../playwright/test/support/project.ts"
 import { freePort } from "../../server/src/cli/FreePort.ts"
-import { type Http, http, newDeployment } from "../../server/test/support/Http.ts"
-import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
-import { newHome } from "./support/Home.ts"
+import { type Http, newDeployment } from "../../server/test/support/Http.ts"
+import { useService } from "./support/Service.ts"
 
 /** The commands of `delivery runs` that need a real Playwright: retries, traces, blob reports and saved results. */
-
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
 const suite = {
   "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
@@ -25,27 +21,15 @@ const suite = {
 }
 
 describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "delivery-runs-playwright-"))
-  const removals: Array<() => unknown> = []
-  let server: ServerProcess
-  beforeAll(async () => {
-    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
-  })
-  afterAll(async () => {
-    await server.end()
-    rmSync(dataDir, { recursive: true, force: true })
-    for (const remove of removals) await remove()
-  })
+  const server = useService()
 
   /** A project with Playwright, in a workspace of its own. */
   const project = async () => {
-    const [made, home] = [await makeProject(suite), newHome()]
-    removals.push(() => made.remove(), home.remove)
-    const workspace = await newDeployment(http(server.baseUrl, apiKey, "main"))
+    const [made, home] = [await makeProject(suite), server.home()]
+    server.afterwards(made.remove)
+    const workspace = await newDeployment(server.owner())
     const env = (by: Http) => ({
-      DELIVERY_URL: server.baseUrl,
-      DELIVERY_API_KEY: by.key!,
-      DELIVERY_WORKSPACE: by.workspace,
+      ...server.as(by),
       DELIVERY_PRODUCT: "shop",
       DELIVERY_ENVIRONMENT: "staging"
     })

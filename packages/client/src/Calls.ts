@@ -1,6 +1,6 @@
 import { Context, Effect, Predicate } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { noAnswerReason } from "./NoAnswer.ts"
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
 
 /** The request behind an error of a call: of a call that sent several, the last one. */
 export interface CallDetails {

@@ -1,4 +1,4 @@
-import { noAnswerReason } from "./NoAnswer.ts"
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
 
 /** Keys for jobs of a CI, which exchange the ID token of the job instead of storing a key (docs/contract.md, Trusted publishers). */
 

@@ -1,4 +1,4 @@
-import { isServiceUrl, serviceUrl } from "./Address.ts"
+import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 import { type DeploymentSecrets, requestSecrets, type SecretsAnswer, SecretsError } from "./SecretsRequest.ts"
 
 /** `loadSecrets`: a product loads its own secrets while it starts (docs/contract.md, Deployment tokens). */

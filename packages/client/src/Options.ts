@@ -1,5 +1,5 @@
 import { Redacted } from "effect"
-import { isServiceUrl, serviceUrl } from "./Address.ts"
+import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 
 /** Where the service is, and who calls it. */
 export interface ClientOptions {

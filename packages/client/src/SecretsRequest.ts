@@ -1,4 +1,4 @@
-import { noAnswerReason } from "./NoAnswer.ts"
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
 
 /** The one request behind all loaders of secrets: `GET /deploy/v1/secrets`, with the token of a deployment. Without Effect. */
 

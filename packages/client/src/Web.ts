@@ -1,10 +1,10 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
 import type { Stream } from "effect"
 import type { HttpApiClient, HttpApiEndpoint } from "effect/http-api"
-import { isServiceUrl, serviceUrl } from "./Address.ts"
+import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 import { type Arguments, type CallOptions, type RequestOf, requestProblem } from "./CallArguments.ts"
 import type { CallDetails, Called } from "./Calls.ts"
-import { noAnswerReason } from "./NoAnswer.ts"
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
 import type { Plain } from "./Secrets.ts"
 import { routes } from "./WebRoutes.ts"
 

@@ -2,8 +2,7 @@ import { callOf, createClient, exchangeCiToken } from "@delivery/client"
 import { requestSecrets } from "@delivery/client/deploy"
 import { createClient as createWebClient } from "@delivery/client/web"
 import { once } from "node:events"
-import { createServer, type Server } from "node:net"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer, type Server } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort } from "./support/server.ts"
 
@@ -45,8 +44,8 @@ const failureOf = (call: Promise<unknown>): Promise<Error> =>
 
 describe.each(Object.keys(calls))("%s, where no service answers", (name) => {
   it.each([
-    ["refused", /connection refused \(connect ECONNREFUSED .+\)/],
-    ["unknownHost", /host not found \(getaddrinfo .+ delivery\.invalid\)/],
+    ["refused", "connection refused (ECONNREFUSED)"],
+    ["unknownHost", /host not found \((?:ENOTFOUND|EAI_AGAIN)\)/],
     ["closed", /other side closed|ECONNRESET/],
     ["noTls", /TLS connection/]
   ] as const)("says why: %s", async (kind, reason) => {
