@@ -86,20 +86,33 @@ describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
   it("publishes what the reporter saved while the service was away", async () => {
     const { delivery, directory, play, run } = await project()
     const { output } = await play({ DELIVERY_URL: `http://127.0.0.1:${await freePort()}` })
-    const [, file = ""] = /Its results: (\S+\.json)/.exec(output)!
+    const [, file = ""] = /delivery runs publish (\S+\.json)/.exec(output)!
     const published = await delivery("runs", "publish", file)
     assert.deepInclude(published, { code: 0, err: "" })
+    // What a job that runs again publishes again stays the same run.
+    const repeated = await delivery("runs", "publish", file)
+    assert.deepStrictEqual(repeated, published)
+    assert.strictEqual((await delivery("runs", "show", "2")).code, 1)
     const { counts, git, product, tests } = await run(1)
     assert.deepInclude(counts, { total: 2, passed: 1, failed: 1 })
     assert.deepStrictEqual([git.sha, product.slug, tests.length], ["9fceb02", "shop", 2])
     // The service refused the run, so the reporter could not read the URL of the deployment.
     const refused = await play({ DELIVERY_API_KEY: "ctk_wrong" })
-    const [, other = ""] = /Its results: (\S+\.json)/.exec(refused.output)!
+    const [, other = ""] = /delivery runs publish (\S+\.json)/.exec(refused.output)!
     const { finish, start } = JSON.parse(readFileSync(other, "utf8"))
     writeFileSync(other, JSON.stringify({ start: { ...start, baseUrl: undefined }, finish }))
     assert.deepInclude(await delivery("runs", "publish", other), { code: 0, err: "" })
     const { baseUrl, deploymentBaseUrl } = await run(2)
     assert.strictEqual(baseUrl, deploymentBaseUrl)
+    const again = await delivery("runs", "publish", file, "--again")
+    assert.deepInclude(again, { code: 0, err: "" })
+    assert.deepInclude((await run(3)).counts, counts)
+    assert.match((await delivery("runs", "publish", file)).out, /^Run 3 /)
+    // A run that the reporter has started, and that is finished by another way.
+    const { finish: other3, run: number } = JSON.parse(readFileSync(file, "utf8"))
+    writeFileSync(join(directory, "begun.json"), JSON.stringify({ run: number, finish: other3 }))
+    assert.match((await delivery("runs", "publish", "begun.json")).out, /^Run 3 /)
+    assert.strictEqual((await delivery("runs", "publish", "begun.json", "--again")).code, 2)
     writeFileSync(join(directory, "damaged.json"), '{"finish":{}}')
     const damaged = await delivery("runs", "publish", "damaged.json")
     assert.strictEqual(

@@ -141,19 +141,16 @@ export class Publisher {
     )
   }
 
-  /** Finishes the run. */
+  /** Finishes the run. The same report again changes nothing. */
   async finish(run: number, payload: FinishTestRun, limit?: AbortSignal): Promise<TestRunSummary> {
     const params = { slug: this.#settings.workspace, run }
-    let tries = 0
     return withRetries(
       async (signal) => {
-        tries++
         try {
           return await this.#client.testRuns.finish({ params, payload }, { signal })
         } catch (error) {
-          const mayBeOurs = tries > 1 && error instanceof Conflict && error.reason === "not_running"
-          if (!mayBeOurs) throw error
-          // An earlier try may have succeeded, with its answer lost.
+          if (!(error instanceof Conflict) || error.reason !== "not_running") throw error
+          // An earlier try may have succeeded, with its answer lost, or results were published before.
           const stored = await this.#client.testRuns.get({ params }, { signal })
           if (stored.counts.total !== payload.tests.length || stored.durationMs !== payload.durationMs) throw error
           return stored

@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const projectOf = async (suite: string, config = ""): Promise<string> => {
+const projectOf = async (suite: string, config = "", options = `git: { sha: "9fceb02" }`): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "delivery-vitest-"))
   directories.push(directory)
   await mkdir(join(directory, "node_modules/@delivery"), { recursive: true })
@@ -41,7 +41,7 @@ const projectOf = async (suite: string, config = ""): Promise<string> => {
   await writeFile(
     join(directory, "vitest.config.js"),
     `import DeliveryReporter from "@delivery/vitest"
-    export default { test: { ${config} reporters: ["default", new DeliveryReporter({ git: { sha: "9fceb02" } })] } }`
+    export default { test: { ${config} reporters: ["default", new DeliveryReporter({ ${options} })] } }`
   )
   return directory
 }
@@ -138,11 +138,21 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     const directory = await projectOf(`import { test } from "vitest"\ntest("works", () => {})`)
     const refused = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong" })
     expect([refused.exitCode, refused.lines.length]).toEqual([0, 1])
-    expect(refused.lines[0]).toContain("A valid API key is required. Its results: ")
+    expect(refused.lines[0]).toContain(
+      `A valid API key is required. Its results are kept: delivery runs publish ${directory}/delivery-results/`
+    )
     expect(await readdir(join(directory, "delivery-results"))).toHaveLength(1)
-    const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "true" })
+    const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "yes" })
     expect(required.exitCode).toBe(1)
     expect(required.output).toContain("Delivery: the run cannot be published: A valid API key is required")
+  })
+
+  it("refuses options that it does not have", async () => {
+    const directory = await projectOf(`import { test } from "vitest"\ntest("works", () => {})`, "", `baseURL: "x"`)
+    const { exitCode, output } = await runVitest(directory)
+    expect(exitCode).toBe(1)
+    expect(output).toContain('The reporter knows no option "baseURL". Did you mean baseUrl?')
+    expect(output).not.toContain("1 passed")
   })
 
   it("publishes the shards of one build as one run, also one without tests", async () => {
