@@ -1,10 +1,11 @@
 import type { DeliveryClientShape, RevealedSecret } from "@delivery/client"
 import { compare } from "@delivery/domain/Order"
 import { readDotEnv } from "@delivery/domain/vault/DotEnv"
+import { changesProcesses } from "@delivery/domain/vault/ProcessNames"
 import { Cause, Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
-import { envFile } from "./EnvFile.ts"
+import { envFile, isShellName } from "./EnvFile.ts"
 import { exitCodeOf, Failure } from "./Failure.ts"
 import { textOr } from "./Flags.ts"
 import { confirmed, secretInput, textFile } from "./Input.ts"
@@ -178,6 +179,23 @@ const apply = (
       })
 }
 
+/** Names what no product could be started with, before any of it is written. */
+const checkStartable = Effect.fnUntraced(function* (values: ReadonlyMap<string, string>) {
+  const refused = [...values].filter(([name, value]) => changesProcesses(name) || value.includes("\0"))
+  if (refused.length > 0) {
+    const names = refused.map(([name]) => oneLine(name)).join(", ")
+    return yield* Failure.usage(
+      `Nothing is written: no product may be started with these names or values: ${names}. Take them out of the file.`
+    )
+  }
+  const strange = [...values.keys()].filter((name) => !isShellName(name))
+  if (strange.length > 0) {
+    yield* note(
+      `No shell can have these names, and \`secrets export\` prints none of them: ${strange.map(oneLine).join(", ")}.`
+    )
+  }
+})
+
 const importFile = Command.make(
   "import",
   {
@@ -197,6 +215,7 @@ const importFile = Command.make(
     if (read.ignored.length > 0)
       yield* note(`Not understood, and left out: line ${read.ignored.join(", ")} of ${file}.`)
     if (values.size === 0) return yield* Failure.usage(`${file} has no line NAME=value.`)
+    yield* checkStartable(values)
     const changes = yield* call((client, at) =>
       Effect.map(
         revealed(client, at, pair.product, (name) => values.has(name)),

@@ -257,6 +257,28 @@ describe("delivery", () => {
     assert.include(await at.delivery([...publish, "--fail"], { env }), { code: 1, err: "The run failed.\n" })
   })
 
+  test("prints the commands that make what a run needs, one after the other", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const missing = [
+      'There is no product "shop"',
+      'There is no environment "staging"',
+      'The product "shop" has no deployment in "staging"'
+    ]
+    for (const sentence of missing) {
+      const flags = sentence.includes("deployment") ? ["--base-url", "https://staging.shop.example"] : []
+      const { code, err } = await at.delivery(["runs", "publish", fixture("go.xml"), ...flags], { env })
+      assert.strictEqual(code, 1)
+      assert.include(err, sentence)
+      const [, command = ""] = /`(curl [^`]+)`/.exec(err)!
+      const made = await at.script(command.replace("curl", "curl --fail-with-body --silent"), { env })
+      assert.strictEqual(made.code, 0, made.out + made.err)
+    }
+    const { run } = await json<{ run: TestRunSummary }>(at, ["runs", "publish", fixture("go.xml")], { env })
+    assert.strictEqual(run.baseUrl, "https://staging.shop.example")
+  })
+
   test("starts no run for a file that it refuses, or for an attachment that is not there", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
@@ -446,6 +468,26 @@ describe("delivery", () => {
     await at.delivery(["secrets", "import", ".env", "--yes"], live)
     const hidden = await at.delivery(["secrets", "import", ".env"], live)
     assert.include(hidden.err, "SAME    write\n")
+  })
+
+  test("import names what no product can be started with before it writes anything", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    writeFileSync(join(at.directory, ".env"), "A=1\nLD_PRELOAD=evil.so\nNODE_OPTIONS=-r\nZERO='\0'\n")
+    assert.deepStrictEqual(await at.delivery(["secrets", "import", ".env", "--yes"], { env }), {
+      code: 2,
+      out: "",
+      err: "Nothing is written: no product may be started with these names or values: LD_PRELOAD, NODE_OPTIONS, ZERO. Take them out of the file.\n"
+    })
+    assert.deepInclude(await json<object>(at, ["secrets", "list"], { env }), { secrets: [] })
+    writeFileSync(join(at.directory, ".env"), "A=1\na-b=2\nmy.name=3\n")
+    const strange = await at.delivery(["secrets", "import", ".env"], { env })
+    assert.strictEqual(strange.code, 2)
+    assert.include(
+      strange.err,
+      "No shell can have these names, and `secrets export` prints none of them: a-b, my.name.\n"
+    )
   })
 
   test("export prints what sh and Node read back to the byte, or names what a file cannot have", async (owner) => {

@@ -8,6 +8,7 @@ import { isPassing, lineOf } from "./Retry.ts"
 import type { RunFile } from "./RunFiles.ts"
 import { announceRun } from "./RunVariables.ts"
 import { type DeliveryReporterOptions, readSettings, type Settings } from "./Settings.ts"
+import { shellWord } from "./Shell.ts"
 import { TimeLimit } from "./TimeLimit.ts"
 
 /** What the tool that runs the tests knows before it runs them. */
@@ -198,10 +199,6 @@ export class Publication {
 
 const withUrl = (start: Start, baseUrl: string | null | undefined): StartTestRun | undefined =>
   baseUrl === undefined || baseUrl === null ? undefined : { ...start, baseUrl }
-
-/** The text as one word of a command to paste. */
-const shellWord = (text: string): string =>
-  /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const summaryLine = ({ counts, number, result, shards, state, url }: TestRunSummary): string => {
   const parts = [`${counts.passed} passed`, `${counts.failed} failed`, `${counts.skipped} skipped`]

@@ -79,7 +79,8 @@ const publishedRun = async (lines: ReadonlyArray<string>) => {
 
 describe("the reporter of Vitest", { timeout: 120_000 }, () => {
   it("publishes each test's first attempt, with files, and tells tests their run", async () => {
-    const directory = await projectOf(`
+    const directory = await projectOf(
+      `
       import { currentRun } from "@delivery/vitest/run"
       import { describe, expect, test } from "vitest"
       let times = 0
@@ -92,10 +93,13 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
           await annotate("a note", { body: Buffer.from("noted"), contentType: "text/plain" })
         })
         test.fails("is expected to fail", () => { throw new Error("as expected") })
+        test("has tags", { tags: ["exhaustive", "@case:CART-2"] }, () => {})
         test.skip("is skipped", () => {})
         test.todo("is to do")
       })
-    `)
+    `,
+      `tags: [{ name: "exhaustive" }, { name: "@case:CART-2" }],`
+    )
     const outcome = await runVitest(directory)
     expect(outcome.lines).toHaveLength(1)
     const run = await publishedRun(outcome.lines)
@@ -105,11 +109,12 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
       result: "failed",
       baseUrl: "https://shop.example.com",
       git: { sha: "9fceb02" },
-      counts: { total: 6, passed: 3, failed: 1, skipped: 2 }
+      counts: { total: 7, passed: 4, failed: 1, skipped: 2 }
     })
     expect(run.tests.map(({ caseId, coverage, status }) => [caseId, coverage, status])).toEqual([
       ["shop.test.js › basket › passes on Vitest's own retry", "regression", "failed"],
       ["CART-1", "critical", "passed"],
+      ["CART-2", "exhaustive", "passed"],
       ["shop.test.js › basket › is expected to fail", "regression", "passed"],
       ["shop.test.js › basket › knows its run", "regression", "passed"],
       ["shop.test.js › basket › is skipped", "regression", "skipped"],
