@@ -17,20 +17,13 @@ import { isMissingSomewhere, shownSecrets } from "./rows.ts"
 import type { VaultSearch } from "./search.ts"
 import { VaultActions } from "./VaultActions.tsx"
 import { type Batch, VaultGrid } from "./VaultGrid.tsx"
+import type { Overlay } from "./VaultOverlay.tsx"
 
 /** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
 
-const CellDialog = lazy(() => import("./CellDialog.tsx"))
-const AddDialog = lazy(() => import("./AddDialog.tsx"))
 const BatchBar = lazy(() => import("./BatchBar.tsx"))
 const NoSecrets = lazy(() => import("./NoSecrets.tsx"))
-const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
-
-type Overlay =
-  | { readonly kind: "cell"; readonly place: Place }
-  | { readonly kind: "add" }
-  | { readonly kind: "paste" }
-  | undefined
+const VaultOverlay = lazy(() => import("./VaultOverlay.tsx"))
 
 const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: string }) => {
   const search = useSearch({ from: "/w/$slug/vault" })
@@ -113,7 +106,6 @@ const VaultScreen = () => {
   const [overlay, setOverlay] = useState<Overlay>()
   const [drafts, setDrafts] = useState<Drafts>()
   const mayWrite = mayAct(useRole(slug), "member")
-  const close = () => setOverlay(undefined)
   return (
     <div className="flex h-full min-h-90 flex-col">
       <Header
@@ -152,10 +144,14 @@ const VaultScreen = () => {
         {drafts !== undefined && (
           <BatchBar drafts={drafts} onClose={() => setDrafts(undefined)} onDrafts={setDrafts} slug={slug} />
         )}
-        {overlay?.kind === "cell" && <CellDialog {...overlay.place} onClose={close} slug={slug} />}
-        {overlay?.kind === "add" && <AddDialog onClose={close} product={product} slug={slug} />}
-        {overlay?.kind === "paste" && (
-          <PasteDialog onClose={close} product={product} secrets={vault?.secrets ?? []} slug={slug} />
+        {overlay !== undefined && (
+          <VaultOverlay
+            onClose={() => setOverlay(undefined)}
+            overlay={overlay}
+            product={product}
+            slug={slug}
+            vault={vault}
+          />
         )}
       </Suspense>
     </div>
