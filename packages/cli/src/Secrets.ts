@@ -1,4 +1,5 @@
 import type { DeliveryClientShape, RevealedSecret } from "@delivery/client"
+import { isNamed } from "@delivery/domain/Named"
 import { compare } from "@delivery/domain/Order"
 import { readDotEnv } from "@delivery/domain/vault/DotEnv"
 import { changesProcesses } from "@delivery/domain/vault/ProcessNames"
@@ -46,9 +47,11 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List the secrets of a product with their versions, without values"))
 
+const noEnvironment = (named: string) => new Failure({ message: `There is no environment "${oneLine(named)}".` })
+
 /** The secret in the environment of this slug or id. */
 const inEnvironment = ({ environments }: RevealedSecret, named: string) =>
-  environments.find(({ environment }) => environment.slug === named || environment.id === named)
+  environments.find(({ environment }) => isNamed(environment, named))
 
 /** Bytes as they are; a terminal gets a line end after them. */
 const write = Effect.fnUntraced(function* (text: string) {
@@ -69,7 +72,7 @@ const get = Command.make(
     )
     const found = inEnvironment(secret, environment)
     if (found === undefined) {
-      return yield* new Failure({ message: `There is no environment "${oneLine(environment)}".` })
+      return yield* noEnvironment(environment)
     }
     if (found.valueHidden) {
       return yield* new Failure({
@@ -135,22 +138,21 @@ interface Change {
   readonly version: number
 }
 
-/** The secrets of the names, as far as they exist. */
-const revealed = (
+/** The secrets of the names, as far as they exist. Fails where there is no such environment. */
+const revealed = Effect.fnUntraced(function* (
   client: DeliveryClientShape,
   { workspace }: Connection,
-  productSlug: string,
+  { environment, product: productSlug }: Pair,
   isAsked: (name: string) => boolean
-) =>
-  client.vault.listOfProduct({ params: { slug: workspace, productSlug } }).pipe(
-    Effect.flatMap(({ secrets }) =>
-      Effect.forEach(
-        secrets.filter(({ name }) => isAsked(name)),
-        ({ name }) => client.vault.get({ params: { slug: workspace, productSlug, name } }),
-        { concurrency: 4 }
-      )
-    )
+) {
+  const found = yield* client.vault.listOfProduct({ params: { slug: workspace, productSlug } })
+  if (!found.environments.some((one) => isNamed(one, environment))) return yield* noEnvironment(environment)
+  return yield* Effect.forEach(
+    found.secrets.filter(({ name }) => isAsked(name)),
+    ({ name }) => client.vault.get({ params: { slug: workspace, productSlug, name } }),
+    { concurrency: 4 }
   )
+})
 
 const changeOf = (name: string, text: string, secret: RevealedSecret | undefined, environment: string): Change => {
   const value = Redacted.make(text)
@@ -218,7 +220,7 @@ const importFile = Command.make(
     yield* checkStartable(values)
     const changes = yield* call((client, at) =>
       Effect.map(
-        revealed(client, at, pair.product, (name) => values.has(name)),
+        revealed(client, at, pair, (name) => values.has(name)),
         (secrets) =>
           [...values].map(([name, value]) =>
             changeOf(
@@ -264,8 +266,9 @@ const importFile = Command.make(
 const exportFile = Command.make(
   "export",
   pair,
-  Effect.fnUntraced(function* ({ environment, product }) {
-    const secrets = yield* call((client, at) => revealed(client, at, product, () => true))
+  Effect.fnUntraced(function* (pair) {
+    const { environment } = pair
+    const secrets = yield* call((client, at) => revealed(client, at, pair, () => true))
     const found = secrets.flatMap((secret) => {
       const one = inEnvironment(secret, environment)
       return one === undefined || !one.hasValue ? [] : [{ name: secret.name, value: one.value }]

@@ -1,11 +1,9 @@
 import type { PromiseClient } from "@delivery/client"
+import { isNamed } from "@delivery/domain/Named"
 import type { Settings } from "./Settings.ts"
 import { shellWord } from "./Shell.ts"
 
 /** A run needs a product, an environment, and a deployment of the one in the other, which people make once. */
-
-const isNamed = ({ id, slug }: { readonly id: string; readonly slug: string }, named: string): boolean =>
-  slug === named || id === named
 
 /** The command that makes what a path lists. */
 const making = ({ url, workspace }: Settings, path: string, body: object): string => {
