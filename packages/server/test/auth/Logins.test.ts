@@ -297,7 +297,7 @@ onEachServer(
       await made.refuse("403 scope_missing", "POST", "/v1/api-keys", { name: "more" })
       assert.strictEqual(refusal(await redeemLogin(owner, login.id, proof)), "401 sign_in_failed")
       assert.lengthOf(await keysOf(person), before.length + 1)
-      const { entries } = await workspace.get<AuditPage>("audit")
+      const { entries } = await workspace.get<AuditPage>("audit?outcome=allowed")
       const [created, allowed] = entries
       const sessionId = (await session.get<{ session: { id: string; lastFour: string } }>("/auth/v1/session")).session.id
       assert.deepStrictEqual(
