@@ -17,6 +17,7 @@ import { PasskeysRepo } from "../../src/auth/PasskeysRepo.ts"
 import { Logins } from "../../src/auth/Logins.ts"
 import { LoginsRepo } from "../../src/auth/LoginsRepo.ts"
 import { type Browser, Sessions } from "../../src/auth/Sessions.ts"
+import type { Throttled } from "../../src/auth/Throttles.ts"
 import { TokenReports } from "../../src/auth/TokenReports.ts"
 import { DeploymentTokens } from "../../src/deploy/DeploymentTokens.ts"
 import { DeploymentTokensRepo } from "../../src/deploy/DeploymentTokensRepo.ts"
@@ -128,6 +129,10 @@ const deploymentTokensIn = Effect.fnUntraced(function* ({ workspace }: Scene) {
     })
   }
 })
+
+/** From an address of its own, nothing is throttled. */
+const untilThrottled = <A, E extends { readonly _tag: string }, R>(call: Effect.Effect<A, E | Throttled, R>) =>
+  Effect.catchTag(call, "Throttled", Effect.die)
 
 /** What a session can make. */
 const makings: ReadonlyArray<{
@@ -271,7 +276,7 @@ const makings: ReadonlyArray<{
       const logins = yield* Logins
       const { id } = yield* Effect.orDie(logins.start(startBody(newVerifier(), { redirectUri }), unique("address")))
       return {
-        make: answer(as(scene.session)(logins.decide(id, { allow: true }, unique("address")))),
+        make: answer(untilThrottled(as(scene.session)(logins.decide(id, { allow: true }, unique("address"))))),
         stored: Effect.flatMap(LoginsRepo, (repo) =>
           Effect.map(repo.find(id, "1970-01-01T00:00:00.000Z"), (login) => (login!.state === "allowed" ? [id] : []))
         ),
@@ -291,7 +296,7 @@ const makings: ReadonlyArray<{
       const allowing = { allow: true, userCode: userCode! } as const
       yield* Effect.orDie(as(scene.session)(logins.decide(id, allowing, unique("address"))))
       return {
-        make: answer(logins.redeem(id, { codeVerifier }, unique("address"))),
+        make: answer(untilThrottled(logins.redeem(id, { codeVerifier }, unique("address")))),
         stored: Effect.flatMap(ApiKeysRepo, (keys) => Effect.map(keys.ofPerson(scene.person.id), ids)),
         lock: lockPerson(scene)
       }
