@@ -49,7 +49,8 @@ const loginFailure =
       readonly message: string
       readonly reason?: string
     }
-    if (_tag === "Unauthorized") {
+    // A code came that is not the one of a decision, or does not work any more.
+    if (_tag === "Unauthorized" || reason === "authorization_pending") {
       return Failure.notSignedIn(
         "The sign-in did not work: it took too long, or you have signed out in the browser. Run `delivery login` again."
       )

@@ -38,7 +38,7 @@ const answerWith = (response: ServerResponse, status: number, text: string, sent
 
 /** The answer in the address of a request, if it is that to the login of the id. */
 const answerIn = (path: string, id: string | undefined): LoginAnswer | undefined => {
-  const query = new URL(path, `http://${host}`).searchParams
+  const query = new URLSearchParams(path.slice(path.indexOf("?") + 1))
   const code = query.get("code") ?? undefined
   const isAnswer = code !== undefined || query.get("error") === "access_denied"
   return isAnswer && id !== undefined && query.get("state") === id ? { code } : undefined

@@ -1,4 +1,4 @@
-import type { Me } from "@delivery/client"
+import type { ApiKey, Me } from "@delivery/client"
 import { Effect, Option, Stdio } from "effect"
 import { Command, Flag } from "effect/cli"
 import { callAt } from "./Calls.ts"
@@ -154,7 +154,10 @@ export const login = Command.make(
       return yield* storeKey(name, url, { apiKey: yield* givenKey(url) })
     }
     const { loginWithBrowser, loginWithCode } = yield* Effect.promise(() => import("./BrowserLogin.ts"))
-    const made = yield* way === "browser" ? loginWithBrowser(asked) : loginWithCode(asked)
+    const made = yield* Effect.onInterrupt(way === "browser" ? loginWithBrowser(asked) : loginWithCode(asked), () =>
+      // Whoever calls the command must not take it for done.
+      Effect.sync(() => void (process.exitCode = 130))
+    )
     // A key that is not stored is left to nobody.
     yield* Effect.onError(storeKey(name, url, { apiKey: made.secret, keyId: made.id }), () =>
       Effect.ignore(endKey(url, made.secret, made.id))
@@ -225,6 +228,22 @@ const statusText = (
     `A flag comes before the environment, the environment before the profile, the profile before the default. Profiles: ${file}`
   ].join("\n")
 
+/** What the service tells of the key that is in use; undefined for one that it does not tell of. */
+const keyInUse = ({ apiKey, url }: { readonly apiKey: string; readonly url: string }) =>
+  callAt({ url, apiKey }, (client) => client.apiKeys.list()).pipe(
+    Effect.map((keys) =>
+      keys.find(({ lastFour, tokenPrefix }) => apiKey.startsWith(tokenPrefix) && apiKey.endsWith(lastFour))
+    ),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+const described = ({ expiresAt, name, scopes }: ApiKey): string =>
+  [
+    `, with the key "${oneLine(name)}"`,
+    scopes === null ? "" : ` for ${scopes.join(", ")}`,
+    expiresAt === null ? "" : ` until ${expiresAt.slice(0, 10)}`
+  ].join("")
+
 export const status = Command.make(
   "status",
   {},
@@ -238,6 +257,8 @@ export const status = Command.make(
         ? undefined
         : yield* Effect.result(callAt({ url: url.value, apiKey: apiKey.value }, (client) => client.me.get()))
     const signedInAs = me?._tag === "Success" ? me.success : null
+    const key =
+      signedInAs?.kind === "user" ? yield* keyInUse({ url: url.value, apiKey: apiKey!.value }) : undefined
     yield* print(
       {
         url,
@@ -245,10 +266,11 @@ export const status = Command.make(
         profile: found.profile,
         deploymentToken: token === undefined ? null : { lastFour: ending(token.value).slice(1), source: token.source },
         apiKey: apiKey === undefined ? null : { lastFour: ending(apiKey.value).slice(1), source: apiKey.source },
+        key: key === undefined ? null : { name: key.name, scopes: key.scopes, expiresAt: key.expiresAt },
         profilesFile: file,
         me: signedInAs
       },
-      `${statusText(found, token, file)}${signedInAs === null ? "" : `\nSigned in as ${whois(signedInAs)}.`}`
+      `${statusText(found, token, file)}${signedInAs === null ? "" : `\nSigned in as ${whois(signedInAs)}${key === undefined ? "" : described(key)}.`}`
     )
     if (me === undefined)
       return yield* Failure.notSignedIn(

@@ -140,13 +140,21 @@ const expiry = (asked: string | undefined) =>
 
 const absent = (id: string) => NotFound.of("login", id)
 
-/** The login, if somebody can still decide about it. */
-const pending = ({ repo }: Dependencies, found: "find" | "lock") =>
+/** The login, whatever was decided, unless it has expired. */
+const look = ({ repo }: Dependencies, how: "find" | "lock") =>
   Effect.fnUntraced(function* (id: string) {
     const now = timestamp(yield* Clock.currentTimeMillis)
-    const login = isId(id) ? yield* repo[found](id as LoginId, now) : undefined
-    return login?.state === "pending" ? login : yield* absent(id)
+    return isId(id) ? yield* repo[how](id as LoginId, now) : undefined
   })
+
+const ifPending = (id: string, login: LoginRow | undefined) =>
+  login?.state === "pending" ? Effect.succeed(login) : Effect.fail(absent(id))
+
+/** The login, if somebody can still decide about it. */
+const pending = (dependencies: Dependencies) => {
+  const find = look(dependencies, "find")
+  return (id: string) => Effect.flatMap(find(id), (login) => ifPending(id, login))
+}
 
 const asking = ({ name, redirectUri }: LoginRow) => ({
   name,
@@ -154,14 +162,14 @@ const asking = ({ name, redirectUri }: LoginRow) => ({
 })
 
 const program = (dependencies: Dependencies) => {
-  const find = pending(dependencies, "find")
+  const find = pending(dependencies)
   return Effect.fn("Logins.program")(function* (id: string) {
     return asking(yield* find(id))
   })
 }
 
 const get = (dependencies: Dependencies) => {
-  const find = pending(dependencies, "find")
+  const find = pending(dependencies)
   return Effect.fn("Logins.get")(function* (id: string) {
     const login = yield* find(id)
     const { address, createdAt, expiresAt, keyExpiresAt, scopes } = login
@@ -171,8 +179,8 @@ const get = (dependencies: Dependencies) => {
 
 const decide = (dependencies: Dependencies) => {
   const { audit, makers, repo, storage } = dependencies
-  const find = pending(dependencies, "find")
-  const lock = pending(dependencies, "lock")
+  const find = pending(dependencies)
+  const lock = look(dependencies, "lock")
   const check = checkAllowed(dependencies)
   const allowed = allow(dependencies)
   const held = Effect.mapError(makers.hold, () => Unauthorized.session)
@@ -183,7 +191,7 @@ const decide = (dependencies: Dependencies) => {
       yield* check(yield* find(id), decision, address)
     }
     const decided = Effect.gen(function* () {
-      const login = yield* Effect.tap(lock(id), held)
+      const login = yield* Effect.flatMap(Effect.tap(lock(id), held), (login) => ifPending(id, login))
       if (decision.allow) return yield* allowed(login, decision)
       yield* repo.decide({ ...login, state: "denied" })
       yield* audit.login(personId, "login_denied", login)
@@ -266,9 +274,8 @@ const redeem = (dependencies: Dependencies) => {
   const { repo, storage, throttles } = dependencies
   const makeKey = keyOf(dependencies)
   return Effect.fn("Logins.redeem")(function* (id: string, { code, codeVerifier }: RedeemLogin, address: string) {
-    const proved = Effect.fnUntraced(function* (found: "find" | "lock") {
-      const now = timestamp(yield* Clock.currentTimeMillis)
-      const login = isId(id) ? yield* repo[found](id as LoginId, now) : undefined
+    const proved = Effect.fnUntraced(function* (how: "find" | "lock") {
+      const login = yield* look(dependencies, how)(id)
       if (login === undefined || !isVerified(login.codeChallenge, codeVerifier)) return yield* Unauthorized.signInFailed
       if (login.state === "pending") return yield* notDecided
       if (login.state === "denied") return yield* denied
