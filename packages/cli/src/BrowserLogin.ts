@@ -56,9 +56,7 @@ const loginFailure =
       )
     }
     if (_tag !== "Forbidden") return callFailure(url)(error)
-    return reason === "access_denied"
-      ? refused
-      : new Failure({ message: `${url}: ${message} ${withKey}` })
+    return reason === "access_denied" ? refused : new Failure({ message: `${url}: ${message} ${withKey}` })
   }
 
 /** A login that somebody is to decide about, and the verifier by which its key is fetched. */

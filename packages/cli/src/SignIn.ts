@@ -111,7 +111,9 @@ const wayFlags = {
   ),
   withKey: Flag.Boolean("with-key").pipe(
     Flag.withDefault(false),
-    Flag.withDescription("Read an API key, from standard input or typed. The default where standard input is no terminal")
+    Flag.withDescription(
+      "Read an API key, from standard input or typed. The default where standard input is no terminal"
+    )
   )
 }
 
@@ -129,7 +131,10 @@ export const login = Command.make(
   "login",
   {
     ...wayFlags,
-    scopes: optionalText("scopes", "What the key may do: read, write, publish, vault, admin, separated by commas. Default: all"),
+    scopes: optionalText(
+      "scopes",
+      "What the key may do: read, write, publish, vault, admin, separated by commas. Default: all"
+    ),
     expires: Flag.Int("expires").pipe(
       Flag.filter(
         (days) => days >= 1 && days <= 730,
@@ -164,7 +169,9 @@ export const login = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Sign in through a browser, or with an API key from standard input, and store it as a profile"),
+  Command.withDescription(
+    "Sign in through a browser, or with an API key from standard input, and store it as a profile"
+  ),
   Command.withGlobalFlags(connectionFlags)
 )
 
@@ -257,8 +264,7 @@ export const status = Command.make(
         ? undefined
         : yield* Effect.result(callAt({ url: url.value, apiKey: apiKey.value }, (client) => client.me.get()))
     const signedInAs = me?._tag === "Success" ? me.success : null
-    const key =
-      signedInAs?.kind === "user" ? yield* keyInUse({ url: url.value, apiKey: apiKey!.value }) : undefined
+    const key = signedInAs?.kind === "user" ? yield* keyInUse({ url: url.value, apiKey: apiKey!.value }) : undefined
     yield* print(
       {
         url,

@@ -93,10 +93,16 @@ inBrowser(servers, "delivery login", (scene) => {
     const { apiKey, keyId } = profilesOf(at)!["default"]!
     for (const text of [asking.out(), asking.err()]) assert.notInclude(text, apiKey)
     const status = await at.delivery(["status"])
-    assert.match(status.out, /^Signed in as Owner <owner@example\.com>, with the key "my laptop" until \d{4}-\d\d-\d\d\.$/m)
+    assert.match(
+      status.out,
+      /^Signed in as Owner <owner@example\.com>, with the key "my laptop" until \d{4}-\d\d-\d\d\.$/m
+    )
     const made = scene().owner.as(apiKey)
     const keys = await made.get<ReadonlyArray<ApiKey>>("/v1/api-keys")
-    assert.deepInclude(keys.find(({ id }) => id === keyId)!, { name: "my laptop", scopes: null })
+    assert.deepInclude(
+      keys.find(({ id }) => id === keyId)!,
+      { name: "my laptop", scopes: null }
+    )
     assert.deepInclude(await at.delivery(["logout"]), {
       code: 0,
       out: 'The profile "default" is deleted, and its API key is revoked.\n',

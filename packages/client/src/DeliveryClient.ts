@@ -65,7 +65,16 @@ type BrowserGroup = "auth" | "authorizations"
 type LoginCalls = Pick<Derived["logins"], "start" | "redeem">
 
 /** The groups that the clients do not have as they are derived. */
-export type OtherGroup = "testRuns" | "leases" | "audit" | "deploy" | "events" | "logins" | "oauth" | AgentGroup | BrowserGroup
+export type OtherGroup =
+  | "testRuns"
+  | "leases"
+  | "audit"
+  | "deploy"
+  | "events"
+  | "logins"
+  | "oauth"
+  | AgentGroup
+  | BrowserGroup
 
 /**
  * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes,

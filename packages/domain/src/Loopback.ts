@@ -13,7 +13,4 @@ const maxRedirectLength = 2_000
 
 /** Whether a redirect is exact: what a parser would drop or change is not. */
 export const isExactRedirect = (redirect: string): boolean =>
-  redirect.length <= maxRedirectLength &&
-  /^[!-~]+$/.test(redirect) &&
-  !/[#\\]/.test(redirect) &&
-  URL.canParse(redirect)
+  redirect.length <= maxRedirectLength && /^[!-~]+$/.test(redirect) && !/[#\\]/.test(redirect) && URL.canParse(redirect)

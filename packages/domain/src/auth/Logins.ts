@@ -51,8 +51,7 @@ const verifier = Schema.String.check(
 
 const redirect = Schema.String.check(
   Schema.makeFilter<string>(
-    (text) =>
-      (isExactRedirect(text) && isLoopback(text)) || "Expected an http URL at localhost, 127.0.0.1 or [::1]",
+    (text) => (isExactRedirect(text) && isLoopback(text)) || "Expected an http URL at localhost, 127.0.0.1 or [::1]",
     { toJsonSchema: undocumented }
   )
 ).annotate({

@@ -8,13 +8,7 @@ interface Consent {
   readonly asker: string
 }
 
-/**
- * What the pages share on which people decide about a program, over `sessionScript` and what the page itself defines:
- * `show(request)`, `keep()` (a choice, while somebody signs in), `allowing()` (the decision, or undefined where something
- * is missing), `invalid(body)` (what is wrong with it) and `done(decision, location)` (what is said in the end). Who is not
- * signed in, or has not proven lately who they are, is led to `/sign-in`, and back, before they choose.
- */
-export const consentScript = ({ asker, calls, page }: Consent): string => `
+const source = `
 let id, shown, loss
 // Nobody comes back to this page by going back in the browser: it would lead to the same place again.
 const leadToSignIn = () => {
@@ -23,7 +17,7 @@ const leadToSignIn = () => {
   at("request").hidden = true
   say("Sign in first. Then you come back to this page.")
   at("sign-in").hidden = false
-  location.replace("/sign-in?returnTo=" + encodeURIComponent("${page}#" + id))
+  location.replace("/sign-in?returnTo=" + encodeURIComponent(consent.page + "#" + id))
 }
 const end = (message) => {
   at("request").hidden = true
@@ -43,10 +37,10 @@ const start = async () => {
   if (id === undefined) return end("This address is not complete. Begin again in the program that sent you here.")
   methods = (await call("GET", "methods")).body
   if (!methods.available) return end(insecure)
-  if ((await call("GET", "${calls}" + id + "${asker}", { expected: [404] })).status === 404) return old()
+  if ((await call("GET", consent.calls + id + consent.asker, { expected: [404] })).status === 404) return old()
   shown = await currentSession()
   if (shown === undefined || shown.session.sudoUntil === null) return leadToSignIn()
-  const found = await call("GET", "${calls}" + id, { expected: [404] })
+  const found = await call("GET", consent.calls + id, { expected: [404] })
   if (found.status === 404) return old()
   loss = lossOf(shown.person, await waysIn(shown.person), " on the page of your account")
   at("who").textContent = "You are signed in as " + whoIs(shown.person) + "."
@@ -59,7 +53,7 @@ const start = async () => {
 whenEnded = leadToSignIn
 const lookAgain = somebodyElse + " Look again."
 const decide = async (decision) => {
-  const { body, status } = await call("POST", "${calls}" + id, { body: decision, expected: [400, "sudo_required", 404, "other_person"] })
+  const { body, status } = await call("POST", consent.calls + id, { body: decision, expected: [400, "sudo_required", 404, "other_person"] })
   if (status === 200) {
     forget()
     end(done(decision, body.location))
@@ -91,9 +85,17 @@ doingTwice(at("other-account"), async () => {
 const begin = () => inTurn(() => {
   const { hash } = location
   id = /^#[0-9a-f-]{36}$/.test(hash) ? hash.slice(1) : undefined
-  pointHome("${page}" + (id === undefined ? "" : hash))
+  pointHome(consent.page + (id === undefined ? "" : hash))
   return start()
 })
 addEventListener("hashchange", begin)
 begin()
 `
+
+/**
+ * What the pages share on which people decide about a program, over `sessionScript` and what the page itself defines:
+ * `show(request)`, `keep()` (a choice, while somebody signs in), `allowing()` (the decision, or undefined where something
+ * is missing), `invalid(body)` (what is wrong with it) and `done(decision, location)` (what is said in the end). Who is not
+ * signed in, or has not proven lately who they are, is led to `/sign-in`, and back, before they choose.
+ */
+export const consentScript = (consent: Consent): string => `const consent = ${JSON.stringify(consent)}${source}`

@@ -1,4 +1,4 @@
-import { scopeNames } from "@delivery/domain/Scope"
+import type { Scope } from "@delivery/domain/Scope"
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { Settings } from "../Config.ts"
@@ -34,7 +34,7 @@ const body = `<section id="request" aria-labelledby="text host" hidden>
 <button id="sign-in" class="primary" type="button" hidden>Sign in</button>`
 
 /** What people read of a scope. */
-const scopeTexts: Readonly<Record<(typeof scopeNames)[number], string>> = {
+const scopeTexts: Readonly<Record<Scope, string>> = {
   read: "Read products, runs, tickets and the rest",
   write: "Change tickets, deployments and the rest",
   publish: "Publish test runs and their files",

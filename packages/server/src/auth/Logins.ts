@@ -267,7 +267,10 @@ const answerTo = ({ id, redirectUri }: LoginRow, answer: Readonly<Record<string,
   return url.href
 }
 
-const notDecided = new Conflict({ message: "Nobody has decided yet. Ask again later.", reason: "authorization_pending" })
+const notDecided = new Conflict({
+  message: "Nobody has decided yet. Ask again later.",
+  reason: "authorization_pending"
+})
 const denied = new Forbidden({ message: "The sign-in was refused in the browser.", reason: "access_denied" })
 
 const redeem = (dependencies: Dependencies) => {

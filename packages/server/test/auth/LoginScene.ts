@@ -8,7 +8,7 @@ import type { Http } from "../support/Http.ts"
 
 export const newVerifier = (): string => randomBytes(32).toString("base64url")
 
-export const challengeOf = (verifier: string): string => hash("sha256", verifier, "base64url")
+const challengeOf = (verifier: string): string => hash("sha256", verifier, "base64url")
 
 export const redirectUri = "http://127.0.0.1:53682/done"
 

@@ -167,12 +167,15 @@ onEachServer(
           headers
         })
       const answers = await Promise.all(Array.from({ length: 25 }, () => ask(here)))
-      assert.deepStrictEqual(
-        answers.map(({ status }) => status).toSorted(),
-        [...Array<number>(20).fill(201), ...Array<number>(5).fill(429)]
-      )
+      assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [
+        ...Array<number>(20).fill(201),
+        ...Array<number>(5).fill(429)
+      ])
       const { body, headers } = answers.find(({ status }) => status === 429)!
-      assert.match(body.message, /^Too many sign-ins of command lines: at most 20 in an hour from one network address\./)
+      assert.match(
+        body.message,
+        /^Too many sign-ins of command lines: at most 20 in an hour from one network address\./
+      )
       assert.match(headers["retry-after"]!, /^\d+$/)
       assert.strictEqual((await ask(elsewhere)).status, 201)
     })
@@ -299,7 +302,8 @@ onEachServer(
       assert.lengthOf(await keysOf(person), before.length + 1)
       const { entries } = await workspace.get<AuditPage>("audit?outcome=allowed")
       const [created, allowed] = entries
-      const sessionId = (await session.get<{ session: { id: string; lastFour: string } }>("/auth/v1/session")).session.id
+      const sessionId = (await session.get<{ session: { id: string; lastFour: string } }>("/auth/v1/session")).session
+        .id
       assert.deepStrictEqual(
         [created, allowed].map((entry) => [
           entry!.action,
@@ -480,7 +484,10 @@ withClockOnEachServer(
       assert.strictEqual(refusal(await decideLogin(session, login.id, { allow: true })), "403 sudo_required")
       assert.strictEqual((await redeemLogin(owner, fresh.id, proof)).status, 200)
       assert.strictEqual((await decideLogin(session, login.id, { allow: false })).status, 200)
-      const other = await signIn(workspace, (await session.get<{ person: { id: string } }>("/auth/v1/session")).person.id)
+      const other = await signIn(
+        workspace,
+        (await session.get<{ person: { id: string } }>("/auth/v1/session")).person.id
+      )
       const again = await startLogin(owner)
       assert.strictEqual((await redeemLogin(owner, again.id, await allowLogin(other, again))).status, 200)
     })

@@ -71,7 +71,10 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>, 
   const codeProof = await allowLogin(current, loopback)
   // The key of this one is never fetched: its row stays.
   await allowLogin(current, device)
-  for (const wrong of [{ ...codeProof, code: `${codeProof.code}x` }, { ...codeProof, codeVerifier: newVerifier() }]) {
+  for (const wrong of [
+    { ...codeProof, code: `${codeProof.code}x` },
+    { ...codeProof, codeVerifier: newVerifier() }
+  ]) {
     errors.push((await redeemLogin(owner, loopback.id, wrong)).text)
   }
   const { body: loginKey } = await redeemLogin(owner, loopback.id, codeProof)

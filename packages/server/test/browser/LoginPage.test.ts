@@ -64,7 +64,10 @@ inBrowser(servers, "The page where people decide about the command line", (scene
     const name = "<img src=x onerror=alert(1)>"
     const { answer, login } = await open(page, scene(), { name, scopes: ["read", "vault"] })
     await asked(page)
-    assert.include(await page.locator("#request").innerText(), `It calls itself “${name}”, and nobody has checked that.`)
+    assert.include(
+      await page.locator("#request").innerText(),
+      `It calls itself “${name}”, and nobody has checked that.`
+    )
     assert.strictEqual(await page.locator("img").count(), 0)
     assert.strictEqual(await page.getByLabel("Name of the key").inputValue(), name)
     for (const scope of ["read", "vault"]) {
