@@ -131,7 +131,7 @@ const deploymentTokensIn = Effect.fnUntraced(function* ({ workspace }: Scene) {
 })
 
 /** From an address of its own, nothing is throttled. */
-const untilThrottled = <A, E extends { readonly _tag: string }, R>(call: Effect.Effect<A, E | Throttled, R>) =>
+const unthrottled = <A, E extends { readonly _tag: string }, R>(call: Effect.Effect<A, E | Throttled, R>) =>
   Effect.catchTag(call, "Throttled", Effect.die)
 
 /** What a session can make. */
@@ -276,7 +276,7 @@ const makings: ReadonlyArray<{
       const logins = yield* Logins
       const { id } = yield* Effect.orDie(logins.start(startBody(newVerifier(), { redirectUri }), unique("address")))
       return {
-        make: answer(untilThrottled(as(scene.session)(logins.decide(id, { allow: true }, unique("address"))))),
+        make: answer(unthrottled(as(scene.session)(logins.decide(id, { allow: true }, unique("address"))))),
         stored: Effect.flatMap(LoginsRepo, (repo) =>
           Effect.map(repo.find(id, "1970-01-01T00:00:00.000Z"), (login) => (login!.state === "allowed" ? [id] : []))
         ),
@@ -296,7 +296,7 @@ const makings: ReadonlyArray<{
       const allowing = { allow: true, userCode: userCode! } as const
       yield* Effect.orDie(as(scene.session)(logins.decide(id, allowing, unique("address"))))
       return {
-        make: answer(untilThrottled(logins.redeem(id, { codeVerifier }, unique("address")))),
+        make: answer(unthrottled(logins.redeem(id, { codeVerifier }, unique("address")))),
         stored: Effect.flatMap(ApiKeysRepo, (keys) => Effect.map(keys.ofPerson(scene.person.id), ids)),
         lock: lockPerson(scene)
       }
