@@ -84,7 +84,7 @@ interface NewKey {
   readonly keyId?: string
 }
 
-/** Stores the key as a profile, and tells of it. */
+/** Stores the key as a profile. Answers what is to be told of it. */
 const storeKey = Effect.fnUntraced(function* (name: string, url: string, { apiKey, keyId }: NewKey) {
   const asked = yield* flagOr(yield* WorkspaceFlag, "DELIVERY_WORKSPACE")
   const me = yield* holderOf(url, apiKey)
@@ -92,10 +92,15 @@ const storeKey = Effect.fnUntraced(function* (name: string, url: string, { apiKe
   const { profiles } = yield* readProfiles
   const file = yield* keepProfile(name, { url, workspace, apiKey, ...(keyId === undefined ? {} : { keyId }) })
   const replaced = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  return { name, url, workspace, file, me: me ?? null, replaced }
+})
+
+const tellStored = Effect.fnUntraced(function* (stored: Effect.Success<ReturnType<typeof storeKey>>) {
+  const { file, me, name, replaced, url, workspace } = stored
   if (replaced !== undefined) yield* endReplaced(replaced)
-  const as = me === undefined ? "" : ` as ${whois(me)}`
+  const as = me === null ? "" : ` as ${whois(me)}`
   yield* print(
-    { profile: name, url, workspace, file, me: me ?? null },
+    { profile: name, url, workspace, file, me },
     `Signed in to ${url}${as}${workspace === null ? "" : ` in the workspace ${workspace}`}.\nThe key is stored in ${file}, which only you can read.`
   )
 })
@@ -127,6 +132,9 @@ const wayOf = Effect.fnUntraced(function* (flags: { [Way in keyof typeof wayFlag
   return hasBrowser(process.env, process.platform) ? "browser" : "device"
 })
 
+/** Whoever calls the command must not take it for done where it was interrupted. */
+const notDone = () => Effect.sync(() => void (process.exitCode = 130))
+
 export const login = Command.make(
   "login",
   {
@@ -156,17 +164,19 @@ export const login = Command.make(
       if (asked.scopes !== undefined || asked.days !== undefined) {
         return yield* Failure.usage("--scopes and --expires are for a key that is made by the sign-in.")
       }
-      return yield* storeKey(name, url, { apiKey: yield* givenKey(url) })
+      return yield* tellStored(yield* storeKey(name, url, { apiKey: yield* givenKey(url) }))
     }
     const { loginWithBrowser, loginWithCode } = yield* Effect.promise(() => import("./BrowserLogin.ts"))
-    const made = yield* Effect.onInterrupt(way === "browser" ? loginWithBrowser(asked) : loginWithCode(asked), () =>
-      // Whoever calls the command must not take it for done.
-      Effect.sync(() => void (process.exitCode = 130))
+    const waiting = way === "browser" ? loginWithBrowser(asked) : loginWithCode(asked)
+    const stored = yield* Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.onInterrupt(restore(waiting), notDone), (made) =>
+        // A key that is not stored is left to nobody.
+        Effect.onError(restore(storeKey(name, url, { apiKey: made.secret, keyId: made.id })), () =>
+          Effect.ignore(endKey(url, made.secret, made.id))
+        )
+      )
     )
-    // A key that is not stored is left to nobody.
-    yield* Effect.onError(storeKey(name, url, { apiKey: made.secret, keyId: made.id }), () =>
-      Effect.ignore(endKey(url, made.secret, made.id))
-    )
+    yield* tellStored(stored)
   })
 ).pipe(
   Command.withDescription(
