@@ -359,14 +359,14 @@ onEachServer(
       for (const isDevice of [false, true]) {
         const login = await startLogin(owner, { isDevice })
         const proof = { codeVerifier: login.verifier }
-        const stranger = { codeVerifier: newVerifier() }
+        const elsewhere = { codeVerifier: newVerifier() }
         assert.strictEqual(refusal(await redeemLogin(owner, login.id, proof)), "409 authorization_pending")
-        assert.strictEqual(refusal(await redeemLogin(owner, login.id, stranger)), "401 sign_in_failed")
+        assert.strictEqual(refusal(await redeemLogin(owner, login.id, elsewhere)), "401 sign_in_failed")
         const { body } = await decideLogin(session, login.id, { allow: false })
         if (isDevice) assert.isNull(body.location)
         else assert.deepStrictEqual(answerAt(body), { error: "access_denied", state: login.id })
         assert.strictEqual(refusal(await redeemLogin(owner, login.id, proof)), "403 access_denied")
-        assert.strictEqual(refusal(await redeemLogin(owner, login.id, stranger)), "401 sign_in_failed")
+        assert.strictEqual(refusal(await redeemLogin(owner, login.id, elsewhere)), "401 sign_in_failed")
       }
       const { entries } = await workspace.get<AuditPage>("audit?action=login_denied")
       assert.lengthOf(entries, 2)
