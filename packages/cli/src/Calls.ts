@@ -1,6 +1,7 @@
 import type { DeliveryClientShape } from "@delivery/client"
 import { isServiceUrl } from "@delivery/domain/ServiceUrl"
 import { Effect } from "effect"
+import type { CalledAt } from "./Client.ts"
 import { callFailure, Failure } from "./Failure.ts"
 import { type Connection, connection } from "./Settings.ts"
 
@@ -11,7 +12,7 @@ interface CallOptions {
 
 /** Calls a service. What fails becomes a line for people and an exit code. */
 export const callAt = <A, E, R>(
-  at: Pick<Connection, "apiKey" | "url">,
+  at: CalledAt,
   use: (client: DeliveryClientShape) => Effect.Effect<A, E, R>,
   { waitSeconds = 0 }: CallOptions = {}
 ) =>
