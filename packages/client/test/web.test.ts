@@ -8,8 +8,8 @@ import { once } from "node:events"
 import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
 import { freePort, type RunningServer, startServer } from "./support/server.ts"
 
-/** What needs a token that no page has: agents, deployed products, runs, and the sign-in of agents. */
-const otherGroups = new Set(["agent", "agentInbox", "agentPlanning", "deploy", "leases", "oauth"])
+/** What needs a token that no page has: agents, deployed products, runs, and the sign-in of agents and of command lines. */
+const otherGroups = new Set(["agent", "agentInbox", "agentPlanning", "deploy", "leases", "logins", "oauth"])
 
 interface Media {
   readonly content?: Readonly<Record<string, unknown>>
@@ -182,7 +182,9 @@ describe("a client for pages", () => {
   it("refuses what is wrong at once, in a sentence", async () => {
     const wrong = (options: object) => () => createClient(options)
     expect(wrong({ baseUrl: server.url, key: "ctk_a" })).toThrow('A client knows no option "key"')
-    expect(wrong({ baseUrl: "shop" })).toThrow('baseUrl: Expected an absolute http(s) URL, not "shop".')
+    expect(wrong({ baseUrl: "shop" })).toThrow(
+      'baseUrl: Expected an absolute http(s) URL, without user, query and /v1, not "shop".'
+    )
     expect(wrong({})).toThrow("baseUrl")
     expect(wrong({ baseUrl: server.url, apiKey: "" })).toThrow("apiKey: Expected")
     await expect(client.products.get({ params: { slug: "main", product: ".." } })).rejects.toThrow(
