@@ -13,8 +13,8 @@ import { interactionOf, settledVitals, slowDown, timeUntil, watchVitals } from "
 
 /**
  * The website in a real Chromium, over a server on PostgreSQL with 20,000 runs of 50 tests and one of 5,000: how soon screens show, what
- * keys and clicks take, and how large the first screens are. The processor of the browser is four times as slow as it is, but for
- * the filter of runs, which waits for the server. Medians of five. Run it with `pnpm bench:website`, on a machine that does nothing else.
+ * keys and clicks take, and how large the first screens are. The processor of the browser is four times as slow as it is, but where
+ * it says otherwise. Medians of five. Run it with `pnpm bench:website`, on a machine that does nothing else.
  */
 
 const runs = Number(process.argv[2] ?? 20_000)
@@ -24,8 +24,12 @@ const slowness = 4
 /** The floors (docs/measurements.md). */
 const most = { lcp: 1_200, blocked: 200, interaction: 100, cached: 100, palette: 50, keystroke: 40, runFilter: 300 }
 
-const shown = (name: string, value: number, limit: number) =>
-  `  ${name.padEnd(46)} ${value.toFixed(0).padStart(6)}  of ${limit}${value > limit ? "  MISSED" : ""}`
+const line = (name: string, value: number, limit: number, rest = "") =>
+  `  ${name.padEnd(46)} ${value.toFixed(0).padStart(6)}  of ${limit}${rest}${value > limit ? "  MISSED" : ""}`
+
+/** The middle one, and the best: on a machine that does other things, too, that is nearer to what the website takes. */
+const shown = (name: string, values: ReadonlyArray<number>, limit: number) =>
+  line(name, median(values), limit, `  (best ${Math.min(...values).toFixed(0)})`)
 
 const repeated = async <A>(measure: () => Promise<A>): Promise<ReadonlyArray<A>> => {
   const all: Array<A> = []
@@ -83,49 +87,32 @@ const measureScreens = async (site: Site, large: number) => {
       await page.context().close()
       return vitals
     })
-    console.log(
-      `${shown(name, median(found.map(({ lcp }) => lcp)), most.lcp)}\n` +
-        shown("", median(found.map(({ blocked }) => blocked)), most.blocked)
-    )
+    const [painted, blocked] = [found.map(({ lcp }) => lcp), found.map(({ blocked }) => blocked)]
+    console.log(`${shown(name, painted, most.lcp)}\n${shown("", blocked, most.blocked)}`)
   }
 }
 
-type Interaction = readonly [name: string, path: string, limit: number, act: (page: Page) => Promise<void>]
+type Interaction = readonly [name: string, path: string, act: (page: Page) => Promise<void>]
+
+const filterOf5000 = (large: number): Interaction => [
+  "A filter's keystroke, 5,000 tests",
+  `test-runs/${large}?view=tests`,
+  (page) => page.getByRole("searchbox").pressSequentially("product 498")
+]
 
 const interactionsOf = (large: number): ReadonlyArray<Interaction> => [
-  [
-    "A filter's keystroke, 5,000 tests",
-    `test-runs/${large}?view=tests`,
-    most.interaction,
-    (page) => page.getByRole("searchbox").pressSequentially("product 498")
-  ],
-  ["j, ten times, 5,000 tests", `test-runs/${large}?view=tests`, most.interaction, (page) => presses(page, "j", 10)],
-  ["j, ten times, runs", "test-runs", most.interaction, (page) => presses(page, "j", 10)],
+  filterOf5000(large),
+  ["j, ten times, 5,000 tests", `test-runs/${large}?view=tests`, (page) => presses(page, "j", 10)],
+  ["j, ten times, runs", "test-runs", (page) => presses(page, "j", 10)],
   [
     "All tests, from failures",
     `test-runs/${large}`,
-    most.interaction,
     (page) => page.getByRole("link", { name: /^All tests/ }).press("Enter")
   ],
-  [
-    "Next failure",
-    `test-runs/${large}/tests/${encodeURIComponent("large/0")}`,
-    most.interaction,
-    (page) => presses(page, "n", 3)
-  ],
-  [
-    "A menu opens",
-    "test-runs",
-    most.interaction,
-    (page) => page.getByRole("button", { name: "result" }).press("Enter")
-  ],
-  ["Runs, from home", "", most.interaction, (page) => goTo(page, "r")],
-  [
-    "A vault of 40 names is filtered",
-    "vault",
-    most.interaction,
-    (page) => page.getByRole("searchbox").pressSequentially("NAME_3")
-  ]
+  ["Next failure", `test-runs/${large}/tests/${encodeURIComponent("large/0")}`, (page) => presses(page, "n", 3)],
+  ["A menu opens", "test-runs", (page) => page.getByRole("button", { name: "result" }).press("Enter")],
+  ["Runs, from home", "", (page) => goTo(page, "r")],
+  ["A vault of 40 names is filtered", "vault", (page) => page.getByRole("searchbox").pressSequentially("NAME_3")]
 ]
 
 const presses = async (page: Page, key: string, times: number) => {
@@ -137,19 +124,19 @@ const goTo = async (page: Page, key: string) => {
   await page.keyboard.press(key)
 }
 
+const timesOf = (site: Site, [, path, act]: Interaction, rate = slowness) =>
+  repeated(async () => {
+    const page = await newPage(site, rate)
+    await openScreen(site, path, page)
+    await settledVitals(page)
+    const took = await interactionOf(page, () => act(page))
+    await page.context().close()
+    return took
+  })
+
 const measureInteractions = async (site: Site, large: number) => {
   console.log(`\nWhat keys and clicks take until they are painted (the slowest of those pressed), milliseconds`)
-  for (const [name, path, limit, act] of interactionsOf(large)) {
-    const found = await repeated(async () => {
-      const page = await newPage(site)
-      await openScreen(site, path, page)
-      await settledVitals(page)
-      const took = await interactionOf(page, () => act(page))
-      await page.context().close()
-      return took
-    })
-    console.log(shown(name, median(found), limit))
-  }
+  for (const one of interactionsOf(large)) console.log(shown(one[0], await timesOf(site, one), most.interaction))
 }
 
 const rowOf = (list: string) => `[role=list][aria-label=${list}] [data-row]`
@@ -173,8 +160,9 @@ const measureCached = async (site: Site, large: number) => {
     await settledVitals(page)
     return { run, runs: await timeUntil(page, rowOf("Runs"), () => goTo(page, "r")) }
   })
-  console.log(shown("A run of 5,000 tests, seen before", median(back.map(({ run }) => run)), most.cached))
-  console.log(shown("Runs, seen before (from the first key of two)", median(back.map(({ runs }) => runs)), most.cached))
+  const [run, list] = [back.map(({ run }) => run), back.map(({ runs }) => runs)]
+  console.log(shown("A run of 5,000 tests, seen before", run, most.cached))
+  console.log(shown("Runs, seen before (from the first key of two)", list, most.cached))
   const palette = await repeated(async () => {
     await settledVitals(page)
     const took = await timeUntil(page, "[role=dialog] input", () => page.keyboard.press("Control+k"))
@@ -182,13 +170,15 @@ const measureCached = async (site: Site, large: number) => {
     await page.locator("[role=dialog]").waitFor({ state: "detached" })
     return took
   })
-  console.log(shown("The palette opens", median(palette), most.palette))
+  console.log(shown("The palette opens", palette, most.palette))
   await page.context().close()
 }
 
-/** From the key until the server's answer is shown, with the processor as fast as it is. */
-const measureRunFilter = async (site: Site) => {
-  console.log(`\nA filter among ${runs} runs, with the processor as it is, milliseconds`)
+/** With the processor as it is: a key in a filter of the page, and one until the server's answer is shown. */
+const measureFilters = async (site: Site, large: number) => {
+  console.log(`\nFilters, with the processor as it is, milliseconds`)
+  const filter = filterOf5000(large)
+  console.log(shown(filter[0], await timesOf(site, filter, 1), most.keystroke))
   // One run in four is of that environment, and the newest is none of them.
   const newest = runs - (runs % 4) - 2
   const firstRow = `[data-row="0"] a[href$="/test-runs/${newest}"]`
@@ -204,7 +194,7 @@ const measureRunFilter = async (site: Site) => {
     await page.context().close()
     return took
   })
-  console.log(shown("Runs of an environment", median(filters), most.runFilter))
+  console.log(shown(`Runs of an environment, of ${runs}`, filters, most.runFilter))
 }
 
 const printSizes = () => {
@@ -212,7 +202,7 @@ const printSizes = () => {
   const sizes = pageSizes(execFileSync(process.execPath, [build], { encoding: "utf8" }).trim())
   console.log(`\nJavaScript of first screens, bytes of brotli`)
   for (const { bytes, module } of sizes.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3)) {
-    console.log(shown(module, bytes, mostBytes))
+    console.log(line(module, bytes, mostBytes))
   }
 }
 
@@ -227,7 +217,7 @@ try {
   await measureScreens(site, large)
   await measureInteractions(site, large)
   await measureCached(site, large)
-  await measureRunFilter(site)
+  await measureFilters(site, large)
   printSizes()
 } finally {
   await site.close()

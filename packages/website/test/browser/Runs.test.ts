@@ -260,3 +260,26 @@ describe("A run and its tests", () => {
     await tests.getByText(/shows product 4999/).waitFor()
   })
 })
+
+describe("A list of many runs", () => {
+  it("is read on when its end is near, and not before", async () => {
+    for (let one = 0; one < 60; one++) await finish((await start(`Run ${one} of many`)).number, [])
+    const page = await site.signIn()
+    const pages: Array<string> = []
+    page.on("request", (request) => {
+      if (/\/test-runs\?cursor=/.test(request.url())) pages.push(request.url())
+    })
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    const list = page.getByRole("list", { name: "Runs" })
+    await list.getByText("Run 59 of many").waitFor()
+    await isLive(page)
+    expect([await list.getByRole("link").count(), pages]).toEqual([50, []])
+    await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
+    await list.getByText("Run 9 of many").waitFor()
+    expect(pages).toHaveLength(1)
+    // A large screen is filled from the beginning.
+    await page.setViewportSize({ width: 2560, height: 2160 })
+    await page.reload()
+    await list.getByText("Run 9 of many").waitFor()
+  })
+})
