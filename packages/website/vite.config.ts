@@ -4,7 +4,7 @@ import { defineConfig } from "vite"
 import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|later|toast)\.)/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts =

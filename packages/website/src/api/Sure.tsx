@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect, useState } from "react"
+import { Suspense, useEffect, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import type { SureProps } from "./SureDialog.tsx"
+import { later } from "../ui/later.ts"
 
-const SureDialog = lazy(() => import("./SureDialog.tsx"))
+const SureDialog = later(() => import("./SureDialog.tsx"))
 
 interface Props extends Omit<SureProps, "onClose" | "action" | "doing"> {
   readonly verb: string

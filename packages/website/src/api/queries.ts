@@ -17,7 +17,8 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: lookForEnd }),
   defaultOptions: {
     queries: { staleTime: 10_000, gcTime: 15 * 60_000, retry: isRetried, refetchOnWindowFocus: true },
-    mutations: { retry: false }
+    // One that waited for a network would be made when nobody expects it any more.
+    mutations: { retry: false, networkMode: "always" }
   }
 })
 

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useEffect, useRef, useState } from "react"
+import { Suspense, useEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
 import { useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -9,12 +9,12 @@ import { placesOf } from "./places.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { setLooks, useLooks } from "./theme.ts"
 import { keepWorkspace } from "./workspace.ts"
+import { later } from "../ui/later.ts"
 
 /** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
 
-const loadPalette = () => import("./Palette.tsx")
-const Palette = lazy(loadPalette)
-const KeysHelp = lazy(() => import("./KeysHelp.tsx"))
+const Palette = later(() => import("./Palette.tsx"))
+const KeysHelp = later(() => import("./KeysHelp.tsx"))
 
 type Overlay = "palette" | "keys" | undefined
 
@@ -92,8 +92,6 @@ export const Shell = () => {
   useShellKeys(slug, setOverlay)
   useEffect(() => {
     keepWorkspace(slug)
-    const timer = setTimeout(loadPalette, 1_500)
-    return () => clearTimeout(timer)
   }, [slug])
   return (
     <div className="flex h-dvh overflow-hidden">
@@ -119,7 +117,7 @@ export const Shell = () => {
         </div>
         {!isOnline && (
           <p className="bg-warning-soft text-warning border-border border-b px-4 py-1.5" role="status">
-            You are offline. What is shown is what was read last; changes wait until you are back.
+            You are offline. What is shown is what was read last, and nothing can be changed until you are back.
           </p>
         )}
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>

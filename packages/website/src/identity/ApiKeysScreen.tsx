@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { AccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { ApiKey } from "@delivery/domain/identity/ApiKey"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
@@ -14,6 +14,7 @@ import { Button } from "../ui/Button.tsx"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.ts"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { SureButton } from "../ui/SureButton.tsx"
@@ -22,7 +23,7 @@ import { ScopeBadges } from "./ScopeBadges.tsx"
 
 /** One's own keys and those of the workspace: what they may do, when they were used, when they end. */
 
-const NewKeyDialog = lazy(() => import("./NewKeyDialog.tsx"))
+const NewKeyDialog = later(() => import("./NewKeyDialog.tsx"))
 
 interface RowProps {
   readonly apiKey: ApiKey | AccountApiKey

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { Invite } from "@delivery/domain/identity/Invite"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { Loaded } from "../api/Loaded.tsx"
@@ -14,6 +14,7 @@ import { Button, buttonClass } from "../ui/Button.tsx"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
+import { later } from "../ui/later.ts"
 import { Menu } from "../ui/Menu.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
@@ -23,8 +24,8 @@ import { invitesQuery, membersQuery } from "./queries.ts"
 
 /** Who is in the workspace, with which role, and who is invited. */
 
-const InviteDialog = lazy(() => import("./InviteDialog.tsx"))
-const EndAccess = lazy(() => import("./EndAccess.tsx"))
+const InviteDialog = later(() => import("./InviteDialog.tsx"))
+const EndAccess = later(() => import("./EndAccess.tsx"))
 
 const roles = ["viewer", "member", "admin", "owner"] as const
 

@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
+import { later } from "../ui/later.ts"
 
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
 
-const ImageDiffView = lazy(() => import("./ImageDiffView.tsx"))
+const ImageDiffView = later(() => import("./ImageDiffView.tsx"))
 
 interface Props {
   readonly files: ReadonlyArray<string>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { VaultSecrets } from "@delivery/domain/vault/Secret"
-import { lazy, Suspense, useMemo, useRef, useState } from "react"
+import { Suspense, useMemo, useRef, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -10,6 +10,7 @@ import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { type Drafts, type Place, withDraft } from "./drafts.ts"
@@ -21,10 +22,10 @@ import { type Batch, VaultGrid } from "./VaultGrid.tsx"
 
 /** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
 
-const CellDialog = lazy(() => import("./CellDialog.tsx"))
-const AddDialog = lazy(() => import("./AddDialog.tsx"))
-const BatchBar = lazy(() => import("./BatchBar.tsx"))
-const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
+const CellDialog = later(() => import("./CellDialog.tsx"))
+const AddDialog = later(() => import("./AddDialog.tsx"))
+const BatchBar = later(() => import("./BatchBar.tsx"))
+const PasteDialog = later(() => import("./PasteDialog.tsx"))
 
 type Overlay =
   | { readonly kind: "cell"; readonly place: Place }
