@@ -8,7 +8,7 @@ const base =
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts =
-  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since|SureButton))\./
+  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since))\./
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
 import { Suspense, useEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
-import { useRole } from "../api/session.ts"
+import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { type Key, useKeys } from "../ui/keys.ts"
 import { placesOf } from "./places.ts"
@@ -13,6 +13,7 @@ import { later } from "../ui/later.ts"
 
 /** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
 
+const NoAccess = later(() => import("./NoAccess.tsx"))
 const Palette = later(() => import("./Palette.tsx"))
 const KeysHelp = later(() => import("./KeysHelp.tsx"))
 
@@ -86,6 +87,8 @@ export const Shell = () => {
   const { slug } = useParams({ from: "/w/$slug" })
   const live = useLive(slug)
   const isOnline = useIsOnline()
+  const me = useMe()
+  const mayEnter = me === undefined || me.workspaces.some((one) => one.slug === slug)
   const [overlay, setOverlay] = useState<Overlay>()
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const screen = useScreenFocus()
@@ -121,7 +124,13 @@ export const Shell = () => {
           </p>
         )}
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>
-          <Outlet />
+          {mayEnter ? (
+            <Outlet />
+          ) : (
+            <Suspense fallback={null}>
+              <NoAccess slug={slug} />
+            </Suspense>
+          )}
         </main>
       </div>
       <Suspense fallback={null}>

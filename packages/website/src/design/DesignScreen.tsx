@@ -20,7 +20,6 @@ import { Since } from "../ui/Since.tsx"
 import { Command, Empty, Problem, SkeletonRows } from "../ui/States.tsx"
 import { Stack } from "../ui/Stack.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
-import { SureButton } from "../ui/SureButton.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
 import { Truncated } from "../ui/Truncated.tsx"
@@ -202,7 +201,7 @@ const Things = () => {
       <Section actions={<Button icon="plus">New thing</Button>} isFlush title="Things with a name">
         <ul aria-label="Things with a name">
           <Item
-            actions={<SureButton isBusy={false} onSure={() => {}} subject="laptop" verb="Revoke" />}
+            actions={<Button look="quiet">Revoke</Button>}
             badges={<Badge tone="accent">this one</Badge>}
             detail="ctk_4fGh…9aZk"
             name="laptop"

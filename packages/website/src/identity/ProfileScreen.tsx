@@ -3,6 +3,7 @@ import type { ListedSession } from "@delivery/domain/auth/Session"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { useMe } from "../api/session.ts"
+import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
@@ -13,7 +14,6 @@ import { Cell, Item } from "../ui/Item.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
-import { SureButton } from "../ui/SureButton.tsx"
 import { sessionsQuery } from "./queries.ts"
 import { WaysIn } from "./WaysIn.tsx"
 
@@ -33,19 +33,21 @@ const SessionRow = ({ session }: { readonly session: ListedSession }) => {
   const end = useAction({
     act: () => client.auth.endSession({ params: { session: session.id } }),
     done: () => ({ title: `The session of ${device} has ended` }),
-    failed: () => `The session of ${device} goes on.`,
     changes: [sessionsQuery.queryKey]
   })
   return (
     <Item
       actions={
         !session.current && (
-          <SureButton
-            isBusy={end.isPending}
-            onSure={() => end.mutate()}
+          <Sure
+            action="End session"
+            doing={end}
             subject={`the session of ${device}`}
+            title={`End the session of ${device}?`}
             verb="End"
-          />
+          >
+            <p>Whoever uses it is signed out. What they have typed and not saved there may be lost.</p>
+          </Sure>
         )
       }
       badges={session.current && <Badge tone="accent">this one</Badge>}
@@ -67,14 +69,21 @@ const Sessions = () => {
   const endOthers = useAction({
     act: () => client.auth.endOtherSessions({}),
     done: () => ({ title: "All other sessions have ended" }),
-    failed: () => "The other sessions go on.",
     changes: [sessionsQuery.queryKey]
   })
   return (
     <Section
       actions={
         (query.data?.sessions.length ?? 0) > 1 && (
-          <SureButton isBusy={endOthers.isPending} onSure={() => endOthers.mutate()} subject="" verb="End all others" />
+          <Sure
+            action="End sessions"
+            doing={endOthers}
+            subject="sessions"
+            title="End all other sessions?"
+            verb="End all others"
+          >
+            <p>You stay signed in here alone. What is typed and not saved elsewhere may be lost.</p>
+          </Sure>
         )
       }
       isFlush
