@@ -13,13 +13,13 @@ import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
-import { SkeletonRows } from "../ui/States.tsx"
-import { sessionsQuery } from "./queries.ts"
+import { Command, SkeletonRows } from "../ui/States.tsx"
+import { methodsQuery, sessionsQuery } from "./queries.ts"
 import { WaysIn } from "./WaysIn.tsx"
 
 /** Who one is here, how one signs in, and where one is signed in. */
 
-const methods: Readonly<Record<ListedSession["method"], string>> = {
+const methodWords: Readonly<Record<ListedSession["method"], string>> = {
   link: "a link",
   mail: "an email",
   passkey: "a passkey",
@@ -51,7 +51,7 @@ const SessionRow = ({ session }: { readonly session: ListedSession }) => {
         )
       }
       badges={session.current && <Badge tone="accent">this one</Badge>}
-      detail={`by ${methods[session.method]}, from ${session.address}`}
+      detail={`by ${methodWords[session.method]}, from ${session.address}`}
       name={session.device}
     >
       <Cell>
@@ -102,6 +102,25 @@ const Sessions = () => {
   )
 }
 
+/** How an address is proven here: by mail, or by whoever runs a service that sends none. */
+const Verify = ({ email }: { readonly email: string }) => {
+  const { data: methods } = useQuery(methodsQuery)
+  if (methods === undefined) return null
+  if (methods.mail) {
+    return (
+      <a className={buttonClass("plain")} href="/sign-in">
+        Verify it
+      </a>
+    )
+  }
+  return (
+    <div className="flex min-w-0 basis-full flex-col gap-1 py-1">
+      <p className="text-muted">This service sends no mail. Who runs it can verify the address, on its host:</p>
+      <Command text={`pnpm delivery person verify ${email}`} />
+    </div>
+  )
+}
+
 const You = () => {
   const me = useMe()
   if (me === undefined || me.kind !== "user") return <SkeletonRows rows={2} />
@@ -116,9 +135,7 @@ const You = () => {
             {me.emailVerifiedAt === null ? (
               <>
                 <Badge tone="warning">not verified</Badge>
-                <a className={buttonClass("plain")} href="/sign-in">
-                  Verify it
-                </a>
+                <Verify email={me.email} />
               </>
             ) : (
               <Badge tone="success">verified</Badge>

@@ -76,9 +76,9 @@ describe("The website", () => {
     await page.goto(`${site.origin}/w/main/test-runs?result=failed`)
     await page.waitForURL(/\/sign-in/)
     const other = await site.signIn()
-    await other.goto(`${site.origin}/sign-in?returnTo=${encodeURIComponent("/w/main/deployments")}`)
+    await page.goto(`${site.origin}/sign-in?returnTo=${encodeURIComponent("/w/main/deployments")}`)
     await other.waitForURL(/\/w\/main\/deployments$/)
-    await other.goto(`${site.origin}/`)
+    await page.goto(`${site.origin}/`)
     await other.waitForURL(/\/w\/main\/?$/)
   })
 
@@ -130,6 +130,11 @@ describe("The website", () => {
         getComputedStyle(document.body).colorScheme
       ])
     ).toEqual(["dark", "dark"])
+    // The plain pages of the service look as was chosen, too.
+    for (const path of ["/sign-in", "/no-such-page"]) {
+      await page.goto(`${site.origin}${path}`)
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe("dark")
+    }
   })
 
   it("opens what the API gives as the address of a thing", async () => {
