@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { Suspense } from "react"
+import { Suspense, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
+import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { CodeBlock } from "../ui/Code.tsx"
-import { IconButton } from "../ui/Button.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { formatDuration, visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
@@ -19,11 +20,13 @@ import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { AttemptFiles } from "./AttemptFiles.tsx"
 import { neighbour } from "./failureRows.ts"
+import { descriptionOf, titleOf } from "./failureTicket.ts"
 import { runQuery } from "./queries.ts"
 
 /** A test of a run: its attempts with what they say and show, and its history over runs. */
 
 const CaseHistory = later(() => import("./CaseHistory.tsx"))
+const NewTicketDialog = later(() => import("../planning/NewTicketDialog.tsx"))
 
 interface Props {
   readonly run: TestRun
@@ -113,7 +116,33 @@ const Attempts = ({ run, slug, test }: Props) => {
   )
 }
 
+/** Makes a ticket of the failure. */
+const TicketOfFailure = ({ run, slug, test }: Props) => {
+  const [isOpen, setIsOpen] = useState(false)
+  const open = () => setIsOpen(true)
+  useKeys([{ keys: "c", label: "Create a ticket of this failure", group: "Test", run: open }])
+  const failure = { run, test, url: location.href }
+  return (
+    <>
+      <Button icon="plus" onClick={open} shortcut="c">
+        Create ticket
+      </Button>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <NewTicketDialog
+            description={descriptionOf(failure)}
+            onClose={() => setIsOpen(false)}
+            slug={slug}
+            title={titleOf(failure)}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
 const Loaded = ({ run, slug, test }: Props) => {
+  const mayCreate = mayAct(useRole(slug), "member")
   const navigate = useNavigate()
   const go = (step: 1 | -1) => {
     const next = neighbour(run.tests, test.caseId, step)
@@ -139,6 +168,7 @@ const Loaded = ({ run, slug, test }: Props) => {
       <section aria-label="Summary" className="flex flex-col gap-1.5 px-4 py-3">
         <div className="flex items-start gap-2">
           <p className="text-md foreign min-w-0 flex-1 font-medium">{visible(test.title.slice(0, 1_000))}</p>
+          {test.status === "failed" && mayCreate && <TicketOfFailure run={run} slug={slug} test={test} />}
           <IconButton icon="chevronLeft" label="Previous failure" onClick={() => go(-1)} shortcut="p" />
           <IconButton icon="chevronRight" label="Next failure" onClick={() => go(1)} shortcut="n" />
         </div>

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded, seedLargeRun } from "../support/Seed.ts"
 import { type Site, startSite } from "../support/Site.ts"
 
@@ -114,6 +115,40 @@ describe("A run and its tests", () => {
     await page.waitForURL(first)
     await page.keyboard.press("u")
     await failures.waitFor()
+  })
+
+  it("becomes a ticket, by keyboard alone, with what failed and an owner", async () => {
+    if ((await site.call<{ teams: ReadonlyArray<unknown> }>("GET", "teams")).teams.length === 0)
+      await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    await page.getByRole("list", { name: "Failures" }).waitFor()
+    await page.keyboard.press("n")
+    await page.getByRole("region", { name: "the error" }).waitFor()
+    const shown = page.url()
+    await page.keyboard.press("c")
+    const dialog = page.getByRole("dialog", { name: "New ticket" })
+    await dialog.getByLabel("Title").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("End")
+    await page.keyboard.type(" again")
+    await dialog.getByRole("combobox", { name: "Owner" }).press("Enter")
+    await page.getByRole("option", { name: /you$/ }).waitFor()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    await dialog.getByLabel("Title").press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    await page.getByText("ENG-1 was created").first().waitFor()
+    const ticket = await site.call<{ title: string; description: string; owner: { email: string } }>(
+      "GET",
+      "tickets/ENG-1"
+    )
+    expect(ticket.title).toMatch(/^Test fails: .+ again$/)
+    expect(ticket.description).toContain(`[Run ${seeded.failed}](${shown})`)
+    const me = await site.call<{ email: string }>("GET", "/v1/me")
+    expect(ticket.owner.email).toBe(me.email)
+    await page.getByRole("link", { name: "Open ENG-1" }).press("Enter")
+    await page.getByRole("heading", { name: "ENG-1" }).waitFor()
   })
 
   it("shows what a test left: pictures, files, and what never came", async () => {

@@ -4,7 +4,7 @@ import { background } from "../../telemetry/Background.ts"
 import { CaseCounting } from "./CaseCounting.ts"
 
 /** A step of a large run works for half a second, and rests accordingly. */
-export const pace = { share: 0.2, longestRest: 5_000 }
+export const pace = { share: 0.08, longestRest: 5_000 }
 
 /**
  * Counts results: at start, when a run has ended here, and each minute, since a server that died leaves its runs to the others; in

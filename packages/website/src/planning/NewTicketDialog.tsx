@@ -1,0 +1,130 @@
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { actorName } from "../api/actors.ts"
+import { client } from "../api/client.ts"
+import { FailureView } from "../api/FailureView.tsx"
+import { issueAt } from "../api/failures.ts"
+import { FormDialog } from "../api/FormDialog.tsx"
+import { mayAct, useMe } from "../api/session.ts"
+import { useAction } from "../api/useAction.ts"
+import { membersQuery } from "../identity/queries.ts"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Input, TextArea } from "../ui/Field.tsx"
+import { visible } from "../ui/format.ts"
+import { Select } from "../ui/Select.tsx"
+import { Command } from "../ui/States.tsx"
+import { agentsQuery, teamsQuery, ticketsKey } from "./queries.ts"
+
+interface Props {
+  readonly slug: string
+  /** What its fields say to begin with. */
+  readonly title: string
+  readonly description: string
+  readonly onClose: () => void
+}
+
+interface Option {
+  readonly value: string
+  readonly label: string
+  readonly hint?: string
+}
+
+const nobody = ""
+
+/** Whoever is signed in first, then the other members who may change tickets, then agents. */
+const useOwners = (slug: string): ReadonlyArray<Option> => {
+  const me = useMe()?.id
+  const { data: members } = useQuery(membersQuery(slug))
+  const { data: agents } = useQuery(agentsQuery(slug))
+  const people = (members?.members ?? []).filter(({ active, role }) => active && mayAct(role, "member"))
+  return [
+    { value: nobody, label: "Nobody" },
+    ...people.filter(({ id }) => id === me).map(({ id, name }) => ({ value: id, label: visible(name), hint: "you" })),
+    ...people.filter(({ id }) => id !== me).map(({ id, name }) => ({ value: id, label: visible(name) })),
+    ...(agents?.agents ?? []).map(({ id, name, person }) => ({
+      value: id,
+      label: actorName({ kind: "agent", id, name, person }),
+      hint: "agent"
+    }))
+  ]
+}
+
+const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
+  <Dialog
+    description="A ticket belongs to a team, and you see none. This makes one:"
+    onClose={onClose}
+    title="New ticket"
+  >
+    <Command
+      text={`curl ${location.origin}/v1/workspaces/${slug}/teams -H "Authorization: Bearer $DELIVERY_API_KEY" --json '{"key": "ENG", "name": "Engineering"}'`}
+    />
+  </Dialog>
+)
+
+/** Makes a ticket in one of the teams that the person sees. */
+const NewTicketDialog = ({ description: said, onClose, slug, title: named }: Props) => {
+  const { data, error, refetch } = useQuery(teamsQuery(slug))
+  const owners = useOwners(slug)
+  const [title, setTitle] = useState(named)
+  const [description, setDescription] = useState(said)
+  const [chosen, setTeam] = useState<string>()
+  const [owner, setOwner] = useState<string>(nobody)
+  const teams = data?.teams.filter(({ archivedAt }) => archivedAt === null)
+  const team = chosen ?? teams?.[0]?.key ?? ""
+  const create = useAction({
+    act: () =>
+      client.tickets.create({
+        params: { slug },
+        payload: { team, title: title.trim(), description, ...(owner === nobody ? {} : { owner }) }
+      }),
+    changes: [ticketsKey(slug)],
+    done: ({ identifier, url }) => ({
+      title: `${identifier} was created`,
+      tone: "success",
+      link: { href: url, text: `Open ${identifier}` }
+    }),
+    onDone: onClose
+  })
+  if (teams?.length === 0) return <NoTeam onClose={onClose} slug={slug} />
+  return (
+    <FormDialog
+      action="Create ticket"
+      doing={create}
+      fields={["title", "description"]}
+      isReady={title.trim() !== "" && team !== ""}
+      onClose={onClose}
+      title="New ticket"
+    >
+      <Input
+        autoComplete="off"
+        autoFocus
+        issue={issueAt(create.error, "title")}
+        label="Title"
+        maxLength={200}
+        onChange={(event) => setTitle(event.target.value)}
+        value={title}
+      />
+      <TextArea
+        hint="Markdown"
+        isMono
+        issue={issueAt(create.error, "description")}
+        label="Description"
+        onChange={(event) => setDescription(event.target.value)}
+        rows={9}
+        value={description}
+      />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Select
+          label="Team"
+          onChange={setTeam}
+          options={(teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name), hint: key }))}
+          value={team}
+        />
+        <Select label="Owner" onChange={setOwner} options={owners} value={owner} />
+      </div>
+      {error !== null && <FailureView error={error} onRetry={() => void refetch()} />}
+    </FormDialog>
+  )
+}
+
+export default NewTicketDialog
