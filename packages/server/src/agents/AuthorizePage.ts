@@ -87,7 +87,7 @@ const start = async () => {
   if (shown === undefined || shown.session.sudoUntil === null) return leadToSignIn()
   const found = await call("GET", "authorizations/" + id, { expected: [404] })
   if (found.status === 404) return old()
-  loss = lossOf(shown.person, await waysIn(shown.person), " on the page of your account")
+  loss = lossOf(shown.person, await waysIn(), " on the page of your account")
   show(found.body)
 }
 whenEnded = leadToSignIn

@@ -6,15 +6,11 @@ import type { MenuGroup, OpenMenu } from "../ui/Menu.tsx"
 import MenuPopup from "../ui/MenuPopup.tsx"
 import { setLooks, useLooks } from "./theme.ts"
 
-const signOut = async (isProven: boolean) => {
+const signOut = async () => {
   try {
-    const [{ passkeys }, { identities }, { mail }] = await Promise.all([
-      client.auth.passkeys({}),
-      client.auth.identities({}),
-      client.auth.methods({})
-    ])
+    const { waysIn = [] } = await client.auth.session({})
     // Whoever could not sign in again is asked by the page of their account.
-    if (passkeys.length > 0 || identities.length > 0 || (mail && isProven)) await client.auth.signOut({})
+    if (waysIn.length > 0) await client.auth.signOut({})
     location.assign("/sign-in")
   } catch (error) {
     tellFailure("You are not signed out.", error)
@@ -37,7 +33,6 @@ const PersonMenuPopup = ({ onKeys, slug, ...menu }: Props) => {
   const me = useMe()
   const navigate = useNavigate()
   const { density, theme } = useLooks()
-  const isProven = me !== undefined && "emailVerifiedAt" in me && me.emailVerifiedAt !== null
   const groups: ReadonlyArray<MenuGroup> = [
     {
       ...(me !== undefined && "email" in me ? { label: me.email } : {}),
@@ -76,7 +71,7 @@ const PersonMenuPopup = ({ onKeys, slug, ...menu }: Props) => {
         (density) => setLooks({ density })
       )
     },
-    { items: [{ label: "Sign out", icon: "signOut", onSelect: () => void signOut(isProven) }] }
+    { items: [{ label: "Sign out", icon: "signOut", onSelect: () => void signOut() }] }
   ]
   return <MenuPopup {...menu} groups={groups} label="You and the looks" />
 }
