@@ -1,7 +1,7 @@
 import { Suspense, useEffect, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import type { SureProps } from "./SureDialog.tsx"
-import { later } from "../ui/later.ts"
+import { later } from "../ui/later.tsx"
 
 const SureDialog = later(() => import("./SureDialog.tsx"))
 

@@ -1,7 +1,7 @@
 import { Suspense, useEffect, useState } from "react"
 import { queryClient } from "../api/queries.ts"
 import { meQuery, signInPath, useIsSessionOver } from "../api/session.ts"
-import { later, loadWaiting } from "../ui/later.ts"
+import { later, loadWaiting } from "../ui/later.tsx"
 
 const SessionOver = later(() => import("./SessionOver.tsx"))
 const Tips = later(() => import("../ui/Tips.tsx"))

@@ -9,7 +9,7 @@ import { placesOf } from "./places.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { setLooks, useLooks } from "./theme.ts"
 import { keepWorkspace } from "./workspace.ts"
-import { later } from "../ui/later.ts"
+import { later } from "../ui/later.tsx"
 
 /** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
 

@@ -5,7 +5,7 @@ import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
-import { later } from "../ui/later.ts"
+import { later } from "../ui/later.tsx"
 
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
 

@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, Suspense, useRef, useState } from "react"
 import type { IconName } from "./Icon.tsx"
-import { later } from "./later.ts"
+import { later } from "./later.tsx"
 
 /** A menu of what can be done or chosen. Its popup is loaded when the pointer or the keyboard comes near. */
 

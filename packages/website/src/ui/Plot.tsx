@@ -1,5 +1,5 @@
 import { Suspense } from "react"
-import { later } from "./later.ts"
+import { later } from "./later.tsx"
 
 /** Numbers over days. What is drawn is loaded when it is needed; the same numbers are in a table beside it. */
 

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, type RefObject, Suspense, useRef } from "react"
-import { later } from "./later.ts"
+import { later } from "./later.tsx"
 import { useRows } from "./useRows.ts"
 
 /** Rows of one height: a few are drawn as they are; of many those in view, by a part that is loaded then. */

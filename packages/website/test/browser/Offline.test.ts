@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { accept, openScreen, type Site, startSite } from "../support/Site.ts"
+import { accept, atRest, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** What a person gets whose network is gone: nothing is done later that they asked for in the meantime. */
 
@@ -35,11 +35,7 @@ describe("Without a network", () => {
       await page.getByRole("menuitemradio", { name: role }).click()
     }
     await page.getByRole("button", { name: "viewer: change the role of Olga" }).waitFor()
-    // What is loaded once the page has come to rest.
-    await page.waitForFunction(() =>
-      performance.getEntriesByType("resource").some(({ name }) => name.includes("Toasts"))
-    )
-    await page.waitForLoadState("networkidle")
+    await atRest(page)
 
     await network.setOffline(true)
     await page.getByText("You are offline. What is shown").waitFor()
@@ -59,7 +55,7 @@ describe("Without a network", () => {
 
   it("what a form was told stays in it", async () => {
     const page = await openScreen(site, "settings/api-keys")
-    await page.waitForLoadState("networkidle")
+    await atRest(page)
     await page.getByRole("button", { name: "New API key" }).click()
     await page.getByLabel("Name").fill("written offline")
     await page.context().setOffline(true)

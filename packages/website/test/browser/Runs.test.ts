@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded, seedLargeRun } from "../support/Seed.ts"
-import { type Site, startSite } from "../support/Site.ts"
+import { isLive, type Site, startSite } from "../support/Site.ts"
 
 /** Runs, a run and a test in a real browser, by keyboard, with changes of others. */
 
@@ -20,10 +20,6 @@ afterAll(async () => {
 })
 
 const row = (page: Page, run: number) => page.getByRole("list", { name: "Runs" }).getByRole("link", { name: `#${run}` })
-
-/** That the page follows what others do. */
-const isLive = (page: Page) =>
-  page.getByRole("navigation", { name: "Workspace" }).getByText("Live", { exact: true }).waitFor()
 
 const runOf = (subject: string) => ({
   product: "shop",

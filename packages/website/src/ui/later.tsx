@@ -12,18 +12,23 @@ let isAtRest = false
 const online = (): Promise<unknown> =>
   navigator.onLine ? Promise.resolve() : new Promise((resolve) => addEventListener("online", resolve, { once: true }))
 
-const loadEarly = (load: () => Promise<unknown>): void => {
-  // Whoever shows it says what is wrong.
-  load().catch(() => {})
-}
+/** In place of a part that could not be loaded: what stands around it, and was typed there, stays. */
+const Unloaded = () => (
+  <p className="bg-warning-soft text-warning fixed bottom-3 left-3 z-50 rounded-md px-3 py-2" role="alert">
+    A part of this page could not be loaded. Load the page again when the server answers.
+  </p>
+)
 
 /** What a module exports by default. */
-export const later = <Props>(
+export const later = <Props,>(
   load: () => Promise<{ readonly default: ComponentType<Props> }>
 ): LazyExoticComponent<ComponentType<Props>> => {
   let loading: ReturnType<typeof load> | undefined
-  const loadOnce = () => (loading ??= online().then(load))
-  if (isAtRest) setTimeout(loadEarly, 0, loadOnce)
+  const loadOnce = () =>
+    (loading ??= online()
+      .then(load)
+      .catch(() => ({ default: Unloaded })))
+  if (isAtRest) setTimeout(loadOnce)
   else waiting.push(loadOnce)
   return lazy(loadOnce)
 }
@@ -31,5 +36,5 @@ export const later = <Props>(
 /** The page is shown, and has time for what may be needed next. */
 export const loadWaiting = (): void => {
   isAtRest = true
-  waiting.splice(0).forEach(loadEarly)
+  for (const load of waiting.splice(0)) void load()
 }
