@@ -25,6 +25,7 @@ const slow = [
   "packages/cli/test/Agent.test.ts",
   "packages/cli/test/Ci.test.ts",
   "packages/cli/test/CommandLine.test.ts",
+  "packages/cli/test/Login.test.ts",
   "packages/cli/test/ProductStarts.test.ts",
   "packages/cli/test/RunsPlaywright.test.ts",
   "packages/cli/test/SecretsDocs.test.ts",

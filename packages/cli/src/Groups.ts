@@ -8,12 +8,12 @@ import { Command } from "effect/cli"
 const groups = [
   {
     name: "login",
-    description: "Store an API key, read from standard input or asked for on a terminal, as a profile",
+    description: "Sign in through a browser, or with an API key from standard input, and store it as a profile",
     load: async () => (await import("./SignIn.ts")).login
   },
   {
     name: "logout",
-    description: "Delete a profile from this computer. The API key itself stays valid",
+    description: "Delete a profile from this computer, and revoke its key if login has made it",
     load: async () => (await import("./SignIn.ts")).logout
   },
   {

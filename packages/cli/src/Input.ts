@@ -57,3 +57,13 @@ export const confirmed = Effect.fnUntraced(function* (question: string, yes: boo
     () => new Failure({ message: "Nothing was done." })
   )
 })
+
+/** Asks on a terminal which one it is. Where nobody can answer, it is undefined. */
+export const chosenOne = Effect.fnUntraced(function* (question: string, choices: ReadonlyArray<string>) {
+  const { stdinIsTerminal } = yield* Stdio.Stdio
+  if (!(yield* stdinIsTerminal)) return undefined
+  return yield* Effect.mapError(
+    Prompt.Select({ message: question, choices: choices.map((title) => ({ title, value: title })) }),
+    () => new Failure({ message: "Nothing was done." })
+  )
+})

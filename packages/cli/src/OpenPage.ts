@@ -9,6 +9,20 @@ const opener = (): ReadonlyArray<string> => {
   return process.platform === "win32" ? ["rundll32", "url.dll,FileProtocolHandler"] : ["xdg-open"]
 }
 
+/**
+ * Whether this computer has a browser in front of its user: not where they are elsewhere (SSH), and on Linux only with a
+ * display. BROWSER says that there is one.
+ */
+export const hasBrowser = (
+  environment: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform
+): boolean => {
+  const isSet = (name: string) => (environment[name] ?? "") !== ""
+  if (isSet("BROWSER")) return true
+  if (isSet("SSH_CONNECTION")) return false
+  return platform !== "linux" || isSet("DISPLAY") || isSet("WAYLAND_DISPLAY")
+}
+
 /** Opens a page in a browser. Answers whether there was one: a machine without any prints the address alone. */
 export const openPage = Effect.fnUntraced(function* (url: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -7,7 +7,9 @@ import { configDirectory, replaceFile } from "./PrivateFiles.ts"
 const Profile = Schema.Struct({
   url: Schema.String,
   workspace: Schema.NullOr(Schema.String),
-  apiKey: Schema.String
+  apiKey: Schema.String,
+  /** The id of the key, where `login` had it made: then it is this profile's alone, and ends with it. */
+  keyId: Schema.optionalKey(Schema.String)
 })
 export type Profile = typeof Profile.Type
 

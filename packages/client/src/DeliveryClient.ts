@@ -61,8 +61,20 @@ type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 /** What takes the cookie of a browser instead of a key. */
 type BrowserGroup = "auth" | "authorizations"
 
+/** What the command line calls of its sign-in; the rest is for the browser. */
+type LoginCalls = Pick<Derived["logins"], "start" | "redeem">
+
 /** The groups that the clients do not have as they are derived. */
-export type OtherGroup = "testRuns" | "leases" | "audit" | "deploy" | "events" | "oauth" | AgentGroup | BrowserGroup
+export type OtherGroup =
+  | "testRuns"
+  | "leases"
+  | "audit"
+  | "deploy"
+  | "events"
+  | "logins"
+  | "oauth"
+  | AgentGroup
+  | BrowserGroup
 
 /**
  * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes,
@@ -71,6 +83,7 @@ export type OtherGroup = "testRuns" | "leases" | "audit" | "deploy" | "events" |
  * and consent, which are for browsers.
  */
 export interface DeliveryClientShape extends Omit<Derived, OtherGroup> {
+  readonly logins: LoginCalls
   readonly oauth: Omit<Derived["oauth"], "authorize">
   readonly testRuns: Omit<Derived["testRuns"], "upload" | "download">
   readonly files: Files
@@ -123,6 +136,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         authorizations: _______,
         deploy,
         events,
+        logins: { redeem, start },
         oauth: agentSignIns,
         leases: ____,
         testRuns: runs,
@@ -131,7 +145,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       const { download, upload: _____, ...testRuns } = runs
       const { authorize: ________, ...oauth } = agentSignIns
       return telling({
-        ...derived({ ...groups, oauth, testRuns }),
+        ...derived({ ...groups, logins: { start, redeem }, oauth, testRuns }),
         files: makeFiles(upload, download),
         audit: makeAudit(audit.list, auditLines),
         deploy: makeDeploy(deploy),

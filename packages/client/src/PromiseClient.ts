@@ -63,6 +63,7 @@ type Derived<M extends Mode> = {
 
 /** The groups of `DeliveryClient` with their endpoints as methods; `files` uploads and downloads. */
 export interface Calls<M extends Mode> extends Omit<Derived<M>, OtherGroup> {
+  readonly logins: Pick<Derived<M>["logins"], "start" | "redeem">
   readonly oauth: Omit<Derived<M>["oauth"], "authorize">
   readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }

@@ -8,8 +8,8 @@ import { once } from "node:events"
 import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
 import { freePort, type RunningServer, startServer } from "./support/server.ts"
 
-/** What needs a token that no page has: agents, deployed products, runs, and the sign-in of agents. */
-const otherGroups = new Set(["agent", "agentInbox", "agentPlanning", "deploy", "leases", "oauth"])
+/** What needs a token that no page has: agents, deployed products, runs, and the sign-in of agents and of command lines. */
+const otherGroups = new Set(["agent", "agentInbox", "agentPlanning", "deploy", "leases", "logins", "oauth"])
 
 interface Media {
   readonly content?: Readonly<Record<string, unknown>>

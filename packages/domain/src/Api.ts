@@ -9,6 +9,7 @@ import { NotificationsApi } from "./agents/NotificationsApi.ts"
 import { OAuthApi } from "./agents/OAuthApi.ts"
 import { AuditApi } from "./audit/AuditApi.ts"
 import { AuthApi } from "./auth/AuthApi.ts"
+import { LoginsApi } from "./auth/LoginsApi.ts"
 import { TokensApi } from "./auth/TokensApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
@@ -52,6 +53,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(CredentialsApi)
   .add(TrustedPublishersApi)
   .add(AuthApi)
+  .add(LoginsApi)
   .add(TokensApi)
   .add(ProductsApi)
   .add(EnvironmentsApi)

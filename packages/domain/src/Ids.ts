@@ -22,6 +22,9 @@ export type SessionId = typeof SessionId.Type
 export const SignInLinkId = uuid.pipe(Schema.brand("SignInLinkId"))
 export type SignInLinkId = typeof SignInLinkId.Type
 
+export const LoginId = uuid.pipe(Schema.brand("LoginId"))
+export type LoginId = typeof LoginId.Type
+
 export const MailedProofId = uuid.pipe(Schema.brand("MailedProofId"))
 export type MailedProofId = typeof MailedProofId.Type
 

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { OneOf } from "./Text.ts"
 
-const scopes = ["read", "write", "publish", "vault", "admin"] as const
+export const scopeNames = ["read", "write", "publish", "vault", "admin"] as const
 
 /** What an API key may be limited to (docs/contract.md, API keys). Every operation needs exactly one. */
-export const Scope = OneOf(scopes).annotate({
+export const Scope = OneOf(scopeNames).annotate({
   identifier: "Scope",
   description:
     "What an API key may be limited to. `vault` reads and writes secrets, `publish` publishes test runs, retries and their files, `admin` manages the workspace and makes keys, `read` reads the rest, and `write` changes it.",
@@ -34,4 +34,4 @@ export const hasScopes = (by: Scopes | undefined, asked: Scopes): boolean =>
   by === null || by === undefined || (asked !== null && asked.every((scope) => by.includes(scope)))
 
 /** The same scopes, each once, in their usual order. */
-export const distinctScopes = (of: Scopes): Scopes => of && scopes.filter((scope) => of.includes(scope))
+export const distinctScopes = (of: Scopes): Scopes => of && scopeNames.filter((scope) => of.includes(scope))

@@ -241,6 +241,9 @@ describe("the API description", () => {
       "auth.acceptInvite",
       "auth.previewInvite",
       "authorizations.client",
+      "logins.start",
+      "logins.program",
+      "logins.redeem",
       "auth.signOut",
       "auth.passkeySignInOptions",
       "auth.signInWithPasskey",
@@ -263,6 +266,7 @@ describe("the API description", () => {
     const others: Record<string, ReadonlyArray<object>> = {
       auth: [{ session: [] }],
       authorizations: [{ session: [] }],
+      logins: [{ session: [] }],
       deploy: [{ deploymentToken: [] }],
       leases: [{ runToken: [] }],
       agent,

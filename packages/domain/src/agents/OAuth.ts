@@ -14,10 +14,6 @@ export const refreshAgainMillis = 60_000
 /** How long the value of `state` may be, in characters. */
 export const maxState = 4_000
 
-/** PKCE (RFC 7636): the SHA-256 of a verifier in base64url, and the verifier itself. */
-export const isCodeChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text)
-export const isCodeVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text)
-
 const clientId = Schema.String.annotate({
   description:
     "The `clientId` of the sign-in, from registering the agent; of a sign-in by the server's URL, the client's id."

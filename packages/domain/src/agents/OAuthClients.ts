@@ -1,3 +1,4 @@
+import { isExactRedirect, isLoopback, loopbackParts } from "../Loopback.ts"
 import { firstCharacters, visible } from "../Text.ts"
 import type { AgentClient } from "./Agent.ts"
 
@@ -5,9 +6,6 @@ import type { AgentClient } from "./Agent.ts"
 
 /** How many redirects a client may register. */
 export const maxRedirects = 10
-
-/** How many characters a redirect has at most. */
-const maxRedirectLength = 2_000
 
 /** How many characters of the name that a client gives itself are kept. */
 const maxClientName = 100
@@ -50,17 +48,9 @@ export const knownClients: ReadonlyArray<OAuthClient> = [
   }
 ]
 
-/** A redirect over http to the user's own computer: its host, and what follows the port. */
-const loopback = /^http:\/\/(?<host>localhost|127\.0\.0\.1|\[::1\])(?::[1-9]\d{0,4})?(?<rest>[/?][^#]*)?$/
-
-/** Whether the code would be sent to a program on the user's own computer, which any other program there can be. */
-export const isLoopback = (redirect: string): boolean => loopback.test(redirect)
-
 /** Whether a client may register the redirect: https, http to the user's own computer, or a scheme of an app. */
 export const isRedirect = (redirect: string): boolean => {
-  // What a parser would drop or change is no exact redirect.
-  if (redirect.length > maxRedirectLength || !/^[!-~]+$/.test(redirect) || /[#\\]/.test(redirect)) return false
-  if (!URL.canParse(redirect)) return false
+  if (!isExactRedirect(redirect)) return false
   const { hostname, password, protocol, username } = new URL(redirect)
   if (username !== "" || password !== "" || /^[^/]*\/\/[^/?]*@/.test(redirect)) return false
   if (protocol === "https:") return /^https:\/\/[^/?]/.test(redirect) && hostname !== ""
@@ -72,10 +62,10 @@ export const isRedirect = (redirect: string): boolean => {
 export const isRegisteredRedirect = (registered: ReadonlyArray<string>, asked: string): boolean => {
   if (!isRedirect(asked)) return false
   if (registered.includes(asked)) return true
-  const own = loopback.exec(asked)?.groups
+  const own = loopbackParts(asked)
   if (own === undefined) return false
   return registered.some((redirect) => {
-    const theirs = loopback.exec(redirect)?.groups
+    const theirs = loopbackParts(redirect)
     return theirs !== undefined && theirs["host"] === own["host"] && theirs["rest"] === own["rest"]
   })
 }

@@ -15,3 +15,8 @@ export class SessionAuthorization extends HttpApiMiddleware.Service<SessionAutho
 export class OwnPages extends HttpApiMiddleware.Service<OwnPages>()("@delivery/domain/auth/OwnPages", {
   error: Forbidden
 }) {}
+
+/** Calls of programs without a credential: a page of another site that makes one is `Forbidden` (`cross_site`). */
+export class NoOtherSites extends HttpApiMiddleware.Service<NoOtherSites>()("@delivery/domain/auth/NoOtherSites", {
+  error: Forbidden
+}) {}

@@ -1,8 +1,7 @@
-import { isCodeVerifier, refreshTokenMillis, type Tokens } from "@delivery/domain/agents/OAuth"
+import { refreshTokenMillis, type Tokens } from "@delivery/domain/agents/OAuth"
 import type { AgentId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { hash, timingSafeEqual } from "node:crypto"
 import { Audit } from "../audit/Audit.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
@@ -10,6 +9,7 @@ import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { SessionsRepo } from "../identity/SessionsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
+import { isVerified } from "../ids/Pkce.ts"
 import { hashToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
 import { subjectOf } from "./Agents.ts"
@@ -103,11 +103,6 @@ const exchange = (dependencies: Dependencies) => {
 
 const isMeantBy = (code: AuthorizationCodeRow, { clientId, redirectUri, verifier }: Exchange): boolean =>
   code.clientId === clientId && code.redirectUri === redirectUri && isVerified(code.codeChallenge, verifier)
-
-/** Whether the text is the verifier of an S256 challenge (RFC 7636, section 4.6). */
-const isVerified = (challenge: string, verifier: string): boolean =>
-  isCodeVerifier(verifier) &&
-  timingSafeEqual(Buffer.from(challenge), Buffer.from(hash("sha256", verifier, "base64url")))
 
 /** The sign-in of the agent that the client is, which the code is exchanged for. */
 const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, sessions, signIns }: Dependencies) =>

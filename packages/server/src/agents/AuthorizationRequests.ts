@@ -1,6 +1,8 @@
 import type { AgentScope } from "@delivery/domain/agents/Agent"
-import { isCodeChallenge, maxState } from "@delivery/domain/agents/OAuth"
-import { isLoopback, knownClients } from "@delivery/domain/agents/OAuthClients"
+import { maxState } from "@delivery/domain/agents/OAuth"
+import { knownClients } from "@delivery/domain/agents/OAuthClients"
+import { isLoopback } from "@delivery/domain/Loopback"
+import { isCodeChallenge } from "@delivery/domain/Pkce"
 import { hasScope, isScope } from "./SignIns.ts"
 
 /** What the authorization endpoint is asked, read (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */

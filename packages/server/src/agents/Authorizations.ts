@@ -5,10 +5,11 @@ import {
   type DecideAuthorization,
   type DecidedAuthorization
 } from "@delivery/domain/agents/Authorizations"
-import { isLoopback, isRegisteredRedirect } from "@delivery/domain/agents/OAuthClients"
+import { isRegisteredRedirect } from "@delivery/domain/agents/OAuthClients"
 import { Conflict, type Forbidden, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { AuthorizationId } from "@delivery/domain/Ids"
+import { isLoopback } from "@delivery/domain/Loopback"
 import { byName } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"

@@ -22,6 +22,12 @@ import * as InvitePage from "./InvitePage.ts"
 import * as KnownDevicesMemory from "./KnownDevicesMemory.ts"
 import { knownDevices } from "./KnownDevicesRepo.ts"
 import * as KnownDevicesSql from "./KnownDevicesSql.ts"
+import { Logins } from "./Logins.ts"
+import * as LoginPage from "./LoginPage.ts"
+import * as LoginsHttp from "./LoginsHttp.ts"
+import * as LoginsMemory from "./LoginsMemory.ts"
+import { logins } from "./LoginsRepo.ts"
+import * as LoginsSql from "./LoginsSql.ts"
 import { MailedProofs } from "./MailedProofs.ts"
 import * as MailedProofsMemory from "./MailedProofsMemory.ts"
 import { mailedProofs } from "./MailedProofsRepo.ts"
@@ -59,6 +65,7 @@ export const tables = [
   passkeyChallenges,
   identities,
   signInFlows,
+  logins,
   throttles,
   exchangedTokens
 ]
@@ -70,6 +77,7 @@ export const layerSql = Layer.mergeAll(
   PasskeysSql.layer,
   IdentitiesSql.layer,
   SignInFlowsSql.layer,
+  LoginsSql.layer,
   ThrottlesSql.layer,
   ExchangedTokensSql.layer
 )
@@ -81,6 +89,7 @@ export const layerMemory = Layer.mergeAll(
   PasskeysMemory.layer,
   IdentitiesMemory.layer,
   SignInFlowsMemory.layer,
+  LoginsMemory.layer,
   ThrottlesMemory.layer,
   ExchangedTokensMemory.layer
 )
@@ -90,6 +99,7 @@ export const layer = Layer.mergeAll(
   Passkeys.layer,
   SingleSignOn.layer,
   Identities.layer,
+  Logins.layer,
   TokenReports.layer,
   TokenExchange.layer
 ).pipe(
@@ -110,7 +120,7 @@ export const layerHost = Layer.provideMerge(SignInLinks.layer, SignInAudit.layer
 /** Authenticates the requests of this room, and keeps other sites out. */
 export const layerAuthorization = SessionAuthorizationHttp.layer
 
-export const layerHttp = Layer.merge(AuthHttp.layer, TokensHttp.layer)
+export const layerHttp = Layer.mergeAll(AuthHttp.layer, LoginsHttp.layer, TokensHttp.layer)
 
-/** The pages `/sign-in` and `/invite`. A website that brings its own takes the place of this layer. */
-export const layerPage = Layer.merge(SignInPage.layer, InvitePage.layer)
+/** The pages `/sign-in`, `/invite` and `/cli`. A website that brings its own takes the place of this layer. */
+export const layerPage = Layer.mergeAll(SignInPage.layer, InvitePage.layer, LoginPage.layer)

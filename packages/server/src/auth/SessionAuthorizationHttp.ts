@@ -1,4 +1,4 @@
-import { OwnPages, SessionAuthorization } from "@delivery/domain/auth/SessionAuthorization"
+import { NoOtherSites, OwnPages, SessionAuthorization } from "@delivery/domain/auth/SessionAuthorization"
 import { Forbidden, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { Effect, Layer, Redacted } from "effect"
@@ -28,19 +28,36 @@ const layerSession = Layer.effect(
   })
 )
 
-/** Signing a visitor in as somebody else is an attack too, so it takes a page of the service. */
-const layerOwnPages = Layer.effect(
-  OwnPages,
+type Request = HttpServerRequest.HttpServerRequest
+
+/** Lets the requests through that may be made, where browsers sign in at all. */
+const only = (mayBeMade: (request: Request, baseUrl: string) => boolean) =>
   Effect.map(Settings, ({ baseUrl }) => {
     const isOffered = keepsCookies(baseUrl)
-    return OwnPages.of((httpEffect) =>
+    return <A, E, R>(httpEffect: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
         if (!isOffered) return yield* insecureBaseUrl
         const request = yield* HttpServerRequest.HttpServerRequest
-        return isFromOwnPage(request, baseUrl) ? yield* httpEffect : yield* Forbidden.crossSite
+        return mayBeMade(request, baseUrl) ? yield* httpEffect : yield* Forbidden.crossSite
       })
-    )
   })
+
+/** Signing a visitor in as somebody else is an attack too, so it takes a page of the service. */
+const layerOwnPages = Layer.effect(
+  OwnPages,
+  Effect.map(only(isFromOwnPage), (through) => OwnPages.of(through))
 )
 
-export const layer = Layer.merge(layerSession, layerOwnPages)
+/** Programs say neither from which site nor from which origin they call; browsers say one of them. */
+const isFromProgram = ({ headers }: Request): boolean =>
+  headers["sec-fetch-site"] === undefined && headers["origin"] === undefined
+
+const layerNoOtherSites = Layer.effect(
+  NoOtherSites,
+  Effect.map(
+    only((request, baseUrl) => isFromProgram(request) || isFromOwnPage(request, baseUrl)),
+    (through) => NoOtherSites.of(through)
+  )
+)
+
+export const layer = Layer.mergeAll(layerSession, layerOwnPages, layerNoOtherSites)

@@ -8,6 +8,7 @@ import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import type { SessionRow } from "../identity/SessionsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { signInsFailed } from "../telemetry/Metrics.ts"
+import type { LoginRow } from "./LoginsRepo.ts"
 
 /**
  * What the audit tells of signing in: in each workspace of the person, and so nowhere for a person in none (docs/contract.md,
@@ -22,6 +23,13 @@ export class SignInAudit extends Context.Service<
       action: "signed_in" | "signed_out" | "session_ended" | "session_proved",
       /** By which it began, or was proven again. */
       method?: SignInMethod
+    ) => Effect.Effect<void>
+    /** What a person decided about a login of the command line, or that its code was reported. Called in the transaction of it. */
+    readonly login: (
+      personId: PersonId,
+      action: "login_allowed" | "login_denied" | "login_code_reported",
+      login: Pick<LoginRow, "id" | "name">,
+      changes?: ReadonlyArray<Change>
     ) => Effect.Effect<void>
     /** A way in of the person is added, or no longer one. Called in the transaction of it. */
     readonly wayIn: (
@@ -87,6 +95,11 @@ function* make() {
           ...(action === "session_ended" ? {} : { credential: { kind: "session" as const, id, lastFour } })
         }
       )
+    }),
+    login: Effect.fnUntraced(function* (personId, action, { id, name }, changes = []) {
+      const subject = { type: "login", id, label: name }
+      const by = { kind: "user", id: personId } as const
+      yield* audit.recordIn(yield* workspaces.ofPerson(personId), by, { action, subject, changes })
     }),
     wayIn: Effect.fnUntraced(function* (personId, action, subject) {
       yield* audit.recordIn(yield* workspaces.ofPerson(personId), { kind: "user", id: personId }, { action, subject })

@@ -29,7 +29,7 @@ const entitle = (title) => {
 }
 
 // Where to go on afterwards: kept a while, since a link may open in another tab.
-const isWayBack = (text) => /^\\/authorize#[0-9a-f-]{36}$/.test(text)
+const isWayBack = (text) => /^\\/(?:authorize|cli)#[0-9a-f-]{36}$/.test(text)
 const pending = () => {
   const { path, until } = JSON.parse(localStorage.getItem("returnTo") ?? "{}")
   return isWayBack(path) && until > Date.now() ? path : undefined
@@ -47,10 +47,13 @@ const goOn = () => {
   if (hasWebsite) location.replace(path)
   return hasWebsite
 }
-const clientAt = (path) => call("GET", "authorizations/" + path.slice("/authorize#".length) + "/client", { expected: [404] })
+const askerAt = (path) => {
+  const [page, id] = path.split("#")
+  return call("GET", page === "/cli" ? "cli/logins/" + id + "/program" : "authorizations/" + id + "/client", { expected: [404] })
+}
 const goBack = async () => {
   const path = pending()
-  const isOpen = path !== undefined && (await clientAt(path)).status === 200
+  const isOpen = path !== undefined && (await askerAt(path)).status === 200
   localStorage.removeItem("returnTo")
   if (isOpen) location.replace(path)
   return isOpen
@@ -59,13 +62,13 @@ const goBack = async () => {
 const explain = async (wayBack) => {
   at("reason").textContent = ""
   if (wayBack === undefined) return undefined
-  const { body, status } = await clientAt(wayBack)
+  const { body, status } = await askerAt(wayBack)
   if (status === 404) {
     localStorage.removeItem("returnTo")
     warn(answered)
     return undefined
   }
-  at("reason").textContent = "The program at " + body.host + ", which calls itself " + named(body.name) + ", asks for access. You decide about it after this."
+  at("reason").textContent = (body.host === null ? "A program on another computer" : "The program at " + body.host) + ", which calls itself " + named(body.name) + ", asks for access. You decide about it after this."
   return wayBack
 }
 

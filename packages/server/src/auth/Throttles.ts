@@ -27,12 +27,15 @@ const maxInvites = 100
 /** How many sign-ins of one kind that keep something may begin at one network address in an hour. */
 const maxBegun = 600
 
+/** How many logins of the command line may begin at one network address in an hour. */
+const maxLogins = 20
+
 /** Over a limit. It says in how many seconds another attempt may succeed. */
 export interface Throttled {
   readonly _tag: "Throttled"
   readonly retryAfter: number
   /** What there is too much of; attempts if absent. */
-  readonly of?: "attempts" | "asked" | "begun" | "invited" | "invites" | "mails" | "work"
+  readonly of?: "attempts" | "asked" | "begun" | "invited" | "invites" | "logins" | "mails" | "work"
 }
 
 /** What may be tried only so often in an hour, counted for all servers together (docs/contract.md, Sessions). */
@@ -67,6 +70,8 @@ export class Throttles extends Context.Service<
     readonly invite: (workspaceId: WorkspaceId, to: string, by: ActorRef) => Effect.Effect<void, Throttled>
     /** Counts a sign-in of this kind that begins at the network address, at most 600 an hour. */
     readonly begin: (kind: "sign-ins" | "passkeys", address: string) => Effect.Effect<void, Throttled>
+    /** Counts a login of the command line that begins at the network address, at most 20 an hour. */
+    readonly login: (address: string) => Effect.Effect<void, Throttled>
     /** Counts one more for the subject: fails where it is more than `limit` in this hour. */
     readonly take: (subject: string, limit: number) => Effect.Effect<Counted, Throttled>
   }
@@ -110,6 +115,13 @@ export class Throttles extends Context.Service<
               of: "begun" as const
             }))
           ),
+        login: (address) =>
+          Effect.asVoid(
+            Effect.mapError(take(`logins begun by ${networkOf(address)}`, maxLogins), (over) => ({
+              ...over,
+              of: "logins" as const
+            }))
+          ),
         giveBack: repo.giveBack,
         mail: mail("mails"),
         ownMail: mail("own mails"),
@@ -144,6 +156,7 @@ const limits = {
   invited: `Too many invites to this address: in an hour at most ${maxMails} of one workspace, and ${maxMailsOfAll} in all.`,
   invites: `Too many invites: in an hour at most ${maxInvites} by one person.`,
   begun: `Too many sign-ins were begun: at most ${maxBegun} in an hour from one network address.`,
+  logins: `Too many sign-ins of command lines: at most ${maxLogins} in an hour from one network address.`,
   mails: `Too many mails: in an hour at most ${maxMails} to one address from one network address, and ${maxMailsOfAll} in all.`,
   work: "The server has too many mails to send."
 }

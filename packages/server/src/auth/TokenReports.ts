@@ -18,6 +18,7 @@ import { TrustedPublishersRepo } from "../identity/TrustedPublishersRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
+import { LoginsRepo } from "./LoginsRepo.ts"
 import { MailedProofsRepo } from "./MailedProofsRepo.ts"
 import { RunTokens } from "./RunTokens.ts"
 import { SignInAudit } from "./SignInAudit.ts"
@@ -39,6 +40,7 @@ interface Dependencies extends KeyChainDependencies {
   readonly audit: SignInAudit["Service"]
   readonly entries: Audit["Service"]
   readonly sessions: SessionsRepo["Service"]
+  readonly logins: LoginsRepo["Service"]
   readonly links: SignInLinksRepo["Service"]
   readonly mailed: MailedProofsRepo["Service"]
   readonly runTokens: RunTokens["Service"]
@@ -55,6 +57,7 @@ function* make() {
     audit: yield* SignInAudit,
     entries: yield* Audit,
     sessions: yield* SessionsRepo,
+    logins: yield* LoginsRepo,
     links: yield* SignInLinksRepo,
     mailed: yield* MailedProofsRepo,
     runTokens: yield* RunTokens,
@@ -76,6 +79,7 @@ function* make() {
 /** Ends the token, whatever it is; called in a transaction. */
 const endToken = (dependencies: Dependencies) => {
   const { audit, repo, sessions, signIns, tokens } = dependencies
+  const endCode = endLoginCode(dependencies)
   const endRunToken = endOfRun(dependencies)
   const end = endKey(dependencies)
   const revokeInvite = endInvite(dependencies)
@@ -87,7 +91,7 @@ const endToken = (dependencies: Dependencies) => {
       if (key !== undefined) yield* end(holderOf(key), key.id, "anyone", { isReported: true })
     } else if (isToken("itk_", token)) yield* revokeInvite(tokenHash)
     else if (isToken("atk_", token) || isToken("rtk_", token)) yield* signIns.endByToken(tokenHash)
-    else if (isToken("otk_", token)) yield* signIns.endCode(tokenHash)
+    else if (isToken("otk_", token)) yield* Effect.andThen(signIns.endCode(tokenHash), endCode(tokenHash))
     else if (isToken("dtk_", token)) yield* tokens.endByToken(tokenHash)
     else if (isToken("wtk_", token)) {
       const session = yield* sessions.endByToken(tokenHash)
@@ -96,6 +100,13 @@ const endToken = (dependencies: Dependencies) => {
     else if (isToken("stk_", token)) yield* endRunToken(tokenHash)
   })
 }
+
+/** Codes are of clients of agents, or of the command line. */
+const endLoginCode = ({ audit, logins }: Dependencies) =>
+  Effect.fnUntraced(function* (codeHash: string) {
+    const login = yield* logins.endCode(codeHash)
+    if (login?.personId != null) yield* audit.login(login.personId, "login_code_reported", login)
+  })
 
 const endOfRun = ({ entries, runTokens }: Dependencies) =>
   Effect.fnUntraced(function* (tokenHash: string) {

@@ -44,6 +44,7 @@ const plain = {
 const others: ReadonlyArray<readonly [method: "GET" | "POST" | "DELETE", path: FindMyWay.PathInput, Endpoint]> = [
   ["GET", "/", { ...plain, name: "auth.page" }],
   ["GET", "/authorize", { ...plain, name: "authorizations.page" }],
+  ["GET", "/cli", { ...plain, name: "logins.page" }],
   ["GET", "/docs", { ...plain, name: "system.docs", isCompressed: true, isConstant: true }],
   ["GET", "/invite", { ...plain, name: "invites.page" }],
   ["GET", "/invites/:token", { ...plain, name: "invites.page" }],

@@ -49,6 +49,10 @@ hr { border: 0; border-top: 1px solid var(--line); margin: 2rem 0 1rem; }
 label { display: block; margin: 1rem 0 .25rem; font-weight: 500; }
 input, select, button, .button { box-sizing: border-box; font: inherit; min-height: 2.5rem; padding: .5rem .75rem; border: 1px solid var(--control); border-radius: 6px; background: var(--surface); color: var(--text); }
 input, select { width: 100%; }
+input[type="checkbox"] { width: auto; min-height: auto; margin: 0; }
+fieldset { margin: 1rem 0 0; padding: 0; border: 0; }
+legend { padding: 0; font-weight: 500; }
+fieldset label { display: flex; align-items: center; gap: .5rem; min-height: 2rem; margin: 0; font-weight: inherit; }
 input::placeholder { color: var(--muted); }
 [aria-invalid="true"] { border-color: var(--danger); }
 button, .button { display: block; width: 100%; margin: .5rem 0 0; font-weight: 500; text-align: center; text-decoration: none; cursor: pointer; }

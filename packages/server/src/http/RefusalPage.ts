@@ -5,7 +5,8 @@ import { escaped } from "./Escaped.ts"
 import { htmlPage } from "./HtmlPage.ts"
 
 /** Where browsers are sent, by links, providers and programs: people read what is answered there. */
-const visited = /^\/+(?:sign-in|invite|authorize|auth\/v1\/oidc\/[^/]+\/(?:start|callback)|agent\/oauth\/authorize)\/?$/
+const visited =
+  /^\/+(?:sign-in|invite|authorize|cli|auth\/v1\/oidc\/[^/]+\/(?:start|callback)|agent\/oauth\/authorize)\/?$/
 
 const titles: Readonly<Record<number, string>> = {
   401: "You are not signed in",

@@ -42,6 +42,7 @@ import deploymentTokens from "./migrations/0095_deployment_tokens.ts"
 import trustedPublishers from "./migrations/0096_trusted_publishers.ts"
 import runCi from "./migrations/0098_run_ci.ts"
 import runShards from "./migrations/0099_run_shards.ts"
+import logins from "./migrations/0100_logins.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -85,7 +86,8 @@ export const migrations = {
   "0095_deployment_tokens": deploymentTokens,
   "0096_trusted_publishers": trustedPublishers,
   "0098_run_ci": runCi,
-  "0099_run_shards": runShards
+  "0099_run_shards": runShards,
+  "0100_logins": logins
 }
 
 /** The number of the latest migration. */

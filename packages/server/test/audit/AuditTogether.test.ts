@@ -6,6 +6,7 @@ import type { NewInvite } from "@delivery/domain/identity/Invite"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { askForAccess, decide } from "../agents/OAuthScene.ts"
+import { allowLogin, decideLogin, redeemLogin, startLogin } from "../auth/LoginScene.ts"
 import { accountKeyOf, inviteOf, keyOf } from "../identity/Keys.ts"
 import { layerPostgresAt, makeDatabase, query } from "../support/Databases.ts"
 import {
@@ -58,6 +59,12 @@ const changesIn = async (workspace: Http): Promise<ReadonlyArray<Change>> => {
   ]
   const [link, proof] = [await newLink(workspace, person.id), await newLink(workspace, person.id)]
   const [allowed, denied] = [await askForAccess(workspace), await askForAccess(workspace)]
+  const [allowedLogin, deniedLogin, fetched] = [
+    await startLogin(workspace),
+    await startLogin(workspace),
+    await startLogin(workspace)
+  ]
+  const fetching = await allowLogin(consenting, fetched)
   const endingId = await sessionIdOf(ending)
   await person.post("products/shop/secrets", { name: "READ", values: { staging: "value" } })
   const tokens = "deployments/shop/staging/tokens"
@@ -87,6 +94,9 @@ const changesIn = async (workspace: Http): Promise<ReadonlyArray<Change>> => {
     ["agent_registered", post("agents/register", { client: "codex", computer: "laptop" })],
     ["agent_allowed", () => decide(consenting, allowed, { allow: true, workspace: workspace.workspace })],
     ["agent_denied", () => decide(consenting, denied, { allow: false })],
+    ["login_allowed", () => decideLogin(consenting, allowedLogin.id, { allow: true })],
+    ["login_denied", () => decideLogin(consenting, deniedLogin.id, { allow: false })],
+    ["key_created", () => redeemLogin(workspace, fetched.id, fetching)],
     ["signed_in", post("/auth/v1/links/consume", { token: link }, visitor)],
     ["session_ended", () => leaving.send("DELETE", `/auth/v1/sessions/${endingId}`)],
     ["signed_out", () => leaving.send("DELETE", "/auth/v1/session")],

@@ -4,6 +4,7 @@ import type { ApiKey, NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import { assert } from "vitest"
 import { allow, askForAccess, decide, exchange, newClient, signInByUrl } from "../agents/OAuthScene.ts"
+import { allowLogin, startLogin } from "../auth/LoginScene.ts"
 import {
   eventually,
   type Http,
@@ -240,7 +241,9 @@ onEachServer("The audit of reported tokens", (test) => {
     const { refresh_token } = await registerAgent(person)
     const client = newClient()
     const code = await allow(await signIn(workspace, person.id), client)
-    const tokens = [run.semaphores.token, key.secret, session.key!, link, invite, refresh_token, code]
+    const login = await startLogin(owner)
+    const { code: loginCode = "" } = await allowLogin(await signIn(workspace, person.id), login)
+    const tokens = [run.semaphores.token, key.secret, session.key!, link, invite, refresh_token, code, loginCode]
     const [before] = await entriesOf(workspace, "outcome=allowed")
     for (const token of tokens) await report(owner, token)
     const entries = (await entriesOf(workspace, "outcome=allowed")).filter(({ id }) => id > before!.id).toReversed()
@@ -257,7 +260,8 @@ onEachServer("The audit of reported tokens", (test) => {
         ["sign_in_link_reported Sam", "report", tokens[3]!.slice(-4)],
         [`invite_revoked ${email}`, "report", tokens[4]!.slice(-4)],
         ["agent_sign_in_ended Claude of Sam", "report", tokens[5]!.slice(-4)],
-        ["agent_code_reported Claude Code", "report", tokens[6]!.slice(-4)]
+        ["agent_code_reported Claude Code", "report", tokens[6]!.slice(-4)],
+        ["login_code_reported delivery on laptop", "report", tokens[7]!.slice(-4)]
       ]
     )
     assert.deepStrictEqual([...new Set(entries.map(({ address }) => address))], ["127.0.0.1"])

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import type {
   IdentityId,
+  LoginId,
   MailedProofId,
   PasskeyId,
   PersonId,
@@ -11,6 +12,7 @@ import type {
 import { Effect } from "effect"
 import { IdentitiesRepo, type IdentityRow } from "../../src/auth/IdentitiesRepo.ts"
 import { KnownDevicesRepo } from "../../src/auth/KnownDevicesRepo.ts"
+import { type LoginRow, LoginsRepo } from "../../src/auth/LoginsRepo.ts"
 import { type MailedProofRow, MailedProofsRepo } from "../../src/auth/MailedProofsRepo.ts"
 import { type PasskeyRow, PasskeysRepo } from "../../src/auth/PasskeysRepo.ts"
 import { type SignInFlowRow, SignInFlowsRepo } from "../../src/auth/SignInFlowsRepo.ts"
@@ -534,6 +536,68 @@ onEachStorage("Auth repositories", (it) => {
         const old = yield* addFlow()
         yield* addFlow({ createdAt: minute(11), expiresAt: minute(21) })
         assert.isUndefined(yield* repo.use(old, minute(2)))
+      })
+    )
+  })
+
+  it.describe("LoginsRepo", () => {
+    const addLogin = Effect.fnUntraced(function* (fields: Partial<LoginRow> = {}) {
+      const login: LoginRow = {
+        id: newId<LoginId>(),
+        state: "pending",
+        name: "delivery on laptop",
+        scopes: null,
+        keyExpiresAt: minute(100),
+        codeChallenge: unique("challenge"),
+        redirectUri: null,
+        userCodeHash: unique("code"),
+        address: "203.0.113.7",
+        createdAt: minute(1),
+        expiresAt: minute(11),
+        personId: null,
+        sessionId: null,
+        codeHash: null,
+        ...fields
+      }
+      yield* (yield* LoginsRepo).insert(login)
+      return login
+    })
+
+    it.effect("keeps what was asked for and what was decided, until it is over", () =>
+      Effect.gen(function* () {
+        const repo = yield* LoginsRepo
+        const login = yield* addLogin({ scopes: ["read"], redirectUri: "http://127.0.0.1:1/", userCodeHash: null })
+        const other = yield* addLogin()
+        assert.deepStrictEqual(yield* repo.find(login.id, minute(10)), login)
+        assert.isUndefined(yield* repo.find(login.id, minute(11)))
+        const decided = {
+          state: "allowed" as const,
+          name: "laptop",
+          scopes: null,
+          keyExpiresAt: minute(50),
+          expiresAt: minute(3),
+          personId: (yield* addPerson()).id,
+          sessionId: newId<SessionId>(),
+          codeHash: unique("code")
+        }
+        yield* repo.decide({ id: login.id, ...decided })
+        assert.deepStrictEqual(yield* repo.lock(login.id, minute(2)), { ...login, ...decided })
+        assert.isUndefined(yield* repo.lock(login.id, minute(3)))
+        assert.deepStrictEqual(yield* repo.find(other.id, minute(2)), other)
+        assert.isUndefined(yield* repo.endCode("none"))
+        assert.deepStrictEqual(yield* repo.endCode(decided.codeHash), { ...login, ...decided })
+        assert.isUndefined(yield* repo.find(login.id, minute(2)))
+        yield* repo.delete(other.id)
+        assert.isUndefined(yield* repo.find(other.id, minute(2)))
+      })
+    )
+
+    it.effect("forgets those that have expired", () =>
+      Effect.gen(function* () {
+        const repo = yield* LoginsRepo
+        const old = yield* addLogin()
+        yield* addLogin({ createdAt: minute(11), expiresAt: minute(21) })
+        assert.isUndefined(yield* repo.find(old.id, minute(2)))
       })
     )
   })

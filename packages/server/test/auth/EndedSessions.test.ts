@@ -14,7 +14,10 @@ import { IdentitiesRepo } from "../../src/auth/IdentitiesRepo.ts"
 import * as OidcProvider from "../../src/auth/OidcProvider.ts"
 import { Passkeys } from "../../src/auth/Passkeys.ts"
 import { PasskeysRepo } from "../../src/auth/PasskeysRepo.ts"
+import { Logins } from "../../src/auth/Logins.ts"
+import { LoginsRepo } from "../../src/auth/LoginsRepo.ts"
 import { type Browser, Sessions } from "../../src/auth/Sessions.ts"
+import type { Throttled } from "../../src/auth/Throttles.ts"
 import { TokenReports } from "../../src/auth/TokenReports.ts"
 import { DeploymentTokens } from "../../src/deploy/DeploymentTokens.ts"
 import { DeploymentTokensRepo } from "../../src/deploy/DeploymentTokensRepo.ts"
@@ -48,6 +51,7 @@ import {
   sharedStorages,
   withServicesOnEachStorage
 } from "../support/Storages.ts"
+import { newVerifier, redirectUri, startBody } from "./LoginScene.ts"
 
 /** A session that has ended makes nothing, also where its request was on its way (docs/contract.md, Sessions). */
 
@@ -125,6 +129,10 @@ const deploymentTokensIn = Effect.fnUntraced(function* ({ workspace }: Scene) {
     })
   }
 })
+
+/** From an address of its own, nothing is throttled. */
+const unthrottled = <A, E extends { readonly _tag: string }, R>(call: Effect.Effect<A, E | Throttled, R>) =>
+  Effect.catchTag(call, "Throttled", Effect.die)
 
 /** What a session can make. */
 const makings: ReadonlyArray<{
@@ -260,6 +268,41 @@ const makings: ReadonlyArray<{
     })
   },
   {
+    name: "the consent to a command line",
+    refusal: "Unauthorized",
+    blocked: "ok",
+    isOfMember: false,
+    prepare: Effect.fnUntraced(function* (scene) {
+      const logins = yield* Logins
+      const { id } = yield* Effect.orDie(logins.start(startBody(newVerifier(), { redirectUri }), unique("address")))
+      return {
+        make: answer(unthrottled(as(scene.session)(logins.decide(id, { allow: true }, unique("address"))))),
+        stored: Effect.flatMap(LoginsRepo, (repo) =>
+          Effect.map(repo.find(id, "1970-01-01T00:00:00.000Z"), (login) => (login!.state === "allowed" ? [id] : []))
+        ),
+        lock: lockSession(scene)
+      }
+    })
+  },
+  {
+    name: "the key of a command line",
+    refusal: "Unauthorized sign_in_failed",
+    blocked: "ok",
+    isOfMember: false,
+    prepare: Effect.fnUntraced(function* (scene) {
+      const logins = yield* Logins
+      const codeVerifier = newVerifier()
+      const { id, userCode } = yield* Effect.orDie(logins.start(startBody(codeVerifier), unique("address")))
+      const allowing = { allow: true, userCode: userCode! } as const
+      yield* Effect.orDie(as(scene.session)(logins.decide(id, allowing, unique("address"))))
+      return {
+        make: answer(unthrottled(logins.redeem(id, { codeVerifier }, unique("address")))),
+        stored: Effect.flatMap(ApiKeysRepo, (keys) => Effect.map(keys.ofPerson(scene.person.id), ids)),
+        lock: lockPerson(scene)
+      }
+    })
+  },
+  {
     name: "a passkey",
     refusal: "Unauthorized",
     blocked: "Forbidden session_blocked",
@@ -382,7 +425,8 @@ withServicesOnEachStorage("A session that ends while its request waits", (it) =>
         const made = (yield* as(scene.owner)(inventory.list)).filter(
           ({ createdBy, kind }) => kind !== "session" && createdBy?.kind === "user" && createdBy.id === scene.person.id
         )
-        assert.lengthOf(made, blocked === "ok" && name !== "a member" ? 1 : 0)
+        const isCredential = !["a member", "the consent to a command line"].includes(name)
+        assert.lengthOf(made, blocked === "ok" && isCredential ? 1 : 0)
         assert.isTrue(made.every((credential) => credential.blocked))
       })
     )

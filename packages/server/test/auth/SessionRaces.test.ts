@@ -3,15 +3,18 @@ import type { PersonId } from "@delivery/domain/Ids"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import { Logins } from "../../src/auth/Logins.ts"
 import { Passkeys } from "../../src/auth/Passkeys.ts"
 import { type Begun, type Browser, Sessions } from "../../src/auth/Sessions.ts"
 import { SignInLinks } from "../../src/auth/SignInLinks.ts"
 import { Throttles } from "../../src/auth/Throttles.ts"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { makeAuthenticateSession } from "../../src/identity/SessionAuthentication.ts"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { addPerson, unique } from "../identity/Scene.ts"
 import { SoftPasskey } from "../support/Authenticator.ts"
 import { baseUrl, layerServices, sharedStorages } from "../support/Storages.ts"
+import { newVerifier, redirectUri, startBody } from "./LoginScene.ts"
 
 /** Two servers of one database: what excludes each other, done at once. */
 
@@ -69,6 +72,53 @@ for (const storage of sharedStorages) {
           assert.isAtLeast(failures.filter((tag) => tag === "Unauthorized").length, 19)
           assert.strictEqual((yield* Effect.provideContext(authenticate(begun[0]!.token), second)).principal.id, id)
         }
+      })
+    )
+
+    it.effect("a login of the command line that is redeemed 50 times at once makes one key, at whichever server", () =>
+      Effect.gen(function* () {
+        const both = yield* servers
+        const [first] = both
+        const { id: personId } = yield* addPerson()
+        const { signedIn: as } = yield* Effect.provideContext(signedIn(personId), first)
+        const allowed = Effect.fnUntraced(function* (withBrowser: boolean) {
+          const logins = yield* Logins
+          const codeVerifier = newVerifier()
+          const asked = startBody(codeVerifier, withBrowser ? { redirectUri } : {})
+          const { id, userCode } = yield* logins.start(asked, unique("address"))
+          const typed = userCode === null ? {} : { userCode }
+          const { location } = yield* asCaller(as, logins.decide(id, { allow: true, ...typed }, unique("address")))
+          const code = location === null ? {} : { code: new URL(location).searchParams.get("code")! }
+          return { id, proof: { codeVerifier, ...code } }
+        })
+        for (const withBrowser of [true, false, true, false]) {
+          const { id, proof } = yield* Effect.provideContext(allowed(withBrowser), first)
+          const answers = yield* Effect.forEach(
+            Array.from({ length: 50 }, (_, index) => both[index % 2]!),
+            (server) =>
+              Effect.provideContext(
+                Effect.result(Effect.flatMap(Logins, (logins) => logins.redeem(id, proof, unique("address")))),
+                server
+              ),
+            atOnce
+          )
+          const made = answers.filter(Result.isSuccess).map(({ success }) => success.id)
+          assert.lengthOf(made, 1)
+          const failures = answers.filter(Result.isFailure).map(({ failure }) => failure._tag)
+          assert.deepStrictEqual(new Set(failures), new Set(["Unauthorized"]))
+          const stored = yield* Effect.provideContext(
+            Effect.flatMap(ApiKeysRepo, (keys) => keys.ofPerson(personId)),
+            first
+          )
+          assert.strictEqual(stored[0]!.id, made[0])
+        }
+        assert.lengthOf(
+          yield* Effect.provideContext(
+            Effect.flatMap(ApiKeysRepo, (keys) => keys.ofPerson(personId)),
+            first
+          ),
+          4
+        )
       })
     )
 

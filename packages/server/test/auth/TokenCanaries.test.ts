@@ -18,6 +18,7 @@ import { type Http, http, newDeployment, refresh, sessionIn, startRun, unique } 
 import { baseEnvironment, main, startServer } from "../support/ServerProcess.ts"
 import { startCollector } from "../telemetry/Collector.ts"
 import { scrape } from "../telemetry/Scrape.ts"
+import { allowLogin, newVerifier, redeemLogin, startLogin } from "./LoginScene.ts"
 
 /** Tokens appear in no place but the answers that give them; mail addresses in none where a host is watched. */
 
@@ -66,6 +67,21 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>, 
   await current.get("members")
   await person.as(pair.access_token).get("/agent/v1/me")
   await workspace.as(run.semaphores.token).post("semaphores/one/leases", { capacity: 1 })
+  const [loopback, device] = [await startLogin(owner), await startLogin(owner, { isDevice: true })]
+  const codeProof = await allowLogin(current, loopback)
+  // The key of this one is never fetched: its row stays.
+  await allowLogin(current, device)
+  for (const wrong of [
+    { ...codeProof, code: `${codeProof.code}x` },
+    { ...codeProof, codeVerifier: newVerifier() }
+  ]) {
+    errors.push((await redeemLogin(owner, loopback.id, wrong)).text)
+  }
+  const { body: loginKey } = await redeemLogin(owner, loopback.id, codeProof)
+  errors.push((await redeemLogin(owner, loopback.id, codeProof)).text)
+  const typed = device.userCode!
+  for (const secret of [loopback.verifier, device.verifier, typed, typed.replace("-", "")]) tokens.add(`otk_${secret}`)
+  const { code: unusedCode = "" } = await allowLogin(current, await startLogin(owner))
   const publisher = await workspace.post<TrustedPublisher>("trusted-publishers", gitHubPublisher(issuer.url))
   // The address that the server calls itself.
   const audience = new URL(invited.url!).origin
@@ -111,6 +127,9 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>, 
     run.semaphores.token,
     deployment.token,
     exchanged.body.apiKey,
+    loginKey.secret,
+    codeProof.code!,
+    unusedCode,
     link,
     proof,
     unused,
@@ -191,7 +210,7 @@ describe("Tokens", () => {
         newLink,
         issuer
       )
-      assert.lengthOf(tokens, 26)
+      assert.lengthOf(tokens, 33)
       assert.isAbove(errors.length, 200)
       const metrics = (await scrape(server.baseUrl)).text
       await server.end("SIGTERM")

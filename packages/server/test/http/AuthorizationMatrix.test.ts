@@ -29,6 +29,7 @@ import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { afterAll, assert } from "vitest"
 import { SoftPasskey } from "../support/Authenticator.ts"
 import { askForAccess, authorizeQuery } from "../agents/OAuthScene.ts"
+import { allowLogin, newVerifier, startBody, startLogin } from "../auth/LoginScene.ts"
 import {
   accept,
   accountKey,
@@ -157,7 +158,8 @@ const audited = new Set([
   "trustedPublishers",
   "tokens",
   "agents",
-  "auth"
+  "auth",
+  "logins"
 ])
 
 /** The person whose session it is; undefined for other callers. */
@@ -655,6 +657,30 @@ const rows: Readonly<Record<string, Row>> = {
   "authorizations.decide": {
     who: "a session",
     request: async (owner) => ({ params: { authorization: await askForAccess(owner) }, json: { allow: false } })
+  },
+  "logins.start": {
+    who: "everyone",
+    leaves: "nothing",
+    request: () => ({ json: startBody(newVerifier()), headers: newNetwork() })
+  },
+  "logins.program": {
+    who: "everyone",
+    request: async (owner) => ({ params: { login: (await startLogin(owner)).id } })
+  },
+  "logins.get": { who: "a session", request: async (owner) => ({ params: { login: (await startLogin(owner)).id } }) },
+  "logins.decide": {
+    who: "a session",
+    request: async (owner) => ({ params: { login: (await startLogin(owner)).id }, json: { allow: false } })
+  },
+  "logins.redeem": {
+    who: "everyone",
+    request: async (owner) => {
+      const login = await startLogin(owner)
+      // Somebody has only so many keys.
+      const { person } = await accept(owner, "viewer", email())
+      const json = await allowLogin(await signIn(owner, person.id), login)
+      return { params: { login: login.id }, json }
+    }
   },
   "oauth.token": {
     who: "everyone",

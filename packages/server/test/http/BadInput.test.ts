@@ -38,7 +38,8 @@ const targets: ReadonlyArray<Target> = (() => {
           path === "/v1/invites/accept" ||
           path === "/v1/tokens/report" ||
           path === "/v1/token-exchange" ||
-          (["auth", "authorizations"].includes(group.identifier) && !endpoint.middlewares.has(SessionAuthorization)),
+          (["auth", "authorizations", "logins"].includes(group.identifier) &&
+            !endpoint.middlewares.has(SessionAuthorization)),
         isOAuth: path.startsWith("/agent/oauth/")
       })
     }

@@ -5,7 +5,7 @@ import { onEachServer } from "../support/Http.ts"
 /** The service's own pages, as the server sends them. What they do is tested in browsers (test/browser). */
 
 onEachServer("The pages of the service", (test) => {
-  for (const path of ["/sign-in", "/invite", `/invites/itk_${"0".repeat(42)}`, "/authorize"]) {
+  for (const path of ["/sign-in", "/invite", `/invites/itk_${"0".repeat(42)}`, "/authorize", "/cli"]) {
     test(`${path} runs nothing but its own script, in no frame, and is kept by nobody`, async (owner) => {
       const { headers, status, text } = await owner.as(undefined).send("GET", path)
       assert.strictEqual(status, 200)

@@ -103,6 +103,7 @@ const untouched: ReadonlyArray<string> = [
   "invites",
   "auth",
   "authorizations",
+  "logins",
   "audit",
   "apiKeys",
   "accountApiKeys",

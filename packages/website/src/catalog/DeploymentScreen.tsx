@@ -25,6 +25,7 @@ import { deploymentQuery, deploymentsQuery, releasesQuery } from "./queries.ts"
 /** A product in an environment: what runs, since when, what is missing, and what ran before. */
 
 const SetVersion = later(() => import("./SetVersion.tsx"))
+const CompareDeployments = later(() => import("./CompareDeployments.tsx"))
 const DeploymentTokens = later(() => import("../deploy/DeploymentTokens.tsx"))
 
 interface Props {
@@ -160,14 +161,17 @@ const History = ({ deployment, slug }: Props) => {
 
 const views = [
   [undefined, "Releases"],
+  ["compare", "Compare"],
   ["tokens", "Tokens"]
 ] as const
+
+const otherViews = { compare: CompareDeployments, tokens: DeploymentTokens }
 
 const Views = () => (
   <Tabs label="Views of the deployment">
     {views.map(([view, label]) => (
       <Link
-        activeOptions={{ exact: true }}
+        activeOptions={{ exact: view === undefined }}
         className={tabClass}
         from="/w/$slug/deployments/$product/$environment"
         key={label}
@@ -183,6 +187,7 @@ const Views = () => (
 
 const Loaded = ({ deployment, slug }: Props) => {
   const { view } = useSearch({ from: "/w/$slug/deployments/$product/$environment" })
+  const Other = view === undefined ? undefined : otherViews[view]
   const { data: vault } = useQuery(vaultQuery(slug))
   const missing = missingSecrets(vault?.secrets ?? [], deployment.product.slug, deployment.environment.slug)
   return (
@@ -211,9 +216,9 @@ const Loaded = ({ deployment, slug }: Props) => {
         )}
       </section>
       <Views />
-      {view === "tokens" ? (
+      {Other !== undefined ? (
         <Suspense fallback={<SkeletonRows rows={3} />}>
-          <DeploymentTokens deployment={deployment} slug={slug} />
+          <Other deployment={deployment} slug={slug} />
         </Suspense>
       ) : (
         <div className="flex flex-col lg:flex-row">

@@ -1,25 +1,34 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { Environment } from "@delivery/domain/catalog/Environment"
+import type { Product } from "@delivery/domain/catalog/Product"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Secret } from "@delivery/domain/vault/Secret"
+import { Suspense, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
+import { mayAct, useRole } from "../api/session.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { counted, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
 import { vaultQuery } from "../vault/queries.ts"
+import { CatalogActions } from "./CatalogActions.tsx"
 import { EnvironmentName } from "./EnvironmentName.tsx"
-import { lastRun, matrixOf, missingSecrets } from "./matrix.ts"
-import { deploymentsQuery } from "./queries.ts"
+import { type Column, lastRun, matrixOf, missingSecrets } from "./matrix.ts"
+import { deploymentsQuery, environmentsQuery, productsQuery } from "./queries.ts"
 
 /** What runs where: products by environments. */
+
+const CatalogMenu = later(() => import("./CatalogMenu.tsx"))
+const DeploymentDialog = later(() => import("./DeploymentDialog.tsx"))
 
 interface CellProps {
   readonly deployment: Deployment
@@ -56,15 +65,57 @@ const Cell = ({ deployment, missing, run, slug }: CellProps) => (
   </Link>
 )
 
+interface NoCellProps {
+  readonly slug: string
+  readonly product: Deployment["product"]
+  readonly environment: Column
+  readonly mayAdd: boolean
+}
+
+/** Where a product does not run yet, and whoever may says that it does. */
+const NoCell = ({ environment, mayAdd, product, slug }: NoCellProps) => {
+  const [isAdding, setAdding] = useState(false)
+  if (!mayAdd) return <span className="text-faint px-3">not deployed</span>
+  return (
+    <>
+      <button
+        aria-label={`${product.name} in ${environment.name}: not deployed, add it`}
+        className="text-faint hover:bg-hover hover:text-text flex h-full min-h-15 w-full items-center gap-1.5 px-3 text-left"
+        onClick={() => setAdding(true)}
+        type="button"
+      >
+        <Icon name="plus" size={12} />
+        not deployed
+      </button>
+      {isAdding && (
+        <Suspense fallback={null}>
+          <DeploymentDialog environment={environment} onClose={() => setAdding(false)} product={product} slug={slug} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
 interface MatrixProps {
   readonly deployments: ReadonlyArray<Deployment>
+  readonly products: ReadonlyArray<Product>
+  readonly environments: ReadonlyArray<Environment>
   readonly runs: ReadonlyArray<TestRunSummary>
   readonly secrets: ReadonlyArray<Secret>
   readonly slug: string
 }
 
-const Matrix = ({ deployments, runs, secrets, slug }: MatrixProps) => {
-  const { columns, rows } = matrixOf(deployments)
+const Matrix = ({ deployments, environments, products, runs, secrets, slug }: MatrixProps) => {
+  const { columns, rows } = matrixOf(deployments, products, environments)
+  const role = useRole(slug)
+  const [mayAdd, mayManage] = [mayAct(role, "member"), mayAct(role, "admin")]
+  const menuOf = (subject: Product | Environment | undefined) =>
+    mayManage &&
+    subject !== undefined && (
+      <Suspense fallback={null}>
+        <CatalogMenu slug={slug} subject={subject} />
+      </Suspense>
+    )
   return (
     <div className="relative overflow-x-auto" role="region" aria-label="Deployments" tabIndex={0}>
       <table className="w-full border-collapse text-left">
@@ -79,7 +130,10 @@ const Matrix = ({ deployments, runs, secrets, slug }: MatrixProps) => {
                 key={column.slug}
                 scope="col"
               >
-                <EnvironmentName environment={column} />
+                <span className="flex items-center justify-between gap-2">
+                  <EnvironmentName environment={column} />
+                  {menuOf(environments.find((one) => one.slug === column.slug))}
+                </span>
               </th>
             ))}
           </tr>
@@ -88,15 +142,20 @@ const Matrix = ({ deployments, runs, secrets, slug }: MatrixProps) => {
           {rows.map(({ cells, product }) => (
             <tr className="border-border border-b" key={product.slug}>
               <th className="bg-surface sticky left-0 z-10 max-w-32 px-4 font-medium sm:max-w-60" scope="row">
-                <span className="foreign block truncate" title={product.name}>
-                  {product.name}
+                <span className="flex items-center justify-between gap-2">
+                  <span className="min-w-0">
+                    <span className="foreign block truncate" title={product.name}>
+                      {product.name}
+                    </span>
+                    <span className="text-muted text-xs font-normal">{product.type}</span>
+                  </span>
+                  {menuOf(products.find((one) => one.slug === product.slug))}
                 </span>
-                <span className="text-muted text-xs font-normal">{product.type}</span>
               </th>
               {cells.map((cell, index) => (
                 <td className="border-border h-px border-l p-0" key={columns[index]!.slug}>
                   {cell === undefined ? (
-                    <span className="text-faint px-3">not deployed</span>
+                    <NoCell environment={columns[index]!} mayAdd={mayAdd} product={product} slug={slug} />
                   ) : (
                     <Cell
                       deployment={cell}
@@ -115,30 +174,43 @@ const Matrix = ({ deployments, runs, secrets, slug }: MatrixProps) => {
   )
 }
 
-const command = (slug: string) => `curl -X POST ${serviceUrl}/v1/workspaces/${slug}/deployments \\
+const command = (slug: string) => `curl -X POST ${serviceUrl}/v1/workspaces/${slug}/products \\
   -H "Authorization: Bearer $DELIVERY_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"product": "shop", "environment": "staging", "baseUrl": "https://staging.shop.example.com"}'`
+  -d '{"slug": "shop", "name": "Shop", "type": "website"}'`
 
 const DeploymentsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/deployments" })
-  const { data, error, refetch } = useQuery(deploymentsQuery(slug))
+  const deployments = useQuery(deploymentsQuery(slug))
+  const products = useQuery(productsQuery(slug))
+  const environments = useQuery(environmentsQuery(slug))
   const { data: runs } = useQuery(latestRunsQuery(slug))
   const { data: vault } = useQuery(vaultQuery(slug))
+  const failed = [deployments, products, environments].find(({ error }) => error !== null)
+  const mayManage = mayAct(useRole(slug), "admin")
   return (
     <>
-      <Header crumbs={[]} title="Deployments" />
-      {data === undefined ? (
-        error === null ? (
+      <Header actions={mayManage && <CatalogActions slug={slug} />} crumbs={[]} title="Deployments" />
+      {deployments.data === undefined || products.data === undefined || environments.data === undefined ? (
+        failed === undefined ? (
           <SkeletonRows rows={8} />
         ) : (
-          <FailureView error={error} onRetry={() => void refetch()} />
+          <FailureView error={failed.error} onRetry={() => void failed.refetch()} />
         )
-      ) : data.deployments.length === 0 ? (
+      ) : products.data.products.length + environments.data.environments.length === 0 ? (
         <Empty command={command(slug)} icon="deployments" title="Which version runs where appears here">
-          Say of a product in which environment it runs. Products and environments come first: see the API description.
+          {mayManage
+            ? "Add what you ship, then the environments that it runs in. A script can do the same:"
+            : "An admin adds what you ship, and the environments that it runs in."}
         </Empty>
       ) : (
-        <Matrix deployments={data.deployments} runs={runs?.runs ?? []} secrets={vault?.secrets ?? []} slug={slug} />
+        <Matrix
+          deployments={deployments.data.deployments}
+          environments={environments.data.environments}
+          products={products.data.products}
+          runs={runs?.runs ?? []}
+          secrets={vault?.secrets ?? []}
+          slug={slug}
+        />
       )}
     </>
   )

@@ -16,21 +16,33 @@ export interface MatrixRow {
   readonly cells: ReadonlyArray<Deployment | undefined>
 }
 
-/** Environments that have deployments, production last; products by name. */
+const bySlug = <A extends { readonly slug: string }>(...lists: ReadonlyArray<ReadonlyArray<A>>): ReadonlyArray<A> => [
+  ...new Map(lists.flat().map((one) => [one.slug, one])).values()
+]
+
+/** Environments with production last; products by name. */
 export const matrixOf = (
-  deployments: ReadonlyArray<Deployment>
+  deployments: ReadonlyArray<Deployment>,
+  products: ReadonlyArray<Deployment["product"]> = [],
+  environments: ReadonlyArray<Deployment["environment"]> = []
 ): { readonly columns: ReadonlyArray<Column>; readonly rows: ReadonlyArray<MatrixRow> } => {
-  const environments = new Map(deployments.map(({ environment }) => [environment.slug, environment]))
-  const columns = [...environments.values()].toSorted(
+  const columns = bySlug(
+    environments,
+    deployments.map(({ environment }) => environment)
+  ).toSorted(
     (a, b) => Number(a.class === "production") - Number(b.class === "production") || a.name.localeCompare(b.name)
   )
-  const products = new Map(deployments.map(({ product }) => [product.slug, product]))
-  const rows = [...products.values()].map((product) => ({
-    product,
-    cells: columns.map(({ slug }) =>
-      deployments.find((one) => one.product.slug === product.slug && one.environment.slug === slug)
-    )
-  }))
+  const rows = bySlug(
+    products,
+    deployments.map(({ product }) => product)
+  )
+    .toSorted((a, b) => a.name.localeCompare(b.name))
+    .map((product) => ({
+      product,
+      cells: columns.map(({ slug }) =>
+        deployments.find((one) => one.product.slug === product.slug && one.environment.slug === slug)
+      )
+    }))
   return { columns, rows }
 }
 

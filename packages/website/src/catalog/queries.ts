@@ -31,3 +31,21 @@ export const releasesQuery = (slug: string, product: string, environment: string
     queryKey: workspaceKey(slug, "releases", product, environment),
     queryFn: ({ signal }) => client.releases.history({ params: { slug, product, environment }, query: {} }, { signal })
   })
+
+/** What is archived of the catalog. */
+export const archivedQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "products", "archived"),
+    queryFn: async ({ signal }) => {
+      const query = { archived: "only" } as const
+      const [{ products }, { environments }] = await Promise.all([
+        client.products.list({ params: { slug }, query }, { signal }),
+        client.environments.list({ params: { slug }, query }, { signal })
+      ])
+      return { products, environments }
+    }
+  })
+
+/** The starts of the keys of what a change of products, environments and deployments makes old. */
+export const catalogKeys = (slug: string) =>
+  ["products", "environments", "deployments", "vault"].map((kind) => workspaceKey(slug, kind))

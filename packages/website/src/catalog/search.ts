@@ -1,7 +1,17 @@
+const views = ["tokens", "compare"] as const
+
 /** What stands in the address of a deployment. */
 export interface DeploymentSearch {
-  readonly view?: "tokens"
+  readonly view?: (typeof views)[number]
+  /** The slug of the environment that it is compared with. */
+  readonly with?: string
 }
 
-export const readDeploymentSearch = (search: Readonly<Record<string, unknown>>): DeploymentSearch =>
-  search["view"] === "tokens" ? { view: "tokens" } : {}
+export const readDeploymentSearch = (search: Readonly<Record<string, unknown>>): DeploymentSearch => {
+  const view = views.find((one) => one === search["view"])
+  const other = search["with"]
+  return {
+    ...(view === undefined ? {} : { view }),
+    ...(view === "compare" && typeof other === "string" && other !== "" ? { with: other } : {})
+  }
+}

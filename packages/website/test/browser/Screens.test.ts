@@ -53,6 +53,7 @@ const screens = (): Readonly<Record<string, string>> => ({
   "Trends, none": "/w/main/trends?product=billing&environment=review",
   Deployments: "/w/main/deployments",
   Deployment: "/w/main/deployments/shop/production",
+  "Compare deployments": "/w/main/deployments/shop/production?view=compare",
   Vault: "/w/main/vault",
   "Compare environments": "/w/main/vault/compare?product=shop",
   Secret: "/w/main/products/shop/secrets/DATABASE_URL",
@@ -114,6 +115,27 @@ const overlays: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.goto(`${site.origin}/w/main/vault`)
     await page.getByRole("button", { name: "Add secret" }).click()
     await page.getByRole("dialog").getByLabel("Name").waitFor()
+  },
+  "New ticket": async (page) => {
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}/tests/${test}`)
+    await page.getByRole("button", { name: "Create ticket" }).click()
+    await page.getByRole("dialog", { name: "New ticket" }).waitFor()
+  },
+  "Add a product": async (page) => {
+    await page.goto(`${site.origin}/w/main/deployments`)
+    await page.getByRole("button", { name: "Product", exact: true }).click()
+    await page.getByRole("dialog").getByLabel("Slug").waitFor()
+  },
+  "Add an environment": async (page) => {
+    await page.goto(`${site.origin}/w/main/deployments`)
+    await page.getByRole("button", { name: "Environment", exact: true }).click()
+    await page.getByRole("dialog").getByLabel("Slug").waitFor()
+  },
+  "Archived products": async (page) => {
+    await page.goto(`${site.origin}/w/main/deployments`)
+    await page.getByRole("button", { name: "More", exact: true }).click()
+    await page.getByRole("menuitem", { name: /Archived/ }).click()
+    await page.getByRole("dialog").getByText("Nothing is archived.").waitFor()
   },
   Invite: async (page) => {
     await page.goto(`${site.origin}/w/main/settings/members`)

@@ -1,0 +1,45 @@
+import { lazy, Suspense, useState } from "react"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { Menu } from "../ui/Menu.tsx"
+
+const dialogs = {
+  product: lazy(() => import("./ProductDialog.tsx")),
+  environment: lazy(() => import("./EnvironmentDialog.tsx")),
+  archived: lazy(() => import("./ArchivedDialog.tsx"))
+}
+
+/** What an admin adds to the catalog, and brings back. */
+export const CatalogActions = ({ slug }: { readonly slug: string }) => {
+  const [shown, setShown] = useState<keyof typeof dialogs>()
+  const Shown = shown === undefined ? undefined : dialogs[shown]
+  useKeys([
+    { keys: "c", label: "Add a product", group: "Deployments", run: () => setShown("product") },
+    { keys: "e", label: "Add an environment", group: "Deployments", run: () => setShown("environment") }
+  ])
+  return (
+    <>
+      <Menu
+        groups={[{ items: [{ label: "Archived products and environments", onSelect: () => setShown("archived") }] }]}
+        label="More"
+        trigger={(props) => (
+          <button {...props} aria-label="More" className={buttonClass("quiet")} type="button">
+            <Icon name="more" />
+          </button>
+        )}
+      />
+      <Button icon="plus" onClick={() => setShown("environment")}>
+        Environment
+      </Button>
+      <Button icon="plus" look="primary" onClick={() => setShown("product")}>
+        Product
+      </Button>
+      {Shown !== undefined && (
+        <Suspense fallback={null}>
+          <Shown onClose={() => setShown(undefined)} slug={slug} />
+        </Suspense>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import type { Environment, EnvironmentClass } from "@delivery/domain/catalog/Environment"
+import { useState } from "react"
+import { client } from "../api/client.ts"
+import { issueAt } from "../api/failures.ts"
+import { FormDialog } from "../api/FormDialog.tsx"
+import { useAction } from "../api/useAction.ts"
+import { Input } from "../ui/Field.tsx"
+import { Select } from "../ui/Select.tsx"
+import { NameAndSlug, useNameAndSlug } from "./NameAndSlug.tsx"
+import { catalogKeys } from "./queries.ts"
+
+interface Props {
+  readonly slug: string
+  /** The one to change; without it, a new one is made. */
+  readonly environment?: Environment | undefined
+  readonly onClose: () => void
+}
+
+const classes = [
+  { value: "non-production", label: "Non-production", hint: "members may read secrets" },
+  { value: "production", label: "Production", hint: "nobody may read secrets" }
+] as const
+
+/** Adds an environment, or changes one. */
+const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => {
+  const naming = useNameAndSlug(environment)
+  const [kind, setKind] = useState<EnvironmentClass>(environment?.class ?? "non-production")
+  const [emoji, setEmoji] = useState(environment?.emoji ?? "")
+  const save = useAction({
+    act: () => {
+      const payload = {
+        name: naming.name.trim(),
+        slug: naming.slug,
+        class: kind,
+        emoji: emoji.trim() === "" ? null : emoji.trim()
+      }
+      return environment === undefined
+        ? client.environments.create({ params: { slug: workspace }, payload })
+        : client.environments.update({ params: { slug: workspace, environment: environment.id }, payload })
+    },
+    changes: catalogKeys(workspace),
+    done: ({ name }) => ({ title: environment === undefined ? `${name} was added` : `${name} was changed` }),
+    onDone: onClose
+  })
+  return (
+    <FormDialog
+      action={environment === undefined ? "Add environment" : "Save"}
+      doing={save}
+      fields={["name", "slug", "emoji"]}
+      isReady={naming.name.trim() !== "" && naming.slug !== ""}
+      onClose={onClose}
+      title={environment === undefined ? "Add an environment" : "Change the environment"}
+    >
+      <NameAndSlug error={save.error} placeholder="Staging" value={naming} />
+      <Select label="Class" onChange={setKind} options={classes} value={kind} />
+      <Input
+        autoComplete="off"
+        hint="Stands before the name; may be empty"
+        issue={issueAt(save.error, "emoji")}
+        label="Emoji"
+        maxLength={16}
+        onChange={(event) => setEmoji(event.target.value)}
+        value={emoji}
+      />
+    </FormDialog>
+  )
+}
+
+export default EnvironmentDialog
