@@ -30,6 +30,7 @@ const slow = [
   "packages/cli/test/RunsPlaywright.test.ts",
   "packages/cli/test/SecretsDocs.test.ts",
   "packages/cli/test/SecretsRun.test.ts",
+  "packages/cli/test/WrongSettings.test.ts",
   "packages/playwright/test/**/*.test.ts",
   ...browsers,
   "packages/vitest/test/**/*.test.ts",

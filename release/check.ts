@@ -170,21 +170,17 @@ interface Started {
 const startServer = async (project: string): Promise<Started> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [join(project, "node_modules/@delivery/server/dist/cli/main.js"), "serve"],
-    {
-      cwd: project,
-      env: {
-        ...plainEnvironment,
-        PORT: String(port),
-        BASE_URL: url,
-        DATA_DIR: join(project, "data"),
-        BOOTSTRAP_API_KEY: apiKey
-      },
-      stdio: ["ignore", "pipe", "pipe"]
-    }
-  )
+  const child: ChildProcess = spawn(process.execPath, [join(project, "node_modules/.bin/delivery-server"), "serve"], {
+    cwd: project,
+    env: {
+      ...plainEnvironment,
+      PORT: String(port),
+      BASE_URL: url,
+      DATA_DIR: join(project, "data"),
+      BOOTSTRAP_API_KEY: apiKey
+    },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   const output: Array<string> = []
   for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (part: Buffer) => output.push(part.toString()))
   const isReady = () =>
@@ -234,7 +230,7 @@ const checkSecretsRun = async (project: string, node: string, environment: Reado
   const away = { ...environment, DELIVERY_URL: `http://127.0.0.1:${await freePort()}` }
   for (const [env, expected] of [
     [environment, /^$/],
-    [away, /ECONNREFUSED\. Starting with the values of values, which are /]
+    [away, /ECONNREFUSED\)\. Starting with the values of values, which are /]
   ] as const) {
     const { stderr, stdout } = await start(env)
     if (stdout !== "It's ready\n" || !expected.test(stderr)) {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import tailwind from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
@@ -14,9 +15,10 @@ const parts =
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwind(), onlyCalledRoutes()],
-  // React has had it for years: its stand-in for older ones would be in the first screen.
+  // React has had it for years: its stand-in for older ones would be in the first screen. So would Node's reasons of no answer.
   resolve: {
     alias: [
+      { find: "@delivery/domain/NoAnswer", replacement: fileURLToPath(import.meta.resolve("./build/noAnswer.ts")) },
       {
         find: /^use-sync-external-store\/shim\/with-selector(?:\.js)?$/,
         replacement: "use-sync-external-store/with-selector"

@@ -76,9 +76,9 @@ describe("The website", () => {
     await page.goto(`${site.origin}/w/main/test-runs?result=failed`)
     await page.waitForURL(/\/sign-in/)
     const other = await site.signIn()
-    await page.goto(`${site.origin}/sign-in?returnTo=${encodeURIComponent("/w/main/deployments")}`)
+    await other.goto(`${site.origin}/sign-in?returnTo=${encodeURIComponent("/w/main/deployments")}`)
     await other.waitForURL(/\/w\/main\/deployments$/)
-    await page.goto(`${site.origin}/`)
+    await other.goto(`${site.origin}/`)
     await other.waitForURL(/\/w\/main\/?$/)
   })
 

@@ -194,7 +194,8 @@ describe("Credentials", () => {
       `fetch("/auth/v1/session").then((answer) => answer.json())`
     )
     await page.evaluate(`fetch("/auth/v1/sessions/${session.id}", { method: "DELETE" })`)
-    await page.getByRole("link", { name: "Members" }).click()
+    // Whether or not the page has noticed by then, and says so over the link.
+    await page.getByRole("link", { name: "Members" }).dispatchEvent("click")
     await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
     await page.getByRole("link", { name: "Sign in", exact: true }).click()
     await page.waitForURL(/\/sign-in\?returnTo=/)
