@@ -1,8 +1,9 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { counted, formatDuration, visible, withoutColours } from "../ui/format.ts"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
@@ -10,7 +11,7 @@ import { type FailureRow, firstLine } from "./failureRows.ts"
 
 /** The tests of a run: thousands of rows, of which those in view are drawn. */
 
-const TraceLink = lazy(() => import("./TraceLink.tsx"))
+const TraceLink = later(() => import("./TraceLink.tsx"))
 
 const tones = { new: "danger", known: "plain", muted: "plain" } as const
 const meanings = {
