@@ -5,7 +5,7 @@ import { call } from "./Calls.ts"
 import { callFailure, Failure } from "./Failure.ts"
 import { given, optionalText, textOr } from "./Flags.ts"
 import { openPage } from "./OpenPage.ts"
-import { colour, note, oneLine, plainLines, print, table } from "./Output.ts"
+import { colour, note, oneLine, plainLines, print, table, noteNow } from "./Output.ts"
 import { runNumber } from "./RunNumber.ts"
 import { retry, trace } from "./RunsPlaywright.ts"
 import { connection, connectionFlags, Json } from "./Settings.ts"
@@ -72,9 +72,9 @@ const publish = Command.make(
           at,
           { again, attach, files, ...given(options) },
           {
-            note: (line) => void process.stderr.write(`${line}\n`),
+            note: noteNow,
             progress: (line) => {
-              if (!isJson && process.stderr.isTTY) process.stderr.write(`${line}\n`)
+              if (!isJson && process.stderr.isTTY) noteNow(line)
             }
           }
         ),

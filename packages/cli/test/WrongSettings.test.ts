@@ -54,6 +54,23 @@ describe("delivery, set up in a wrong way", () => {
     }
   })
 
+  it("prints what a service says without obeying it", async () => {
+    const hostile = createServer((request, answer) => {
+      const message = "bad \u001b]0;OWNED\u0007\u001b[2J\u202E\u009b31m"
+      request.resume()
+      answer.writeHead(403, { "content-type": "application/json" })
+      answer.end(JSON.stringify({ _tag: "Forbidden", message, reason: "x" }))
+    }).listen(0, "127.0.0.1")
+    service.afterwards(() => hostile.close())
+    await once(hostile, "listening")
+    const url = `http://127.0.0.1:${(hostile.address() as AddressInfo).port}`
+    for (const args of [["status"], ["tickets", "list"], ["runs", "show", "1"], ["login", "--device"], publish]) {
+      const ended = await service.home().delivery([...args, "--url", url], { env: { DELIVERY_API_KEY: apiKey } })
+      assert.match(ended.err + ended.out, /bad/, args.join(" "))
+      assert.notMatch(ended.err + ended.out, /[^\P{C}\n]/u, args.join(" "))
+    }
+  })
+
   it("ends at once when it is interrupted while it waits for an answer", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1")
     service.afterwards(() => (silent.closeAllConnections(), silent.close()))

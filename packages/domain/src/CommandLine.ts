@@ -3,9 +3,14 @@ import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
 
 /** How the command lines of the service report failures and end. */
 
+/** Text that a terminal prints and does not obey, whoever wrote it. Its lines stay. */
+export const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]/gu, " ").replaceAll(/\p{Cf}/gu, "")
+
 /** The text without keys and tokens, of which somebody may have given one as an argument by mistake. */
 const withoutTokens = (text: string): string =>
-  text.replaceAll(/\b([a-z]tk_)[0-9A-Za-z]{8,}/g, "$1…").replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, "eyJ…")
+  printable(text)
+    .replaceAll(/\b([a-z]tk_)[0-9A-Za-z]{8,}/g, "$1…")
+    .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, "eyJ…")
 
 /**
  * Prints why a command failed, on standard error.

@@ -1,10 +1,11 @@
 import { Schema } from "effect"
+import { Body } from "../Body.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 /** How long a signed URL works, in milliseconds. */
 export const signedUrlMillis = 5 * 60_000
 
-export const SignFileUrl = Schema.Struct({
+export const SignFileUrl = Body({
   path: Schema.String.annotate({ description: "The path of the file in the run.", examples: ["checkout/trace.zip"] })
 }).annotate({
   identifier: "SignFileUrl",
