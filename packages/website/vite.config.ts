@@ -5,11 +5,11 @@ import { defineConfig } from "vite"
 import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|later|toast)\.)/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts =
-  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since|SureButton))\./
+  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since))\./
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({

@@ -150,7 +150,7 @@ const offer = (news, text = "") => {
 // Asks the person of the session for a proof that they have, which is fresh then.
 const confirmWho = async (session, message, ...more) => {
   const { person } = session
-  const ways = await waysIn(person)
+  const ways = await waysIn()
   const hasPasskey = hasPasskeys() && ways.passkeys.length > 0
   const isProven = person.emailVerifiedAt !== null
   // A proven address is enough for a provider that has verified it, too.

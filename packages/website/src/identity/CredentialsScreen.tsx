@@ -5,6 +5,7 @@ import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
+import { meQuery } from "../api/session.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -36,7 +37,8 @@ const Actions = ({ credential, isThis, slug }: RowProps) => {
   const block = useAction({
     act: () => client.credentials.block({ params }),
     done: () => ({ title: `${name} is blocked` }),
-    changes
+    // Without access there is nothing to read: the frame says so.
+    changes: isThis ? [meQuery.queryKey] : changes
   })
   const unblock = useAction({
     act: () => client.credentials.unblock({ params }),

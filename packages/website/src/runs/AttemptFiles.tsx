@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
+import { later } from "../ui/later.tsx"
 
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
 
-const ImageDiffView = lazy(() => import("./ImageDiffView.tsx"))
-const TraceRow = lazy(() => import("./TraceRow.tsx"))
+const ImageDiffView = later(() => import("./ImageDiffView.tsx"))
+const TraceRow = later(() => import("./TraceRow.tsx"))
 
 interface Props {
   readonly files: ReadonlyArray<string>

@@ -9,6 +9,8 @@ interface Props {
   readonly isWide?: boolean
   /** Only an answer closes it, not a click beside it. */
   readonly isPersistent?: boolean
+  /** Only one of its actions closes it: what it shows does not come back. */
+  readonly isKeptOpen?: boolean
   readonly onClose: () => void
   readonly children: ReactNode
   /** What can be done, the primary action last. */
@@ -34,6 +36,7 @@ export const Dialog = ({
   actions,
   children,
   description,
+  isKeptOpen = false,
   isPersistent = false,
   isWide = false,
   onClose,
@@ -41,7 +44,11 @@ export const Dialog = ({
 }: Props) => {
   useFocusBack()
   return (
-    <Base.Root disablePointerDismissal={isPersistent} onOpenChange={(isOpen) => isOpen || onClose()} open>
+    <Base.Root
+      disablePointerDismissal={isPersistent || isKeptOpen}
+      onOpenChange={(isOpen) => isOpen || isKeptOpen || onClose()}
+      open
+    >
       <Base.Portal>
         <Base.Backdrop className="animate-appear fixed inset-0 z-30 bg-[oklch(0_0_0/0.45)]" />
         <Base.Popup
@@ -58,9 +65,11 @@ export const Dialog = ({
             <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">{actions}</footer>
           )}
           {/* Behind all else, so that the keyboard begins with what the dialog is for. */}
-          <div className="absolute top-3 right-3">
-            <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
-          </div>
+          {!isKeptOpen && (
+            <div className="absolute top-3 right-3">
+              <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
+            </div>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

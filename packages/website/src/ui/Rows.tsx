@@ -1,9 +1,10 @@
-import { type KeyboardEvent, lazy, type ReactNode, type RefObject, Suspense, useRef } from "react"
+import { type KeyboardEvent, type ReactNode, type RefObject, Suspense, useRef } from "react"
+import { later } from "./later.tsx"
 import { useRows } from "./useRows.ts"
 
 /** Rows of one height: a few are drawn as they are; of many those in view, by a part that is loaded then. */
 
-const VirtualRows = lazy(() => import("./VirtualRows.tsx"))
+const VirtualRows = later(() => import("./VirtualRows.tsx"))
 
 /** As many as fill a large screen. */
 const fewRows = 60

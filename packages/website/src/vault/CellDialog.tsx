@@ -6,6 +6,7 @@ import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
+import { Sure } from "../api/Sure.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
@@ -186,10 +187,10 @@ const useWrite = ({ cell, onClose, secret, slug }: Props) => {
 }
 
 const Edit = (props: Props) => {
-  const { cell } = props
+  const { cell, secret } = props
   const [text, setText] = useState("")
-  const [isSure, setSure] = useState(false)
   const write = useWrite(props)
+  const clear = useWrite(props)
   const failure = write.error === null ? undefined : failureOf(write.error)
   const isConflict = failure?.reason === "version_mismatch"
   return (
@@ -248,14 +249,13 @@ const Edit = (props: Props) => {
         />
         <span className="flex-1" />
         {cell.hasValue && (
-          <Button
-            isBusy={write.isPending}
-            look={isSure ? "danger" : "quiet"}
-            onBlur={() => setSure(false)}
-            onClick={() => (isSure ? write.mutate({ kind: "clear" }) : setSure(true))}
+          <Sure
+            doing={{ ...clear, mutate: () => clear.mutate({ kind: "clear" }) }}
+            title={`Clear ${secret.name} in ${cell.environment.name}?`}
+            verb="Clear value"
           >
-            {isSure ? "Really clear? Products lose it" : "Clear value"}
-          </Button>
+            <p>Products that read it from now on get none. Its versions stay: you can restore this one at any time.</p>
+          </Sure>
         )}
       </div>
     </form>

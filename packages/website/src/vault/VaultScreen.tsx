@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { VaultSecrets } from "@delivery/domain/vault/Secret"
-import { lazy, Suspense, useMemo, useRef, useState } from "react"
+import { Suspense, useMemo, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -9,6 +9,7 @@ import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { type Drafts, type Place, withDraft } from "./drafts.ts"
@@ -21,9 +22,9 @@ import type { Overlay } from "./VaultOverlay.tsx"
 
 /** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
 
-const BatchBar = lazy(() => import("./BatchBar.tsx"))
-const NoSecrets = lazy(() => import("./NoSecrets.tsx"))
-const VaultOverlay = lazy(() => import("./VaultOverlay.tsx"))
+const BatchBar = later(() => import("./BatchBar.tsx"))
+const NoSecrets = later(() => import("./NoSecrets.tsx"))
+const VaultOverlay = later(() => import("./VaultOverlay.tsx"))
 
 const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: string }) => {
   const search = useSearch({ from: "/w/$slug/vault" })

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import type { Webhook } from "@delivery/domain/webhooks/Webhook"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
@@ -13,6 +13,7 @@ import { Button } from "../ui/Button.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { webhookQuery } from "./queries.ts"
@@ -21,8 +22,8 @@ import { attemptText, hostOf, kindsText } from "./words.ts"
 
 /** A webhook: where it sends what, whether that arrives, and what can be done with it. */
 
-const WebhookForm = lazy(() => import("./WebhookForm.tsx"))
-const RotateSecret = lazy(() => import("./RotateSecret.tsx"))
+const WebhookForm = later(() => import("./WebhookForm.tsx"))
+const RotateSecret = later(() => import("./RotateSecret.tsx"))
 
 interface Props {
   readonly webhook: Webhook

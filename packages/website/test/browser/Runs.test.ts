@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded, seedLargeRun } from "../support/Seed.ts"
-import { type Site, startSite } from "../support/Site.ts"
+import { isLive, type Site, startSite } from "../support/Site.ts"
 
 /** Runs, a run and a test in a real browser, by keyboard, with changes of others. */
 
@@ -21,28 +21,45 @@ afterAll(async () => {
 
 const row = (page: Page, run: number) => page.getByRole("list", { name: "Runs" }).getByRole("link", { name: `#${run}` })
 
-/** That the page follows what others do. */
-const isLive = (page: Page) =>
-  page.getByRole("navigation", { name: "Workspace" }).getByText("Live", { exact: true }).waitFor()
+const runOf = (subject: string) => ({
+  product: "shop",
+  environment: "staging",
+  baseUrl: "https://staging.shop.example.com",
+  git: { branch: "main", sha: "a".repeat(40), dirty: false, subject },
+  machine: { hostname: "ci-7", platform: "linux" },
+  selection: { coverage: null, folders: [], caseIds: [] }
+})
 
-const start = (subject: string) =>
-  site.call<{ number: number }>("POST", "test-runs", {
-    product: "shop",
-    environment: "staging",
-    baseUrl: "https://staging.shop.example.com",
-    git: { branch: "main", sha: "a".repeat(40), dirty: false, subject },
-    machine: { hostname: "ci-7", platform: "linux" },
-    selection: { coverage: null, folders: [], caseIds: [] }
-  })
+const start = (subject: string) => site.call<{ number: number }>("POST", "test-runs", runOf(subject))
+
+const finishOf = (tests: ReadonlyArray<object>) => ({
+  interrupted: false,
+  durationMs: 1_000,
+  error: null,
+  cleanup: null,
+  tests
+})
+
+const passedTest = (title: string) => ({
+  caseId: title,
+  title,
+  file: "tests/checkout.spec.ts",
+  coverage: "critical",
+  testKind: "journey",
+  priority: null,
+  files: [],
+  attempt: {
+    status: "passed",
+    durationMs: 1_000,
+    startedAt: new Date().toISOString(),
+    errorMessage: null,
+    errorStack: null,
+    files: []
+  }
+})
 
 const finish = (run: number, tests: ReadonlyArray<object>) =>
-  site.call("POST", `test-runs/${run}/finish`, {
-    interrupted: false,
-    durationMs: 1_000,
-    error: null,
-    cleanup: null,
-    tests
-  })
+  site.call("POST", `test-runs/${run}/finish`, finishOf(tests))
 
 describe("Runs", () => {
   it("are filtered by keyboard, and the address says how", async () => {
@@ -95,6 +112,31 @@ describe("Runs", () => {
     await finish(number, [])
     await other.getByText("No tests ran.").first().waitFor()
     await row(list, number).getByText("Failed").waitFor()
+  })
+})
+
+describe("A run of shards", () => {
+  it("shows what each shard has reported, as soon as it has", async () => {
+    const startShard = (index: number) =>
+      site.call<{ number: number }>("POST", "test-runs", {
+        ...runOf("In two jobs"),
+        build: "4711",
+        shard: { index, total: 2 }
+      })
+    const finishShard = (run: number, index: number, tests: ReadonlyArray<object>) =>
+      site.call("POST", `test-runs/${run}/finish`, { ...finishOf(tests), shard: { index, total: 2 } })
+    const { number } = await startShard(1)
+    await startShard(2)
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}?view=tests`)
+    await isLive(page)
+    await page.getByText("0 of 2 shards finished").waitFor()
+    await finishShard(number, 1, [passedTest("pays by card")])
+    await page.getByText("1 of 2 shards finished").waitFor()
+    await page.getByRole("link", { name: /pays by card/ }).waitFor()
+    await finishShard(number, 2, [passedTest("pays by invoice")])
+    await page.getByText("2 of 2 shards finished").waitFor()
+    await page.getByRole("link", { name: /pays by invoice/ }).waitFor()
   })
 })
 

@@ -130,6 +130,11 @@ describe("The website", () => {
         getComputedStyle(document.body).colorScheme
       ])
     ).toEqual(["dark", "dark"])
+    // The plain pages of the service look as was chosen, too.
+    for (const path of ["/sign-in", "/no-such-page"]) {
+      await page.goto(`${site.origin}${path}`)
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe("dark")
+    }
   })
 
   it("opens what the API gives as the address of a thing", async () => {
@@ -153,7 +158,7 @@ describe("The website", () => {
     await page.getByLabel("Email address").fill("sam@example.com")
     await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click()
     const link = await page.getByRole("dialog", { name: "Invited" }).locator("pre").innerText()
-    await page.getByRole("button", { name: "Done" }).click()
+    await page.getByRole("button", { name: "I have copied it" }).click()
     await page.getByRole("region", { name: "Pending invites" }).getByText("sam@example.com").waitFor()
     await accept(site.origin, link.split("#")[1]!, "Sam")
     const role = page.getByRole("button", { name: /change the role of Sam/ })
@@ -177,7 +182,7 @@ describe("The website", () => {
     await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor()
     expect(await page.content()).not.toContain(secret)
     await page.getByRole("button", { name: "Revoke laptop" }).press("Enter")
-    await page.getByRole("button", { name: "Really revoke laptop?" }).press("Enter")
+    await page.getByRole("button", { name: "Revoke key" }).press("Enter")
     await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor({ state: "detached" })
   })
 

@@ -147,8 +147,8 @@ describe("A server with an origin for files", () => {
     expect(await asked("/v1/me")).toBe(404)
     expect(await asked(`${site.origin}/v1/me`)).toContain("TypeError")
     expect(site.problems.splice(0).filter((one) => !one.includes("/v1/me"))).toEqual([])
-    expect(site.server.output()).toContain('"path":"/trace-viewer/"')
-    expect(site.server.output()).not.toContain("signature")
+    expect(site.output()).toContain('"path":"/trace-viewer/"')
+    expect(site.output()).not.toContain("signature")
   })
 
   it("marks a trace that was never uploaded, also where the list leads to it", async () => {

@@ -273,6 +273,28 @@ describe("The vault", () => {
     await audit.getByText("wrote").nth(2).waitFor()
   })
 
+  it("clears a value when that is confirmed, and restores it", async () => {
+    await site.call("POST", "products/shop/secrets", { name: "CLEARED", values: { staging: "kept" } })
+    const page = await open()
+    await cell(page, "CLEARED in Staging", "has a value").click()
+    await page
+      .getByRole("dialog", { name: "CLEARED", exact: true })
+      .getByRole("button", { name: "Clear value" })
+      .click()
+    const sure = page.getByRole("dialog", { name: "Clear CLEARED in Staging?" })
+    await sure.getByText("you can restore this one at any time").waitFor()
+    await page.keyboard.press("Escape")
+    await sure.waitFor({ state: "detached" })
+    await page
+      .getByRole("dialog", { name: "CLEARED", exact: true })
+      .getByRole("button", { name: "Clear value" })
+      .click()
+    await sure.getByRole("button", { name: "Clear value" }).press("Enter")
+    await cell(page, "CLEARED in Staging", "was cleared").click()
+    await page.getByRole("button", { name: "Restore version 1" }).click()
+    await cell(page, "CLEARED in Staging", "has a value").waitFor()
+  })
+
   it("leaves no value in the profile of the browser", async () => {
     const folder = mkdtempSync(join(tmpdir(), "delivery-profile-"))
     const secretCanary = "c4n4ry-9f3b1e7d5a2c"
