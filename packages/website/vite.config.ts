@@ -45,7 +45,9 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "base", test: base },
-            { name: "parts", test: parts }
+            { name: "parts", test: parts },
+            { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
+            { name: "run", test: /website\/src\/runs\/(?:Counts|RunSummary|status)\./ }
           ]
         }
       }

@@ -12,6 +12,7 @@ import { type FailureRow, firstLine } from "./failureRows.ts"
 /** The tests of a run: thousands of rows, of which those in view are drawn. */
 
 const TraceLink = later(() => import("./TraceLink.tsx"))
+const TestPeek = later(() => import("./TestPeek.tsx"))
 
 const tones = { new: "danger", known: "plain", muted: "plain" } as const
 const meanings = {
@@ -105,6 +106,14 @@ export const TestRows = ({ label, rows, run, slug }: Props) => {
           to: "/w/$slug/test-runs/$run/tests/$case",
           params: { slug, run: String(run), case: row.test.caseId }
         })
+      }}
+      peek={(index) => {
+        const row = rows[index]
+        return row?.kind === "test" ? (
+          <Suspense fallback={null}>
+            <TestPeek run={run} slug={slug} test={row.test} />
+          </Suspense>
+        ) : undefined
       }}
       row={(index, isCurrent) => <TestRow isCurrent={isCurrent} row={rows[index]!} run={run} slug={slug} />}
     />

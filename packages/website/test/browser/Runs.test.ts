@@ -158,6 +158,35 @@ describe("A run and its tests", () => {
     await failures.waitFor()
   })
 
+  it("is peeked at beside its list, which keeps the keyboard", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    await page.getByRole("list", { name: "Failures" }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current test" })
+    await peek.getByRole("region", { name: "the error" }).waitFor()
+    const first = await peek.getByRole("heading").first().innerText()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("j")
+    await page.waitForFunction(
+      (before) => document.querySelector("aside[aria-label='The current test'] h2")?.textContent !== before,
+      first
+    )
+    await page.keyboard.press("Escape")
+    await peek.waitFor({ state: "detached" })
+    await page.goto(`${site.origin}/w/main/test-runs?result=failed`)
+    await row(page, seeded.failed).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const run = page.getByRole("complementary", { name: "The current run" })
+    await run.getByRole("list", { name: "Failures of the run" }).waitFor()
+    await page.keyboard.press(" ")
+    await run.waitFor({ state: "detached" })
+    expect(new URL(page.url()).search).toBe("?result=failed")
+  })
+
   it("becomes a ticket, by keyboard alone, with what failed and an owner", async () => {
     if ((await site.call<{ teams: ReadonlyArray<unknown> }>("GET", "teams")).teams.length === 0)
       await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
