@@ -18,7 +18,7 @@ import { Time } from "../ui/Time.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { webhookQuery } from "./queries.ts"
 import { WebhookState } from "./WebhookState.tsx"
-import { attemptText, hostOf, kindsText } from "./words.ts"
+import { areNamed, attemptText, hostOf, kindsText } from "./words.ts"
 
 /** A webhook: where it sends what, whether that arrives, and what can be done with it. */
 
@@ -82,8 +82,8 @@ const Shown = ({ slug, webhook }: Props) => {
       <Facts
         facts={[
           ["Address", <Copyable key="address" label="Copy the address" text={webhook.url} />],
-          ["Is sent", kindsText({ ...webhook, kinds: null })],
-          ...(webhook.kinds === null
+          ["Is sent", kindsText(webhook)],
+          ...(webhook.kinds === null || areNamed(webhook.kinds)
             ? []
             : [
                 [
