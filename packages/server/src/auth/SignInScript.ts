@@ -236,7 +236,7 @@ const show = (session, news = "") => {
   fill("workspaces", workspaces.map(workspaceItem))
   at("invites").replaceChildren(...invites.map(join))
   at("invited").hidden = invites.length === 0
-  say("You are signed in as " + whoIs(person) + (workspaces.length === 0 ? ", in no workspace." : "."))
+  say("You are signed in as " + whoIs(person) + "." + (workspaces.length === 0 ? " This session enters no workspace: you are in none, or it is blocked there." : ""))
   const isProven = interrupted !== "text" && session.session.sudoUntil !== null
   tell(news === "" && isProven ? "You have confirmed that it is you. Now press the button again." : news)
   return run(async () => {
