@@ -6,7 +6,7 @@ import { failureOf, tellFailure } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Diff, type DiffLine } from "../ui/Diff.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
+import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
 import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
@@ -114,7 +114,7 @@ const PasteDialog = (props: Props) => {
       actions={
         planned === undefined ? (
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Cancel />
             <Button
               disabled={values.size === 0 || !hasTarget}
               isBusy={isBusy}

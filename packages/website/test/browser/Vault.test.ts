@@ -137,6 +137,47 @@ describe("The vault", () => {
     })
   })
 
+  it("asks before what was typed is lost, however its dialogs are closed", async () => {
+    const page = await open()
+    const question = page.getByRole("alert").getByText("Discard what you typed?")
+    for (const [key, title, label] of [
+      ["c", "Add a secret", "Value"],
+      ["v", "Paste a .env file", "Contents of the file"]
+    ] as const) {
+      await page.keyboard.press(key)
+      const dialog = page.getByRole("dialog", { name: title })
+      const field = dialog.getByLabel(label, { exact: true })
+      await field.fill("A=long")
+      await page.keyboard.press("Escape")
+      await question.waitFor()
+      await dialog.getByRole("button", { name: "Keep typing" }).and(page.locator(":focus")).press("Enter")
+      await field.and(page.locator(":focus")).waitFor()
+      for (const name of ["Cancel", "Close"]) {
+        await dialog.getByRole("button", { name }).press("Enter")
+        await question.waitFor()
+        await page.keyboard.press("Escape")
+        await question.waitFor({ state: "detached" })
+        await field.and(page.locator(":focus")).waitFor()
+      }
+      expect(await field.inputValue()).toBe("A=long")
+      await page.keyboard.press("Escape")
+      await dialog.getByRole("button", { name: "Discard" }).press("Enter")
+      await dialog.waitFor({ state: "detached" })
+    }
+    await cell(page, "DATABASE_URL in Staging", "has a value").first().click()
+    const dialog = page.getByRole("dialog", { name: "DATABASE_URL", exact: true })
+    await dialog.getByLabel("New value").fill("typed")
+    await page.keyboard.press("Escape")
+    await question.waitFor()
+    await dialog.getByRole("button", { name: "Discard" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    // Whoever has typed nothing is not asked.
+    await cell(page, "DATABASE_URL in Staging", "has a value").first().click()
+    await dialog.waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+  })
+
   it("takes a pasted .env file, a difference first", async () => {
     const page = await open()
     await page.keyboard.press("v")
