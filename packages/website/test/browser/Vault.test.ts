@@ -178,6 +178,25 @@ describe("The vault", () => {
     await dialog.waitFor({ state: "detached" })
   })
 
+  it("shows a cell as it is now when somebody writes it meanwhile", async () => {
+    const write = (value: string) => site.call("PATCH", "products/shop/secrets/WATCHED", { values: { staging: value } })
+    await site.call("POST", "products/shop/secrets", { name: "WATCHED", values: { staging: "0wner-wr0te" } })
+    const page = await open()
+    await cell(page, "WATCHED in Staging", "has a value").click()
+    const dialog = page.getByRole("dialog", { name: "WATCHED", exact: true })
+    await dialog.getByText("version 1 by").waitFor()
+    await dialog.getByRole("button", { name: "Reveal for 30 s" }).click()
+    await dialog.getByText("0wner-wr0te", { exact: true }).waitFor()
+    await write("4nn-wr0te")
+    await dialog.getByText("version 2 by").waitFor()
+    await dialog.getByRole("button", { name: "Reveal for 30 s" }).waitFor()
+    expect(await holds(page, "0wner-wr0te")).toBe(false)
+    await dialog.getByRole("button", { name: "Restore version 1" }).waitFor()
+    expect(await dialog.getByRole("button", { name: "Restore version 2" }).count()).toBe(0)
+    await dialog.getByRole("button", { name: "Reveal for 30 s" }).click()
+    await dialog.getByText("4nn-wr0te", { exact: true }).waitFor()
+  })
+
   it("takes a pasted .env file, a difference first", async () => {
     const page = await open()
     await page.keyboard.press("v")
