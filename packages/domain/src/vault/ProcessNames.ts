@@ -1,6 +1,6 @@
 /**
  * Variables that change which code a process runs when it starts. Whoever may write a secret would run code in the product with
- * one, and read its other secrets (docs/contract.md, Vault).
+ * one, and read its other secrets (docs/contract.md, Vault). It imports nothing, so that pages can have it.
  */
 const names = new Set(
   `BASHOPTS BASH_ENV BROWSER BUNDLE_GEMFILE BUNDLE_PATH BUN_INSPECT BUN_INSPECT_PRELOAD BUN_OPTIONS CATALINA_OPTS

@@ -208,17 +208,18 @@ describe("The vault", () => {
     await dialog
       .getByLabel("Contents of the file")
       .fill(
-        "SESSION_SECRET=\"staging value of SESSION_SECRET\"\nSMTP_PASSWORD=changed\nexport NEW_NAME='new' # comment\n"
+        "SESSION_SECRET=\"staging value of SESSION_SECRET\"\nSMTP_PASSWORD=changed\nexport NEW_NAME='new' # comment\nNODE_OPTIONS=--inspect\n"
       )
     await dialog.getByRole("button", { name: "Show the difference" }).click()
     const lines = dialog.getByRole("list", { name: "What would change" }).getByRole("listitem")
     await lines.first().waitFor()
     expect(await lines.allInnerTexts().then((texts) => texts.map((text) => text.replaceAll(/\s+/g, " ")))).toEqual([
+      expect.stringMatching(/NODE_OPTIONS .*changes which code/),
       expect.stringContaining("NEW_NAME"),
       expect.stringContaining("SMTP_PASSWORD"),
       expect.stringContaining("SESSION_SECRET")
     ])
-    await dialog.getByText(/: 1 added, 1 changed, 1 the same/).waitFor()
+    await dialog.getByText(/: 1 added, 1 changed, 1 the same, 1 refused/).waitFor()
     await dialog.getByRole("button", { name: "Write 2 secrets" }).click()
     await dialog.waitFor({ state: "detached" })
     await cell(page, "NEW_NAME in Staging", "has a value").waitFor()
