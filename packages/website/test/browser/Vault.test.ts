@@ -178,6 +178,17 @@ describe("The vault", () => {
     await dialog.waitFor({ state: "detached" })
   })
 
+  it("offers an environment that is not of production first", async () => {
+    const page = await open()
+    for (const key of ["c", "v"]) {
+      await page.keyboard.press(key)
+      const dialog = page.getByRole("dialog")
+      await dialog.getByRole("combobox", { name: "Environment" }).getByText("Review apps", { exact: true }).waitFor()
+      await page.keyboard.press("Escape")
+      await dialog.waitFor({ state: "detached" })
+    }
+  })
+
   it("shows a cell as it is now when somebody writes it meanwhile", async () => {
     const write = (value: string) => site.call("PATCH", "products/shop/secrets/WATCHED", { values: { staging: value } })
     await site.call("POST", "products/shop/secrets", { name: "WATCHED", values: { staging: "0wner-wr0te" } })
