@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { seed } from "../support/Seed.ts"
-import { accept, joinAs, type Site, startSite } from "../support/Site.ts"
+import { accept, isLive, joinAs, type Site, startSite } from "../support/Site.ts"
 
 /** How the website is served, its frame, and what happens around its screens. */
 
@@ -129,6 +129,16 @@ describe("The website", () => {
     await add()
     await form.waitFor({ state: "detached" })
     expect((await secrets()).secrets.map(({ name }) => name)).toContain("TYPED_BEFORE")
+  })
+
+  it("notices another person when its tab is shown again", async () => {
+    const bea = await joinAs(site, "bea@example.com", "Bea", "viewer")
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main`)
+    await isLive(page)
+    await page.context().addCookies(await bea.context().cookies())
+    await page.evaluate(() => dispatchEvent(new Event("visibilitychange")))
+    await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
   })
 
   it("goes anywhere by keyboard: palette, sequences, list of keys", async () => {
