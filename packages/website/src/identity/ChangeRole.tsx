@@ -7,6 +7,7 @@ import SureDialog from "../api/SureDialog.tsx"
 import { useAction } from "../api/useAction.ts"
 import { visible } from "../ui/format.ts"
 import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
+import { NewOwner } from "./NewOwner.tsx"
 
 interface Props {
   readonly member: Member
@@ -14,16 +15,6 @@ interface Props {
   readonly slug: string
   readonly onClose: () => void
 }
-
-const NewOwner = () => (
-  <>
-    <p>
-      An owner may do everything here: read and change all secrets, give and take every role, also that of other owners,
-      and end their access.
-    </p>
-    <p>Only an owner can take the role away again.</p>
-  </>
-)
 
 interface LowerProps extends Pick<Props, "role"> {
   readonly isKept: boolean

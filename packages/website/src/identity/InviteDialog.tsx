@@ -10,6 +10,7 @@ import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { ShownOnce } from "../ui/ShownOnce.tsx"
 import { keyRoles } from "./KeyLimits.tsx"
+import { NewOwner } from "./NewOwner.tsx"
 import { invitesQuery } from "./queries.ts"
 
 const roles = [...keyRoles, { value: "owner", label: "Owner", hint: "everything" }] as const
@@ -50,9 +51,10 @@ const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClo
   }
   return (
     <FormDialog
-      action="Invite"
+      action={role === "owner" ? "Invite an owner" : "Invite"}
       doing={invite}
       fields={["email"]}
+      isDangerous={role === "owner"}
       isReady={email !== ""}
       onClose={onClose}
       title="Invite somebody"
@@ -67,6 +69,7 @@ const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClo
         value={email}
       />
       <Select label="Role" onChange={setRole} options={roles} value={role} />
+      {role === "owner" && <NewOwner />}
     </FormDialog>
   )
 }

@@ -130,6 +130,7 @@ const TicketOfFailure = ({ run, slug, test }: Props) => {
       {isOpen && (
         <Suspense fallback={null}>
           <NewTicketDialog
+            about={run.product.name}
             description={descriptionOf(failure)}
             onClose={() => setIsOpen(false)}
             slug={slug}

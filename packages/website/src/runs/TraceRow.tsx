@@ -37,7 +37,8 @@ const useSignedUrl = ({ path, run, slug }: Props) =>
 /** The link to the viewer, which a key and the address of the page open, too. */
 const OpenTrace = ({ isFirst, url }: { readonly isFirst: boolean; readonly url: string }) => {
   const link = useRef<HTMLAnchorElement>(null)
-  const { open } = useSearch({ from: "/w/$slug/test-runs/$run/tests/$case" })
+  // Beside a list, the address is that of the list.
+  const { open } = useSearch({ strict: false })
   useKeys(isFirst ? [{ keys: "t", label: "Open the trace", group: "Test", run: () => link.current?.click() }] : [])
   useEffect(() => {
     if (isFirst && open === "trace") location.replace(url)

@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, type LazyExoticComponent } from "react"
+import { lazy, type LazyExoticComponent, type ReactNode } from "react"
 
 /**
  * Parts of a page that are not needed to show it. They are loaded once it has come to rest, or when they are shown before
@@ -19,10 +19,15 @@ const Unloaded = () => (
   </p>
 )
 
+type Component<Props> = (props: Props) => ReactNode
+
+type Later<Props> = LazyExoticComponent<Component<Props>> & {
+  /** Asked by the router, before it shows a screen. */
+  readonly preload: () => Promise<void>
+}
+
 /** What a module exports by default. */
-export const later = <Props,>(
-  load: () => Promise<{ readonly default: ComponentType<Props> }>
-): LazyExoticComponent<ComponentType<Props>> => {
+export const later = <Props,>(load: () => Promise<{ readonly default: Component<Props> }>): Later<Props> => {
   let loading: ReturnType<typeof load> | undefined
   const loadOnce = () =>
     (loading ??= online()
@@ -30,7 +35,7 @@ export const later = <Props,>(
       .catch(() => ({ default: Unloaded })))
   if (isAtRest) setTimeout(loadOnce)
   else waiting.push(loadOnce)
-  return lazy(loadOnce)
+  return Object.assign(lazy(loadOnce), { preload: async () => void (await loadOnce()) })
 }
 
 /** The page is shown, and has time for what may be needed next. */

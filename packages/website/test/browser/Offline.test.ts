@@ -68,6 +68,19 @@ describe("Without a network", () => {
     expect(keys.filter(({ name }) => name === "written offline")).toHaveLength(1)
   })
 
+  it("every screen can be gone to, and says what it could not read", async () => {
+    const page = await openScreen(site, "test-runs")
+    await atRest(page)
+    await page.context().setOffline(true)
+    await page.getByText("You are offline. What is shown").waitFor()
+    for (const name of ["Semaphores", "Trends", "Deployments", "Webhooks"]) {
+      await page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name }).click()
+      await page.getByRole("heading", { level: 1, name }).waitFor()
+    }
+    await page.context().setOffline(false)
+    await page.getByRole("heading", { level: 2 }).first().waitFor()
+  })
+
   it("a page that has just come stays, and gets what it lacks with the network", async () => {
     const page = await site.signIn()
     // Nothing is loaded but what shows the page.

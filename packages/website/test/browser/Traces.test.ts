@@ -139,6 +139,17 @@ describe("A server with an origin for files", () => {
     await page.getByRole("dialog", { name: "Keys" }).getByText("Open the trace").waitFor()
   })
 
+  it("opens it from beside the list of failures", async () => {
+    const page = await openScreen(site, `test-runs/${run}`)
+    await page.getByRole("list", { name: "Failures" }).getByRole("link").first().waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current test" })
+    await peek.getByRole("link", { name: "Open trace" }).waitFor()
+    await (await openedTrace(page, () => peek.getByRole("link", { name: "Open trace" }).click())).close()
+  })
+
   it("gives the viewer nothing of the service, and logs no signature", async () => {
     const page = await openScreen(site, `test-runs/${run}/tests/pays`)
     const viewer = await openedTrace(page, () => page.getByRole("link", { name: "Open trace" }).press("Enter"))
