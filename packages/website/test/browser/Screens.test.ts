@@ -90,7 +90,7 @@ describe("What screen readers are told", () => {
         await page.goto(`${shown.site.origin}${path}`)
         await settled(page)
         await expect(stable(await page.locator("#screen").ariaSnapshot())).toMatchFileSnapshot(
-          `./aria/${fileOf(name)}.yml`
+          `./aria/${fileOf(name)}.txt`
         )
       }
     },
