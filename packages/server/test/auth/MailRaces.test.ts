@@ -98,8 +98,10 @@ it.live("asking for a mail is answered before anything is looked up of whoever h
         })
       )
       assert.deepStrictEqual([asked.status, asked.text], [202, "{}"], email)
+      if (email !== owner) continue
+      // Stored by then: what stores it holds one of the tables, and waits for the other.
+      const letter = yield* Effect.promise(() => mail.next(owner, "sign-in"))
+      assert.deepStrictEqual(letter.recipients, [owner])
     }
-    const letter = yield* Effect.promise(() => mail.next(owner, "sign-in"))
-    assert.deepStrictEqual(letter.recipients, [owner])
   })
 )
