@@ -158,6 +158,7 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "tags[]": "tag",
   view: "view",
   message: "message",
+  notification: "notification",
   "scope.key": "team",
   "tickets.before": "ticket",
   "tickets.after": "ticket",
@@ -328,6 +329,8 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "agents.revoke": {},
   "notifications.list": reads,
   "notifications.read": reads,
+  "notifications.markRead": {},
+  "notifications.markUnread": {},
   "webhooks.create": {
     json: async ({ workspace }) => {
       const { webhooks } = await workspace.get<{ webhooks: ReadonlyArray<Webhook> }>("webhooks")
@@ -524,7 +527,9 @@ const compare = async (
         absent: await fill(scene, given, variant, "absent", by)
       }
     }
-    const isPersonal = endpoint.fields.some((field) => kindOf(endpoint, field) === "message")
+    const isPersonal = endpoint.fields.some((field) =>
+      ["message", "notification"].includes(kindOf(endpoint, field) ?? "")
+    )
     const ofAll = isPersonal ? undefined : await requestsOf(scene.owner)
     // Who is refused changes nothing, and neither does who reads: they may all name the same.
     const isChanged = ({ isBlind }: Caller) => !isBlind && row.isRead !== true && !variant.isNothing
