@@ -9,7 +9,9 @@ import {
   type CreateTicket,
   type Ticket,
   type TicketSummary,
-  type UpdateTicket
+  type UpdatedTicket,
+  type UpdateTicket,
+  type UpdateTickets
 } from "@delivery/domain/planning/Ticket"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -27,7 +29,7 @@ import { reorder } from "./TicketMoves.ts"
 import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
 import { type Dependencies, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
-import { update } from "./TicketUpdates.ts"
+import { update, updateMany } from "./TicketUpdates.ts"
 import { viewerOf } from "./Viewer.ts"
 
 /** The filters of a list of tickets, as in its query. */
@@ -56,6 +58,10 @@ export class Tickets extends Context.Service<
       ticket: string,
       input: UpdateTicket
     ) => Effect.Effect<Ticket, InvalidInput | NotFound | Forbidden | Conflict, Caller>
+    /** What became of each, in their order. */
+    readonly updateMany: (
+      input: UpdateTickets
+    ) => Effect.Effect<ReadonlyArray<UpdatedTicket>, InvalidInput | NotFound | Forbidden, Caller>
     readonly delete: (ticket: string) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
     readonly reorder: (
       ticket: string,
@@ -81,6 +87,7 @@ function* make() {
     create: create(dependencies),
     get: get(dependencies),
     update: update(dependencies),
+    updateMany: updateMany(dependencies),
     delete: remove(dependencies),
     reorder: reorder(dependencies)
   })

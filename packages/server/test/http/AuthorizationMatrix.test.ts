@@ -760,6 +760,10 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (owner) => ({ ...(await ofTicket(owner)), json: { title: "Changed" } })
   },
+  "tickets.updateMany": {
+    who: "member",
+    request: async (owner) => ({ json: { tickets: [await ticketFor(owner)], changes: { category: "started" } } })
+  },
   "tickets.delete": { who: "member", request: ofTicket },
   "tickets.reorder": {
     who: "member",

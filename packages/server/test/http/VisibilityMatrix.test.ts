@@ -160,6 +160,16 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   message: "message",
   notification: "notification",
   "scope.key": "team",
+  "tickets[]": "ticket",
+  "changes.team": "team",
+  "changes.status": "status",
+  "changes.project": "project",
+  "changes.addTags[]": "tag",
+  // What a ticket does not have stays away, whatever it is.
+  "changes.removeTags[]": null,
+  "changes.category": null,
+  "changes.owner": null,
+  "changes.milestone": null,
   "tickets.before": "ticket",
   "tickets.after": "ticket",
   "ticketStatuses.before": "status",
@@ -290,6 +300,10 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "tickets.create": createTicket,
   "tickets.get": reads,
   "tickets.update": updateTicket,
+  "tickets.updateMany": {
+    json: async (_, named) => ({ tickets: [await named("ticket")], changes: {} }),
+    ofOneTeam: ["changes.status", "changes.addTags[]"]
+  },
   "tickets.delete": {},
   "tickets.reorder": toFirst,
 
@@ -398,8 +412,10 @@ const send = (by: Http, { method, path }: Endpoint, request: Request, requestId:
 const observable = ({ headers, status, text }: Answer, request?: Request) => {
   const { date: _, "x-request-id": __, ...kept } = headers
   const sent = request === undefined ? new Set() : new Set(textsIn([request.path, request.query, request.json]))
-  const masked = text.replaceAll(/(here is no [a-z ]+ \\+")([^"\\]*)/g, (all, before: string, value: string) =>
-    sent.has(value) ? `${before}sent` : all
+  // Errors name what was sent, and so do the results of many.
+  const masked = text.replaceAll(
+    /(here is no [a-z ]+ \\+"|"ticket":")([^"\\]*)/g,
+    (all, before: string, value: string) => (sent.has(value) ? `${before}sent` : all)
   )
   // The length differs with the value.
   if (masked !== text) delete kept["content-length"]
@@ -508,7 +524,7 @@ const askOf =
     return http && send(http, endpoint, request, requestId)
   }
 
-const isMissing = ({ status, text }: Answer) => status === 404 || /NotFound: /.test(text)
+const isMissing = ({ status, text }: Answer) => status === 404 || /NotFound(: |")/.test(text)
 const isForbidden = ({ status, text }: Answer) => status === 403 || /Forbidden: /.test(text)
 
 /** Asks each caller for what is hidden and for what is absent, field by field. */
