@@ -13,6 +13,7 @@ import {
   UpdateTicket,
   UpdateTickets
 } from "./Ticket.ts"
+import { TicketQuery } from "./TicketSearch.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
 const path = `${workspacePath}/tickets` as const
@@ -37,6 +38,13 @@ export const ticketReferences = {
 
 /** The filters of the list of tickets. */
 export const ticketQuery = {
+  q: Schema.optionalKey(
+    TicketQuery.annotate({
+      description:
+        "Only tickets that have all of these words, at most 10, in their identifier, title or description: each as the beginning of a word, in any case. The identifier of a ticket, also one that it had in another team, finds that ticket, too. With `q`, the list has at most 100 tickets: first the one that `q` is the identifier of, then those that have all words in identifier and title, then the others; of each the last changed first.",
+      examples: ["pay card"]
+    })
+  ),
   team: Schema.optionalKey(Ref.annotate({ description: "Only tickets of this team, by key.", examples: ["ENG"] })),
   project: Schema.optionalKey(
     Ref.annotate({ description: "Only tickets of this project, by slug.", examples: ["checkout"] })
@@ -68,7 +76,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       doc(
         "read",
         "List tickets",
-        "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. Returns 404 if the team, project or owner of a filter does not exist. Any role may call this."
+        "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. With `q`, it is a search: the 100 best, in an order of its own. Returns 404 if the team, project or owner of a filter does not exist. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {

@@ -123,8 +123,9 @@ const updateOnce = (dependencies: Dependencies) => {
       updatedAt: at
     }
     const madeEvents = yield* Effect.all(updateEvents(before, stored, changes).map((event) => events.make(by, event)))
+    const isReworded = ["team", "title", "description"].some((field) => changedFields.has(field))
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined
-    yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents)
+    yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents, isReworded)
     return stored
   })
 }

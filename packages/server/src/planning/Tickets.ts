@@ -7,12 +7,14 @@ import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import {
   compareTickets,
   type CreateTicket,
+  parseTicketIdentifier,
   type Ticket,
   type TicketSummary,
   type UpdatedTicket,
   type UpdateTicket,
   type UpdateTickets
 } from "@delivery/domain/planning/Ticket"
+import { wordsOf } from "@delivery/domain/planning/TicketSearch"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -41,6 +43,8 @@ export interface TicketFilter {
   /** The id or email address of a member, the id of an agent, `me` or `none`. */
   readonly owner?: string | undefined
   readonly category?: StatusCategory | undefined
+  /** Words, or the identifier of a ticket. */
+  readonly q?: string | undefined
 }
 
 /** Tickets (docs/contract.md, Tickets). */
@@ -98,6 +102,7 @@ const list = (dependencies: Dependencies) => {
   const team = findTeam(dependencies)
   const ownerIds = ownerIdsOf(dependencies)
   const match = matching(dependencies)
+  const find = searching(dependencies)
   return Effect.fn("Tickets.list")(function* (filter: TicketFilter) {
     const access = yield* anyRole
     const viewer = viewerOf(access)
@@ -108,14 +113,25 @@ const list = (dependencies: Dependencies) => {
     }
     const owners = filter.owner === undefined ? undefined : yield* ownerIds(access, filter.owner)
     if (owners?.length === 0) return []
-    return yield* match(access, {
+    const selection: TicketSelection = {
       teamIds,
       projectIds: project === undefined ? [] : [project.id],
       owners: owners ?? [],
       categories: filter.category === undefined ? [] : [filter.category]
-    })
+    }
+    return yield* filter.q === undefined ? match(access, selection) : find(access, filter.q, selection)
   })
 }
+
+/** The selected tickets that the caller sees and that a search finds. */
+const searching = ({ baseUrl, repo }: Dependencies) =>
+  Effect.fnUntraced(function* (access: Access, q: string, selection: TicketSelection) {
+    const words = wordsOf(q)
+    if (words.length === 0) return []
+    const identifier = parseTicketIdentifier(q.trim()) === undefined ? undefined : q.trim()
+    const found = yield* repo.search(viewerOf(access), { words, identifier }, selection)
+    return found.map((ticket) => listed(baseUrl, access, ticket))
+  })
 
 /** Whom the `owner` of a filter means: nobody where an account key asks for its own. */
 const ownerIdsOf = ({ repo }: Dependencies) =>

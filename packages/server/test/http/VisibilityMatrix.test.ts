@@ -160,6 +160,7 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   message: "message",
   notification: "notification",
   "scope.key": "team",
+  q: null,
   "tickets[]": "ticket",
   "changes.team": "team",
   "changes.status": "status",
@@ -642,6 +643,9 @@ const callTool = (name: string): Ask => {
   }
 }
 
+/** What filters are asked for that name nothing of a team: `q` words that tickets of both teams have. */
+const plainValues: Readonly<Record<string, string>> = { owner: "me", q: "ticket" }
+
 /** Requests whose answers show what the caller sees, by a name. */
 const readsOf = async (
   scene: Scene,
@@ -662,7 +666,7 @@ const readsOf = async (
         .filter((field) => field.in === "query" || !(field.name in (plain.json ?? {})))
         .flatMap((field) => {
           const kind = kindOf(endpoint, field)
-          const value = field.name === "owner" ? "me" : kind && given[kind]
+          const value = plainValues[field.name] ?? (kind && given[kind])
           return value == null || field.in === "path" ? [] : [[field.name, set(plain, field, value)] as const]
         })
       // One filter at a time.
@@ -778,6 +782,7 @@ for (const [server, makeServer] of servers) {
           "teams.list ",
           "tickets.list ",
           "tickets.list project",
+          "tickets.list q",
           "projects.list ",
           "projects.list team",
           "projects.get ",
@@ -792,6 +797,7 @@ for (const [server, makeServer] of servers) {
           "agentPlanning.listTickets ",
           "agentPlanning.getProject ",
           "list_tickets ",
+          "list_tickets q",
           "get_project "
         ])
       }
