@@ -30,20 +30,20 @@ type Planning = Effect.Success<ReturnType<typeof makePlanning>>
  */
 const writeTexts = Effect.fnUntraced(function* ({ admin }: Planning, count: number) {
   const sql = yield* PgClient.PgClient
-  yield* sql`create temporary table vocabulary as
-    select array_agg(translate(substr(md5(n::text), 1, 3 + n % 7), '0123456789', 'ghijklmnop') order by n) as words
-    from generate_series(1, ${vocabulary}::int) n`
+  // The number of a word, and of it letters.
   const some = (words: number) =>
-    sql`(select string_agg(words[ceil(exp(random() * ln(${vocabulary}::int)))::int + 0 * i], ' ')
-      from generate_series(1, ${words}::int) i where t.number is not null)`
+    sql`(select string_agg(translate(substr(md5(w::text), 1, 3 + w % 7), '0123456789', 'ghijklmnop'), ' ')
+      from (
+        select ceil(exp(random() * ln(${vocabulary}::int)))::int as w from generate_series(1, ${words}::int)
+        where t.number is not null offset 0
+      ) drawn)`
   // Numbers tell when a ticket changed.
   yield* sql`update tickets t set
       title = 'Ticket ' || ${some(6)} || case when number < ${count * 0.9} then ' legacy' else ' current' end,
       description = 'Acme ' || ${some(78)} || case when number < ${count * 0.9} then ' retired' else ' kept' end
         || case when number % 20000 = 77 then ' rarest' else '' end,
       updated_at = now() - ${count}::int * interval '1 minute' + number * interval '1 minute'
-    from vocabulary where workspace_id = ${admin.workspaceId}`
-  yield* sql`drop table vocabulary`
+    where workspace_id = ${admin.workspaceId}`
 })
 
 /** The search as a comparison of every ticket finds it. */
