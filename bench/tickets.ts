@@ -26,7 +26,8 @@ type Planning = Effect.Success<ReturnType<typeof makePlanning>>
 
 /**
  * Gives tickets titles of 8 words and descriptions of 80. "ticket" is in every title, "acme" in every description, "legacy"
- * in each title and "retired" in each description but of the tenth that changed last.
+ * in each title and "retired" in each description but of the tenth that changed last, "ancient" and "early" in the titles of
+ * the tenth and of the three tenths that changed first.
  */
 const writeTexts = Effect.fnUntraced(function* ({ admin }: Planning, count: number) {
   const sql = yield* PgClient.PgClient
@@ -39,11 +40,15 @@ const writeTexts = Effect.fnUntraced(function* ({ admin }: Planning, count: numb
       ) drawn)`
   // Numbers tell when a ticket changed.
   yield* sql`update tickets t set
-      title = 'Ticket ' || ${some(6)} || case when number < ${count * 0.9} then ' legacy' else ' current' end,
+      title = 'Ticket ' || ${some(6)} || case when number < ${count * 0.9} then ' legacy' else ' current' end
+        || case when number < ${count * 0.1} then ' ancient' else '' end
+        || case when number < ${count * 0.3} then ' early' else '' end,
       description = 'Acme ' || ${some(78)} || case when number < ${count * 0.9} then ' retired' else ' kept' end
         || case when number % 20000 = 77 then ' rarest' else '' end,
       updated_at = now() - ${count}::int * interval '1 minute' + number * interval '1 minute'
     where workspace_id = ${admin.workspaceId}`
+  yield* sql`insert into ticket_identifiers (workspace_id, team_id, number, ticket_id)
+    select workspace_id, team_id, number, id from tickets where workspace_id = ${admin.workspaceId}`
 })
 
 /** The search as a comparison of every ticket finds it. */
@@ -76,10 +81,12 @@ const searches = (at: Planning): ReadonlyArray<readonly [name: string, q: string
   ["in every title but the newest", "legacy", {}],
   ["in every description but the newest", "retired", {}],
   ["all of these, two letters", "le re", {}],
+  ["in titles of the oldest tenth", "ancient", {}],
+  ["in titles of the oldest three tenths", "early", {}],
   ["in five descriptions", "rarest", {}],
   ["in every title, and in five descriptions", "ticket rarest", {}],
   ["nowhere", "zzzz", {}],
-  ["an identifier", "T4-777", {}],
+  ["an identifier", "T1-777", {}],
   ["a key", "T4", {}],
   ["one letter, of a team", "a", { teamIds: [at.teamId] }],
   ["in every title but the newest, of a team", "legacy", { teamIds: [at.teamId] }],

@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import fc from "fast-check"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { type TicketRow, TicketsRepo } from "../../src/planning/TicketsRepo.ts"
-import { LastChanged } from "../../src/planning/TicketSearchSql.ts"
+import { SearchSteps } from "../../src/planning/TicketSearchSteps.ts"
 import { as, type CallerOf, minute } from "../identity/Scene.ts"
 import { layerServices, sharedDatabases, withServicesOnEachStorage } from "../support/Storages.ts"
 import { addProject } from "./ProjectsScene.ts"
@@ -121,12 +121,32 @@ withServicesOnEachStorage("The search of tickets", (it) => {
         const fields = n < 120 ? old : { title: n % 2 === 0 ? "card" : "other", description: "pay" }
         rows.push(yield* addTicket(scene.team, { ...fields, updatedAt: minute(n) }))
       }
-      for (const q of ["pay", "card", "bill", "pay card", "other", scene.team.key, `${scene.team.key}-3`, "c"]) {
+      for (const q of [
+        "pay",
+        "card",
+        "bill",
+        "pay card",
+        "p c b y",
+        "other",
+        scene.team.key,
+        `${scene.team.key}-3`,
+        "c"
+      ]) {
         const shown = found(q, scene.member)
         const all = expected(rows, keys, q)
         assert.deepStrictEqual(yield* shown, all, q)
-        for (const few of [1, 4, 20, 129, 130]) {
-          assert.deepStrictEqual(yield* Effect.provideService(shown, LastChanged, few), all, `${q} beside ${few}`)
+        for (const [last, indexed] of [
+          [1, 1_000],
+          [4, 20],
+          [20, 1],
+          [129, 1_000],
+          [130, 1]
+        ] as const) {
+          assert.deepStrictEqual(
+            yield* Effect.provideService(shown, SearchSteps, { last, indexed }),
+            all,
+            `${q} beside ${last} and ${indexed}`
+          )
         }
       }
     })
