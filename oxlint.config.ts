@@ -117,14 +117,15 @@ const website: ReadonlyArray<Pattern> = [
   noBench,
   noServer,
   {
-    // The names of what the audit tells are plain constants, and the reader of .env files imports nothing.
+    // The names of what the audit tells are plain constants, and neither the reader of .env files nor the names of process variables import anything.
     group: [
       "effect",
       "effect/**",
       "@delivery/domain",
       "@delivery/domain/**",
       "!@delivery/domain/audit/AuditActions",
-      "!@delivery/domain/vault/DotEnv"
+      "!@delivery/domain/vault/DotEnv",
+      "!@delivery/domain/vault/ProcessNames"
     ],
     allowTypeImports: true,
     message: "Pages take types alone of the domain, and what imports nothing: its schemas would bring Effect along."

@@ -13,6 +13,9 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 // lost, as it is for people, who press it again.
 const browsers = ["packages/website/test/browser/**/*.test.ts"]
 
+// What people do every day, with a server on PostgreSQL, too.
+const journeys = ["Killed", "Members", "Runs", "Vault"].map((name) => `packages/website/test/browser/${name}.test.ts`)
+
 // Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers,
 // fill disks and flood sockets, those that race and search two servers for what must be in neither, those that ask every endpoint
 // everything, long histories beside their models, and those that last as long as the real time that is their subject: minutes in all.
@@ -27,6 +30,7 @@ const slow = [
   "packages/cli/test/RunsPlaywright.test.ts",
   "packages/cli/test/SecretsDocs.test.ts",
   "packages/cli/test/SecretsRun.test.ts",
+  "packages/cli/test/WrongSettings.test.ts",
   "packages/playwright/test/**/*.test.ts",
   ...browsers,
   "packages/vitest/test/**/*.test.ts",
@@ -152,6 +156,13 @@ const projects = [
   { ...withEnv({ TEST_STORAGES: "memory,PostgreSQL" }), name: "races", include: races, exclude: [] },
   { ...packages, name: "slow", include: slow, exclude: browsers },
   { ...packages, name: "slow browsers", include: browsers, exclude: [], retry: 1 },
+  {
+    ...withEnv({ TEST_SITES: "PostgreSQL" }),
+    name: "slow browsers on PostgreSQL",
+    include: journeys,
+    exclude: [],
+    retry: 1
+  },
   { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "slow servers", include: overHttp, exclude: [] },
   { ...withEnv({ TEST_STORAGES: "the embedded database" }), name: "slow races", include: races, exclude: [] }
 ]

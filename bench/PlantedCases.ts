@@ -2,10 +2,14 @@ import { createClient } from "@delivery/client"
 import type { EnvironmentId } from "@delivery/domain/Ids"
 import { errorGroupOf } from "@delivery/domain/runs/ErrorGroups"
 import { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { layerSqlRepositories } from "../packages/server/src/App.ts"
 import { CaseCounting } from "../packages/server/src/runs/cases/CaseCounting.ts"
+import { ResultChanges } from "../packages/server/src/runs/ResultChanges.ts"
+import * as Runs from "../packages/server/src/runs/Runs.ts"
 import { integers, texts } from "../packages/server/src/storage/Columns.ts"
 import { apiKey } from "./Bench.ts"
+import { connection } from "./Database.ts"
 
 /**
  * Runs of a year, and what the service has counted of them once it has caught up: written by a few statements, since counting
@@ -18,9 +22,9 @@ export const suites = 10
 const environments = 4
 const runsAtOnce = 20_000
 
-/** A product that is deployed in the environments. */
-export const makeProduct = async (baseUrl: string) => {
-  const client = createClient({ baseUrl, apiKey })
+/** A product that is deployed in the environments. `key` is that of an owner. */
+export const makeProduct = async (baseUrl: string, key = apiKey) => {
+  const client = createClient({ baseUrl, apiKey: key })
   const params = { slug: "main" }
   const product = await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
   const made: Array<EnvironmentId> = []
@@ -34,6 +38,13 @@ export const makeProduct = async (baseUrl: string) => {
 }
 
 export type At = Awaited<ReturnType<typeof makeProduct>>
+
+/** What plants runs in a database, and what is counted of them. */
+export const layerPlanting = (databaseUrl: string) =>
+  Layer.mergeAll(Runs.layerHost, ResultChanges.layer).pipe(
+    Layer.provideMerge(layerSqlRepositories),
+    Layer.provideMerge(PgClient.layer(connection(databaseUrl)))
+  )
 
 /** Stores runs as they are when they have finished, one in ten of the base branch. A test in 25 fails, each test in spells of its own. */
 export const fillRuns = ({ environmentIds, productId, workspaceId }: At, runs: number) =>

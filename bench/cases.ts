@@ -4,19 +4,27 @@ import { countedFrom, slowFrom } from "@delivery/domain/runs/CaseFigures"
 import { type RecordedTest, outcome } from "@delivery/domain/runs/TestResults"
 import { titleKey } from "@delivery/domain/runs/TitleKey"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, type Layer } from "effect"
 import { execFileSync } from "node:child_process"
-import { layerSqlRepositories } from "../packages/server/src/App.ts"
 import { CaseCounting } from "../packages/server/src/runs/cases/CaseCounting.ts"
 import { pace } from "../packages/server/src/runs/cases/CaseCountingRounds.ts"
 import { CasesRepo } from "../packages/server/src/runs/cases/CasesRepo.ts"
-import * as Runs from "../packages/server/src/runs/Runs.ts"
 import { ResultChanges } from "../packages/server/src/runs/ResultChanges.ts"
 import { TestRunsRepo } from "../packages/server/src/runs/TestRunsRepo.ts"
 import { paced } from "../packages/server/src/storage/Paced.ts"
 import { apiKey, open } from "./Bench.ts"
-import { connection, runEvent, storeRun } from "./Database.ts"
-import { type At, counted, fillRuns, makeProduct, plantCounts, suites, tests, untilCounted } from "./PlantedCases.ts"
+import { runEvent, storeRun } from "./Database.ts"
+import {
+  type At,
+  counted,
+  fillRuns,
+  layerPlanting,
+  makeProduct,
+  plantCounts,
+  suites,
+  tests,
+  untilCounted
+} from "./PlantedCases.ts"
 import { median, start } from "./Processes.ts"
 import { explain, percentile95 } from "./RunFilters.ts"
 
@@ -36,10 +44,7 @@ const main = "packages/server/src/cli/main.ts"
 const planted = async (count: number) => {
   const bench = await open()
   const environment = { ...bench.settings, LOG_LEVEL: "warn", LOG_FORMAT: "json" }
-  const layer = Layer.mergeAll(Runs.layerHost, ResultChanges.layer).pipe(
-    Layer.provideMerge(layerSqlRepositories),
-    Layer.provideMerge(PgClient.layer(connection(bench.databaseUrl)))
-  )
+  const layer = layerPlanting(bench.databaseUrl)
   const inDatabase = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
     Effect.runPromise(Effect.scoped(Effect.provide(effect, layer)))
   const server = await start(main, ["serve"], environment)

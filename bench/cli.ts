@@ -1,11 +1,10 @@
-import { createClient } from "@delivery/client"
 import { execFile, execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { apiKey, open } from "./Bench.ts"
-import { median, start } from "./Processes.ts"
+import { withDeployed } from "./Deployed.ts"
+import { median } from "./Processes.ts"
 
 /**
  * How long the command line takes to start, as npm packs it: `--help` beside Node that does nothing, and a child of `delivery
@@ -22,25 +21,8 @@ execFileSync(join(packageOfCli, "node_modules/.bin/rolldown"), ["--config", "--d
 writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module" }))
 const delivery = join(directory, "dist/main.js")
 
-const bench = await open()
 try {
-  const service = await start("packages/server/src/cli/main.ts", ["serve"], {
-    ...bench.settings,
-    BASE_URL: "http://127.0.0.1",
-    LOG_LEVEL: "warn"
-  })
-  try {
-    const client = createClient({ baseUrl: service.baseUrl, apiKey })
-    const params = { slug: "main" }
-    await client.environments.create({ params, payload: { slug: "live", name: "Live", class: "production" } })
-    await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
-    await client.deployments.create({ params, payload: { product: "shop", environment: "live" } })
-    const place = { ...params, product: "shop", environment: "live" }
-    const { token } = await client.deploymentTokens.create({ params: place, payload: { name: "bench" } })
-    for (let index = 0; index < 20; index++) {
-      const payload = { products: ["shop"], environments: ["live"], name: `SECRET_${index}`, value: "x".repeat(64) }
-      await client.vault.assign({ params, payload })
-    }
+  await withDeployed({ products: ["shop"], secrets: 20 }, async ({ service, tokens: [token = ""] }) => {
     const env = {
       PATH: process.env["PATH"],
       HOME: directory,
@@ -80,10 +62,7 @@ try {
         `| ${name} | ${median(millis).toFixed(0)} | ${Math.min(...millis).toFixed(0)} | ${added.toFixed(0)} |`
       )
     }
-  } finally {
-    await service.end()
-  }
+  })
 } finally {
-  await bench.close()
   rmSync(directory, { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
-import { createClient } from "@delivery/client"
-import { apiKey, open } from "./Bench.ts"
+import { apiKey } from "./Bench.ts"
+import { withDeployed } from "./Deployed.ts"
 import { cpuSeconds, load, request } from "./Load.ts"
-import { median, start } from "./Processes.ts"
+import { median } from "./Processes.ts"
 
 /**
  * How a product's secrets are answered beside one deployment, in turn, on a real PostgreSQL. Run it with `pnpm bench:deploy`.
@@ -18,82 +18,52 @@ interface Subject {
   readonly status?: number
 }
 
-const bench = await open()
-try {
-  const service = await start("packages/server/src/cli/main.ts", ["serve"], {
-    ...bench.settings,
-    BASE_URL: "http://127.0.0.1",
-    LOG_LEVEL: "warn"
-  })
-  try {
-    const client = createClient({ baseUrl: service.baseUrl, apiKey })
-    const params = { slug: "main" }
-    await client.environments.create({ params, payload: { slug: "live", name: "Live", class: "production" } })
-    const products = Array.from({ length: connections }, (_, index) => `shop-${index}`)
-    const tokens: Array<string> = []
-    for (const product of products) {
-      await client.products.create({ params, payload: { slug: product, name: product, type: "library" } })
-      await client.deployments.create({ params, payload: { product, environment: "live" } })
-      const place = { ...params, product, environment: "live" }
-      tokens.push((await client.deploymentTokens.create({ params: place, payload: { name: "bench" } })).token)
-    }
-    for (let index = 0; index < secrets; index++) {
-      const payload = { products, environments: ["live"], name: `SECRET_${index}`, value: "x".repeat(64) }
-      await client.vault.assign({ params, payload })
-    }
-    const authorization = `Bearer ${tokens[0]}`
-    const read = await fetch(`${service.baseUrl}/deploy/v1/secrets`, { headers: { authorization } })
-    const known = { authorization, "if-none-match": read.headers.get("etag")! }
-    const one = "/v1/workspaces/main/deployments/shop-0/live"
+const products = Array.from({ length: connections }, (_, index) => `shop-${index}`)
+await withDeployed({ products, secrets }, async ({ service, tokens }) => {
+  const authorization = `Bearer ${tokens[0]}`
+  const read = await fetch(`${service.baseUrl}/deploy/v1/secrets`, { headers: { authorization } })
+  const known = { authorization, "if-none-match": read.headers.get("etag")! }
+  const one = "/v1/workspaces/main/deployments/shop-0/live"
 
-    const all = "/deploy/v1/secrets"
-    const same = (path: string, headers: Readonly<Record<string, string>>) => {
-      const bytes = request("GET", path, headers)
-      return () => bytes
-    }
-    const each = tokens.map((token) => request("GET", all, { authorization: `Bearer ${token}` }))
-    const subjects: ReadonlyArray<Subject> = [
-      { name: "one deployment", requestOf: same(one, { authorization: `Bearer ${apiKey}` }) },
-      { name: "secrets", requestOf: same(all, { authorization }) },
-      { name: "secrets, each connection another token", requestOf: (connection) => each[connection]! },
-      { name: "secrets, 304", requestOf: same(all, known), status: 304 },
-      { name: "env file", requestOf: same(`${all}?format=env`, { authorization }) },
-      { name: "one secret", requestOf: same(`${all}/SECRET_0`, { authorization }) },
-      { name: "me", requestOf: same("/deploy/v1/me", { authorization }) }
-    ]
-    const rates = new Map(subjects.map(({ name }) => [name, [] as Array<number>]))
-    const cpu = new Map(subjects.map(({ name }) => [name, [] as Array<number>]))
-    for (let round = -1; round < rounds; round++) {
-      // Backwards every other time: who comes first must not matter.
-      for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
-        const used = cpuSeconds(service.pid)
-        const { perSecond, requests } = await load(
-          service.baseUrl,
-          (connection) => () => subject.requestOf(connection),
-          {
-            connections,
-            seconds,
-            status: subject.status ?? 200
-          }
-        )
-        if (round < 0) continue
-        rates.get(subject.name)!.push(perSecond)
-        cpu.get(subject.name)!.push(((cpuSeconds(service.pid) - used) * 1e6) / requests)
-      }
-    }
-    const beside = rates.get("one deployment")!
-    console.log(
-      `${secrets} secrets, ${connections} connections, ${rounds} rounds of ${seconds} s in turn after one more, medians; ratios of the ` +
-        "same round.\n\n| Request | requests/s | beside one deployment | CPU us a request |\n|---|---|---|---|"
-    )
-    for (const { name } of subjects) {
-      const own = rates.get(name)!
-      const ratio = median(own.map((value, round) => value / beside[round]!)).toFixed(3)
-      console.log(`| ${name} | ${median(own).toFixed(0)} | ${ratio} | ${median(cpu.get(name)!).toFixed(0)} |`)
-    }
-  } finally {
-    await service.end()
+  const all = "/deploy/v1/secrets"
+  const same = (path: string, headers: Readonly<Record<string, string>>) => {
+    const bytes = request("GET", path, headers)
+    return () => bytes
   }
-} finally {
-  await bench.close()
-}
+  const each = tokens.map((token) => request("GET", all, { authorization: `Bearer ${token}` }))
+  const subjects: ReadonlyArray<Subject> = [
+    { name: "one deployment", requestOf: same(one, { authorization: `Bearer ${apiKey}` }) },
+    { name: "secrets", requestOf: same(all, { authorization }) },
+    { name: "secrets, each connection another token", requestOf: (connection) => each[connection]! },
+    { name: "secrets, 304", requestOf: same(all, known), status: 304 },
+    { name: "env file", requestOf: same(`${all}?format=env`, { authorization }) },
+    { name: "one secret", requestOf: same(`${all}/SECRET_0`, { authorization }) },
+    { name: "me", requestOf: same("/deploy/v1/me", { authorization }) }
+  ]
+  const rates = new Map(subjects.map(({ name }) => [name, [] as Array<number>]))
+  const cpu = new Map(subjects.map(({ name }) => [name, [] as Array<number>]))
+  for (let round = -1; round < rounds; round++) {
+    // Backwards every other time: who comes first must not matter.
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+      const used = cpuSeconds(service.pid)
+      const { perSecond, requests } = await load(service.baseUrl, (connection) => () => subject.requestOf(connection), {
+        connections,
+        seconds,
+        status: subject.status ?? 200
+      })
+      if (round < 0) continue
+      rates.get(subject.name)!.push(perSecond)
+      cpu.get(subject.name)!.push(((cpuSeconds(service.pid) - used) * 1e6) / requests)
+    }
+  }
+  const beside = rates.get("one deployment")!
+  console.log(
+    `${secrets} secrets, ${connections} connections, ${rounds} rounds of ${seconds} s in turn after one more, medians; ratios of the ` +
+      "same round.\n\n| Request | requests/s | beside one deployment | CPU us a request |\n|---|---|---|---|"
+  )
+  for (const { name } of subjects) {
+    const own = rates.get(name)!
+    const ratio = median(own.map((value, round) => value / beside[round]!)).toFixed(3)
+    console.log(`| ${name} | ${median(own).toFixed(0)} | ${ratio} | ${median(cpu.get(name)!).toFixed(0)} |`)
+  }
+})

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { get, type IncomingMessage } from "node:http"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -170,21 +171,17 @@ interface Started {
 const startServer = async (project: string): Promise<Started> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [join(project, "node_modules/@delivery/server/dist/cli/main.js"), "serve"],
-    {
-      cwd: project,
-      env: {
-        ...plainEnvironment,
-        PORT: String(port),
-        BASE_URL: url,
-        DATA_DIR: join(project, "data"),
-        BOOTSTRAP_API_KEY: apiKey
-      },
-      stdio: ["ignore", "pipe", "pipe"]
-    }
-  )
+  const child: ChildProcess = spawn(process.execPath, [join(project, "node_modules/.bin/delivery-server"), "serve"], {
+    cwd: project,
+    env: {
+      ...plainEnvironment,
+      PORT: String(port),
+      BASE_URL: url,
+      DATA_DIR: join(project, "data"),
+      BOOTSTRAP_API_KEY: apiKey
+    },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   const output: Array<string> = []
   for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (part: Buffer) => output.push(part.toString()))
   const isReady = () =>
@@ -234,7 +231,7 @@ const checkSecretsRun = async (project: string, node: string, environment: Reado
   const away = { ...environment, DELIVERY_URL: `http://127.0.0.1:${await freePort()}` }
   for (const [env, expected] of [
     [environment, /^$/],
-    [away, /ECONNREFUSED\. Starting with the values of values, which are /]
+    [away, /ECONNREFUSED\)\. Starting with the values of values, which are /]
   ] as const) {
     const { stderr, stdout } = await start(env)
     if (stdout !== "It's ready\n" || !expected.test(stderr)) {
@@ -280,6 +277,16 @@ const checkPages = async (project: string, url: string) => {
   }
 }
 
+/** What the server at a URL answers to requests for another host. `fetch` cannot say which is meant. */
+const statusAt = async (url: string, hostname: string, path: string): Promise<number | undefined> => {
+  const { port } = new URL(url)
+  const [answer] = (await once(get(new URL(path, url), { headers: { host: `${hostname}:${port}` } }), "response")) as [
+    IncomingMessage
+  ]
+  answer.resume()
+  return answer.statusCode
+}
+
 /** Every consumer against one server. Each is checked with the Node that it promises to run on. */
 const runConsumers = async (clients: string, node22: string, server: string, url: string) => {
   const environment = { DELIVERY_URL: url, DELIVERY_API_KEY: apiKey }
@@ -310,6 +317,8 @@ const runConsumers = async (clients: string, node22: string, server: string, url
   const script = /<script [^>]*src="([^"]+)"/.exec(await page.text())?.[1]
   const loaded = script === undefined ? undefined : await fetch(new URL(script, url))
   if (page.status !== 200 || loaded?.status !== 200) throw new Error(`The website answers ${page.status}.`)
+  const viewer = await statusAt(url, "files.localhost", "/trace-viewer/sw.bundle.js")
+  if (viewer !== 200) throw new Error(`The trace viewer answers ${viewer}.`)
   say(`refusing to start the server on Node ${oldestNode}`)
   const main = "node_modules/@delivery/server/dist/cli/main.js"
   const refused = await run(oldNode, [main, "serve"], { cwd: server }).then(

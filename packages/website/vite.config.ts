@@ -1,22 +1,24 @@
+import { fileURLToPath } from "node:url"
 import tailwind from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
 import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|later|toast)\.)/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts =
-  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since|SureButton))\./
+  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since))\./
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwind(), onlyCalledRoutes()],
-  // React has had it for years: its stand-in for older ones would be in the first screen.
+  // React has had it for years: its stand-in for older ones would be in the first screen. So would Node's reasons of no answer.
   resolve: {
     alias: [
+      { find: "@delivery/domain/NoAnswer", replacement: fileURLToPath(import.meta.resolve("./build/noAnswer.ts")) },
       {
         find: /^use-sync-external-store\/shim\/with-selector(?:\.js)?$/,
         replacement: "use-sync-external-store/with-selector"
@@ -43,7 +45,9 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "base", test: base },
-            { name: "parts", test: parts }
+            { name: "parts", test: parts },
+            { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
+            { name: "run", test: /website\/src\/runs\/(?:Counts|RunSummary|status)\./ }
           ]
         }
       }

@@ -2,7 +2,8 @@ import { Effect, Redacted, Schedule } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { randomUUID } from "node:crypto"
-import { type AccessTokens, unreachable } from "./AgentSignIn.ts"
+import type { AccessTokens } from "./AgentSignIn.ts"
+import { callFailure } from "./Failure.ts"
 import { runProxy, type Send } from "./McpProxy.ts"
 
 /**
@@ -19,7 +20,7 @@ const makeSend = (http: HttpClient.HttpClient, tokens: AccessTokens): Send =>
     const sendWith = (token: string) =>
       http
         .execute(HttpClientRequest.bearerToken(request, Redacted.make(token)))
-        .pipe(Effect.mapError(unreachable(tokens.url)))
+        .pipe(Effect.mapError(callFailure(tokens.url)))
     const token = yield* tokens.next()
     const response = yield* sendWith(token)
     return response.status === 401 ? yield* sendWith(yield* tokens.next(token)) : response

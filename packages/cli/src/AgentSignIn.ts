@@ -3,7 +3,7 @@ import { timestamp, Timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Data, Effect, FileSystem, Option, Path, Schedule, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { LockedByAnother, makeFileLock } from "./FileLock.ts"
-import { Failure } from "./Failure.ts"
+import { callFailure, Failure } from "./Failure.ts"
 import { configDirectory, replaceFile } from "./PrivateFiles.ts"
 
 /** Names a sign-in of this computer. A client has one for each workspace of each server. */
@@ -95,7 +95,7 @@ export const forget = Effect.fnUntraced(function* (name: SignInName) {
         HttpClientRequest.bodyUrlParams({ token: refreshToken, client_id: clientId })
       )
     )
-    .pipe(Effect.mapError(unreachable(url)))
+    .pipe(Effect.mapError(callFailure(url)))
   if (status !== 200) return yield* new Failure({ message: `${url} answered ${status}.` })
   yield* Effect.mapError(fs.remove(file), cannotBe("removed"))
   return true
@@ -136,7 +136,7 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
           })
         )
       )
-      .pipe(Effect.timeout("20 seconds"), Effect.mapError(unreachable(url)))
+      .pipe(Effect.timeout("20 seconds"), Effect.mapError(callFailure(url)))
     if (response.status === 400) {
       return yield* Failure.notSignedIn("The sign-in has ended: run `delivery agent connect` again.")
     }
@@ -201,5 +201,3 @@ function cannotBe(done: string) {
       message: `The sign-in's file cannot be ${done}: ${cause instanceof Error ? cause.message : String(cause)}`
     })
 }
-
-export const unreachable = (url: string) => () => Failure.unreachable(`${url} cannot be reached.`)

@@ -1,12 +1,11 @@
-import { DeliveryApi } from "@delivery/domain/Api"
-import { Authorization } from "@delivery/domain/identity/Authorization"
-import { Effect, FileSystem, Option, Path, Redacted } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Effect, FileSystem, Option, Path } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { runBridge } from "./AgentBridge.ts"
 import { instructions, writeEntry } from "./AgentClients.ts"
+import { callAt } from "./Calls.ts"
 import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
 import { Failure } from "./Failure.ts"
+import { answerSeconds, answeringWithin } from "./Http.ts"
 import { print } from "./Output.ts"
 import { settings } from "./Settings.ts"
 
@@ -33,10 +32,10 @@ const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
       fs.readFileString(keyFile.value),
       () => new Failure({ message: `--key-file: ${keyFile.value} cannot be read.` })
     )
-    return Redacted.make(text.trim())
+    return text.trim()
   }
   const { apiKey, keyProblem } = yield* settings
-  if (apiKey !== undefined) return Redacted.make(apiKey.value)
+  if (apiKey !== undefined) return apiKey.value
   return yield* Failure.notSignedIn(
     `${keyProblem ?? "An API key is needed."} Run \`delivery login\`, set DELIVERY_API_KEY, or name a file with --key-file.`
   )
@@ -49,45 +48,35 @@ interface ConnectFlags extends SignInFlags {
 }
 
 /** Registers the client on this computer and stores its tokens. */
-export const connect = Effect.fnUntraced(function* ({ computer, keyFile, write, ...flags }: ConnectFlags) {
-  const name = yield* signInName(flags)
-  const key = yield* apiKey(keyFile)
-  const agents = yield* HttpApiClient.group(DeliveryApi, {
-    group: "agents",
-    baseUrl: name.url,
-    httpClient: yield* HttpClient.HttpClient
-  }).pipe(
-    Effect.provide(
-      HttpApiMiddleware.layerClient(Authorization, ({ next, request }) =>
-        next(HttpClientRequest.bearerToken(request, key))
-      )
+export const connect = Effect.fnUntraced(
+  function* ({ computer, keyFile, write, ...flags }: ConnectFlags) {
+    const name = yield* signInName(flags)
+    const key = yield* apiKey(keyFile)
+    const registered = yield* callAt({ url: name.url, apiKey: key }, (client) =>
+      client.agents.register({
+        params: { slug: name.workspace },
+        payload: { client: name.client, computer }
+      })
     )
-  )
-  const registered = yield* agents
-    .register({ params: { slug: name.workspace }, payload: { client: name.client, computer } })
-    .pipe(
-      Effect.mapError((error) =>
-        error._tag === "HttpClientError"
-          ? Failure.unreachable(`${name.url} cannot be reached, or is not a Delivery service.`)
-          : error._tag === "Unauthorized"
-            ? Failure.notSignedIn(error.message)
-            : new Failure({ message: error.message })
-      )
+    const file = yield* keep(name, registered)
+    const written = write ? yield* writeEntry(name) : null
+    const next = written === null ? yield* instructions(name) : `Wrote ${written}.`
+    yield* print(
+      { agent: registered.agent, computer: registered.computer, scope: registered.scope, file, written },
+      `Signed in on "${registered.computer.name}" to the workspace ${name.workspace} (scope: ${registered.scope}).\nThe tokens are stored in ${file}, which only you can read.\n\n${next}`
     )
-  const file = yield* keep(name, registered)
-  const written = write ? yield* writeEntry(name) : null
-  const next = written === null ? yield* instructions(name) : `Wrote ${written}.`
-  yield* print(
-    { agent: registered.agent, computer: registered.computer, scope: registered.scope, file, written },
-    `Signed in on "${registered.computer.name}" to the workspace ${name.workspace} (scope: ${registered.scope}).\nThe tokens are stored in ${file}, which only you can read.\n\n${next}`
-  )
-}, Effect.provide(FetchHttpClient.layer))
+  },
+  Effect.provide(answeringWithin(answerSeconds))
+)
 
 /** Ends the sign-in, at the server and on this computer. */
-export const disconnect = Effect.fnUntraced(function* (flags: SignInFlags) {
-  const wasSignedIn = yield* forget(yield* signInName(flags))
-  yield* print({ wasSignedIn }, wasSignedIn ? "Signed out." : "This computer was not signed in.")
-}, Effect.provide(FetchHttpClient.layer))
+export const disconnect = Effect.fnUntraced(
+  function* (flags: SignInFlags) {
+    const wasSignedIn = yield* forget(yield* signInName(flags))
+    yield* print({ wasSignedIn }, wasSignedIn ? "Signed out." : "This computer was not signed in.")
+  },
+  Effect.provide(answeringWithin(answerSeconds))
+)
 
 /** What clients start. */
 export const mcp = Effect.fnUntraced(function* (flags: SignInFlags) {

@@ -1,11 +1,15 @@
 import { DeliveryClient } from "@delivery/client"
 import { Effect } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { answerSeconds, answeringWithin } from "./Http.ts"
 import type { Connection } from "./Settings.ts"
 
 /** Where a call goes, with which key; null where it needs none. */
 export type CalledAt = Pick<Connection, "url"> & { readonly apiKey: string | null }
 
-/** The typed client of a service. It has the whole API, so only calls load this module. */
-export const clientOf = ({ apiKey, url }: CalledAt) =>
-  DeliveryClient.make({ baseUrl: url, apiKey }).pipe(Effect.provide(FetchHttpClient.layer))
+/**
+ * The typed client of a service. It has the whole API, so only calls load this module.
+ *
+ * @param waitSeconds What the calls ask the service to wait for, beyond which it has the usual time to answer.
+ */
+export const clientOf = ({ apiKey, url }: CalledAt, waitSeconds: number) =>
+  DeliveryClient.make({ baseUrl: url, apiKey }).pipe(Effect.provide(answeringWithin(answerSeconds + waitSeconds)))

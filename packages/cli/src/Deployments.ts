@@ -93,7 +93,8 @@ const setVersion = Command.make(
           }
         })
         return { changed, found, previous }
-      })
+      }),
+      { waitSeconds: wait }
     )
     if (found.note !== undefined) yield* note(oneLine(found.note))
     const sent = found.commits?.length ?? 0

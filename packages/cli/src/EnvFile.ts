@@ -1,6 +1,7 @@
 /** Values as a file that `sh`, Compose and Node's `--env-file` read alike. */
 
-const isName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+/** Whether shells can have a variable of this name. */
+export const isShellName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
 
 /** The value in quotes; undefined if no quotes make all readers give it back to the byte. */
 const quoted = (value: string): string | undefined => {
@@ -15,7 +16,7 @@ export const envFile = (
   values: ReadonlyMap<string, string>
 ): { readonly text: string } | { readonly names: ReadonlyArray<string> } => {
   const lines = [...values].map(([name, value]) => {
-    const text = isName(name) ? quoted(value) : undefined
+    const text = isShellName(name) ? quoted(value) : undefined
     return { name, line: text === undefined ? undefined : `${name}=${text}\n` }
   })
   const names = lines.filter(({ line }) => line === undefined).map(({ name }) => name)

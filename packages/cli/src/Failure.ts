@@ -1,8 +1,10 @@
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
+import { serviceUrl } from "@delivery/domain/ServiceUrl"
 import { Cause, Data } from "effect"
 import { CliError } from "effect/cli"
 
 /** What the exit code of a command says. 0: it has done its work. */
-const exitCodes = { failed: 1, usage: 2, notSignedIn: 3, unreachable: 4 } as const
+const exitCodes = { failed: 1, usage: 2, notSignedIn: 3, unreachable: 4, interrupted: 130 } as const
 
 /** Why a command failed. The message is one line for people. */
 export class Failure extends Data.TaggedError("Failure")<{
@@ -11,6 +13,9 @@ export class Failure extends Data.TaggedError("Failure")<{
 }> {
   static usage(message: string): Failure {
     return new Failure({ message, exitCode: exitCodes.usage })
+  }
+  static noServiceUrl(what: string): Failure {
+    return Failure.usage(`${what} is not ${serviceUrl}.`)
   }
   static notSignedIn(message: string): Failure {
     return new Failure({ message, exitCode: exitCodes.notSignedIn })
@@ -25,6 +30,7 @@ export class Failure extends Data.TaggedError("Failure")<{
 
 /** The exit code of a command that failed. */
 export const exitCodeOf = (cause: Cause.Cause<unknown>): number => {
+  if (Cause.hasInterruptsOnly(cause)) return exitCodes.interrupted
   const error = Cause.squash(cause)
   if (error instanceof Failure) return error.exitCode ?? exitCodes.failed
   return CliError.isCliError(error) ? exitCodes.usage : exitCodes.failed
@@ -42,6 +48,8 @@ export const callFailure =
   (url: string) =>
   (error: unknown): Failure => {
     if (error instanceof Failure) return error
+    const unanswered = noAnswerTo(url, error)
+    if (unanswered !== undefined) return Failure.unreachable(unanswered)
     const { _tag: tag, message } = describe(error)
     if (tag === "Unauthorized") {
       return Failure.notSignedIn(
@@ -50,13 +58,33 @@ export const callFailure =
           : `${url} does not accept the API key in DELIVERY_API_KEY. It may be revoked: set another one, or none to use that of \`delivery login\`.`
       )
     }
-    if (tag === "HttpClientError" || tag === "SchemaError" || tag === "TimeoutError") {
-      return Failure.unreachable(`${url} cannot be reached, or is not a Delivery service of this version: ${message}`)
+    if (tag === "HttpClientError" || tag === "SchemaError") {
+      return Failure.unreachable(`${url} is not a Delivery service of this version: ${message}`)
     }
+    if (tag === "NotFound" && message.startsWith(noSuchPath)) return Failure.usage(`${message} ${pathAdvice(url)}`)
     return tag === "Unavailable" || tag === "TooManyRequests"
       ? Failure.unreachable(`${url}: ${message}`)
       : new Failure({ message })
   }
+
+/** What the service says where no call of the API has a path. */
+const noSuchPath = "This path does not exist."
+
+const pathAdvice = (url: string): string => {
+  const { origin, pathname } = new URL(url)
+  return pathname === "/"
+    ? `${url} is not a Delivery service of this version.`
+    : `The address of the service, ${url}, has a path. Without one, it is ${origin}.`
+}
+
+/** Why nothing answered; undefined for an error of an answer. */
+const noAnswerTo = (url: string, error: unknown): string | undefined => {
+  if (!(error instanceof Error)) return undefined
+  if (error.name === "TimeoutError") return `${url} cannot be reached: there was no answer in time.`
+  if (!("reason" in error && "response" in error) || error.response !== undefined) return undefined
+  const { description } = error.reason as { readonly description?: string }
+  return `${url} cannot be reached: ${description ?? noAnswerReason(error)}.`
+}
 
 const describe = (error: unknown): { readonly _tag: string; readonly message: string } => {
   if (!(error instanceof Error)) return { _tag: "", message: String(error) }

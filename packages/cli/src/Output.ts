@@ -1,3 +1,4 @@
+import { printable } from "@delivery/domain/CommandLine"
 import { Console, Effect } from "effect"
 import { stripVTControlCharacters, styleText } from "node:util"
 import { Json } from "./Settings.ts"
@@ -34,11 +35,20 @@ export const table = (header: ReadonlyArray<string>, rows: ReadonlyArray<Readonl
   return [colour("bold", head), ...rest].join("\n")
 }
 
+/** JSON in which no character steers a terminal, or hides. */
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replaceAll(/[^\P{C}\n]/gu, (one) =>
+    Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
+  )
+
 /** Prints the value as JSON with `--json`, else the text. An empty text prints nothing. */
 export const print = Effect.fnUntraced(function* (value: unknown, text: string) {
-  if (yield* Json) yield* Console.log(JSON.stringify(value, null, 2))
+  if (yield* Json) yield* Console.log(jsonOf(value))
   else if (text !== "") yield* Console.log(text)
 })
 
+/** Writes a line to standard error, outside of effects. */
+export const noteNow = (line: string): void => void process.stderr.write(`${printable(line)}\n`)
+
 /** A line for people beside the result, which goes to standard error. */
-export const note = (text: string) => Console.error(text)
+export const note = (text: string) => Console.error(printable(text))

@@ -1,4 +1,4 @@
-import { Config, Effect, FileSystem, Option, Path } from "effect"
+import { Config, Effect, FileSystem, Option, Path, type PlatformError } from "effect"
 import { homedir } from "node:os"
 
 /** Files of the command that only its user can read. */
@@ -13,11 +13,34 @@ export const configDirectory = Effect.gen(function* () {
   )
 })
 
+/** Makes a directory and those above it. Node's own way of that never ends where the system allows none, as below /proc. */
+const makeDirectory = (
+  directory: string
+): Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+    const make = fs.makeDirectory(directory, { mode: 0o700 })
+    yield* make.pipe(
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "NotFound" && path.dirname(directory) !== directory,
+        () =>
+          Effect.andThen(
+            Effect.suspend(() => makeDirectory(path.dirname(directory))),
+            make
+          )
+      ),
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "AlreadyExists",
+        () => Effect.void
+      )
+    )
+  })
+
 /** Replaces the file at once, so that others read either the old text or the new one. */
 export const replaceFile = Effect.fnUntraced(function* (file: string, text: string) {
   const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
   const written = `${file}.${process.pid}.tmp`
-  yield* fs.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
+  yield* makeDirectory(path.dirname(file))
   yield* fs.writeFileString(written, text, { mode: 0o600 })
   yield* fs.rename(written, file)
 })

@@ -1,7 +1,7 @@
 import type { Coverage, FinishTestRun, StartTestRun, TestReport, TestRunSummary } from "@delivery/client"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
 import { ciUrlOf, Publisher, readGit, readMachine, withinLimits } from "@delivery/publishing"
-import { readdir, stat } from "node:fs/promises"
+import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
 import { Failure } from "./Failure.ts"
 import { testReports } from "./results/Result.ts"
@@ -19,6 +19,8 @@ export interface PublishOptions {
   readonly environment?: string
   readonly baseUrl?: string
   readonly coverage?: Coverage
+  /** Whether saved results become another run although they have one. */
+  readonly again: boolean
 }
 
 export interface Published {
@@ -191,23 +193,42 @@ const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
   tests
 })
 
-/** Starts the run, or goes on with the one that the reporter has started. Answers its number. */
+/** Starts the run, or goes on with the one that the saved results have. Answers its number. */
 const begin = async (publisher: Publisher, saved: Saved | undefined, options: PublishOptions): Promise<number> => {
   if (saved === undefined) return (await publisher.start(await startOf(publisher, options))).number
-  if ("start" in saved) {
-    const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
-    return (await publisher.start({ ...saved.start, baseUrl })).number
+  if ("run" in saved && !options.again) {
+    publisher.uploads.begin(saved.run)
+    return saved.run
   }
-  publisher.uploads.begin(saved.run)
-  return saved.run
+  if (saved.start === undefined) {
+    throw Failure.usage(
+      `${options.files[0]} does not say what was tested: it can only finish its run, without --again.`
+    )
+  }
+  const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
+  return (await publisher.start({ ...saved.start, baseUrl })).number
+}
+
+/** Notes the run in the file of saved results, so that publishing them again does not make another one. */
+const keepRun = async (file: string, run: number, saved: Saved, note: (line: string) => void): Promise<void> => {
+  const written = `${file}.${process.pid}.tmp`
+  try {
+    await writeFile(written, JSON.stringify({ ...saved, run }, null, 2))
+    await rename(written, file)
+  } catch {
+    await rm(written, { force: true }).catch(() => {})
+    note(`${file} cannot be written: publishing it again would make another run.`)
+  }
+}
+
+/** What people are told meanwhile. */
+interface Tell {
+  readonly progress: (line: string) => void
+  readonly note: (line: string) => void
 }
 
 /** Reads everything first, so that a file that is refused starts no run. */
-export const publishRun = async (
-  at: Connection,
-  options: PublishOptions,
-  progress: (line: string) => void
-): Promise<Published> => {
+export const publishRun = async (at: Connection, options: PublishOptions, tell: Tell): Promise<Published> => {
   const { baseUrl, coverage = "regression" } = options
   if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
     throw Failure.usage("--base-url: expected an absolute http or https URL.")
@@ -216,10 +237,11 @@ export const publishRun = async (
   const saved = await savedIn(read)
   const finish = saved?.finish ?? reportOf(await testsOf(read, coverage, Date.now()))
   const attachments = await attachmentsOf(options.attach)
-  const about = saved !== undefined && "start" in saved ? { ...options, ...placeOf(saved.start) } : options
+  const about = saved?.start === undefined ? options : { ...options, ...placeOf(saved.start) }
   const publisher = publisherOf(at, about)
   const number = await begin(publisher, saved, about)
-  progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
+  if (saved !== undefined) await keepRun(options.files[0]!, number, saved, tell.note)
+  tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
   publisher.uploads.add(attachments)
   const { failures } = await publisher.uploads.settled()
   const { omitted, report } = withinLimits(finish)

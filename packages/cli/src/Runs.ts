@@ -5,7 +5,7 @@ import { call } from "./Calls.ts"
 import { callFailure, Failure } from "./Failure.ts"
 import { given, optionalText, textOr } from "./Flags.ts"
 import { openPage } from "./OpenPage.ts"
-import { colour, note, oneLine, plainLines, print, table } from "./Output.ts"
+import { colour, note, oneLine, plainLines, print, table, noteNow } from "./Output.ts"
 import { runNumber } from "./RunNumber.ts"
 import { retry, trace } from "./RunsPlaywright.ts"
 import { connection, connectionFlags, Json } from "./Settings.ts"
@@ -53,20 +53,31 @@ const publish = Command.make(
       Flag.atLeast(0),
       Flag.withDescription("File or directory to store with the run. May be repeated")
     ),
+    again: Flag.Boolean("again").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Publish saved results as another run. Default: those that have been published stay one run")
+    ),
     fail: Flag.Boolean("fail").pipe(
       Flag.withDefault(false),
       Flag.withDescription("Exit with 1 if the run failed. Default: 0 once it is published")
     )
   },
-  Effect.fnUntraced(function* ({ attach, fail, files, ...options }) {
+  Effect.fnUntraced(function* ({ again, attach, fail, files, ...options }) {
     const at = yield* connection
     const isJson = yield* Json
     const { publishRun } = yield* Effect.promise(() => import("./PublishRun.ts"))
     const published = yield* Effect.tryPromise({
       try: () =>
-        publishRun(at, { attach, files, ...given(options) }, (line) => {
-          if (!isJson && process.stderr.isTTY) process.stderr.write(`${line}\n`)
-        }),
+        publishRun(
+          at,
+          { again, attach, files, ...given(options) },
+          {
+            note: noteNow,
+            progress: (line) => {
+              if (!isJson && process.stderr.isTTY) noteNow(line)
+            }
+          }
+        ),
       catch: callFailure(at.url)
     })
     const { notAttached, omitted, run } = published

@@ -1,10 +1,12 @@
 import type { DeliveryClientShape, RevealedSecret } from "@delivery/client"
+import { isNamed } from "@delivery/domain/Named"
 import { compare } from "@delivery/domain/Order"
 import { readDotEnv } from "@delivery/domain/vault/DotEnv"
+import { changesProcesses } from "@delivery/domain/vault/ProcessNames"
 import { Cause, Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
-import { envFile } from "./EnvFile.ts"
+import { envFile, isShellName } from "./EnvFile.ts"
 import { exitCodeOf, Failure } from "./Failure.ts"
 import { textOr } from "./Flags.ts"
 import { confirmed, secretInput, textFile } from "./Input.ts"
@@ -45,9 +47,11 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List the secrets of a product with their versions, without values"))
 
+const noEnvironment = (named: string) => new Failure({ message: `There is no environment "${oneLine(named)}".` })
+
 /** The secret in the environment of this slug or id. */
 const inEnvironment = ({ environments }: RevealedSecret, named: string) =>
-  environments.find(({ environment }) => environment.slug === named || environment.id === named)
+  environments.find(({ environment }) => isNamed(environment, named))
 
 /** Bytes as they are; a terminal gets a line end after them. */
 const write = Effect.fnUntraced(function* (text: string) {
@@ -68,7 +72,7 @@ const get = Command.make(
     )
     const found = inEnvironment(secret, environment)
     if (found === undefined) {
-      return yield* new Failure({ message: `There is no environment "${oneLine(environment)}".` })
+      return yield* noEnvironment(environment)
     }
     if (found.valueHidden) {
       return yield* new Failure({
@@ -134,22 +138,21 @@ interface Change {
   readonly version: number
 }
 
-/** The secrets of the names, as far as they exist. */
-const revealed = (
+/** The secrets of the names, as far as they exist. Fails where there is no such environment. */
+const revealed = Effect.fnUntraced(function* (
   client: DeliveryClientShape,
   { workspace }: Connection,
-  productSlug: string,
+  { environment, product: productSlug }: Pair,
   isAsked: (name: string) => boolean
-) =>
-  client.vault.listOfProduct({ params: { slug: workspace, productSlug } }).pipe(
-    Effect.flatMap(({ secrets }) =>
-      Effect.forEach(
-        secrets.filter(({ name }) => isAsked(name)),
-        ({ name }) => client.vault.get({ params: { slug: workspace, productSlug, name } }),
-        { concurrency: 4 }
-      )
-    )
+) {
+  const found = yield* client.vault.listOfProduct({ params: { slug: workspace, productSlug } })
+  if (!found.environments.some((one) => isNamed(one, environment))) return yield* noEnvironment(environment)
+  return yield* Effect.forEach(
+    found.secrets.filter(({ name }) => isAsked(name)),
+    ({ name }) => client.vault.get({ params: { slug: workspace, productSlug, name } }),
+    { concurrency: 4 }
   )
+})
 
 const changeOf = (name: string, text: string, secret: RevealedSecret | undefined, environment: string): Change => {
   const value = Redacted.make(text)
@@ -178,6 +181,23 @@ const apply = (
       })
 }
 
+/** Names what no product could be started with, before any of it is written. */
+const checkStartable = Effect.fnUntraced(function* (values: ReadonlyMap<string, string>) {
+  const refused = [...values].filter(([name, value]) => changesProcesses(name) || value.includes("\0"))
+  if (refused.length > 0) {
+    const names = refused.map(([name]) => oneLine(name)).join(", ")
+    return yield* Failure.usage(
+      `Nothing is written: no product may be started with these names or values: ${names}. Take them out of the file.`
+    )
+  }
+  const strange = [...values.keys()].filter((name) => !isShellName(name))
+  if (strange.length > 0) {
+    yield* note(
+      `No shell can have these names, and \`secrets export\` prints none of them: ${strange.map(oneLine).join(", ")}.`
+    )
+  }
+})
+
 const importFile = Command.make(
   "import",
   {
@@ -197,9 +217,10 @@ const importFile = Command.make(
     if (read.ignored.length > 0)
       yield* note(`Not understood, and left out: line ${read.ignored.join(", ")} of ${file}.`)
     if (values.size === 0) return yield* Failure.usage(`${file} has no line NAME=value.`)
+    yield* checkStartable(values)
     const changes = yield* call((client, at) =>
       Effect.map(
-        revealed(client, at, pair.product, (name) => values.has(name)),
+        revealed(client, at, pair, (name) => values.has(name)),
         (secrets) =>
           [...values].map(([name, value]) =>
             changeOf(
@@ -245,8 +266,9 @@ const importFile = Command.make(
 const exportFile = Command.make(
   "export",
   pair,
-  Effect.fnUntraced(function* ({ environment, product }) {
-    const secrets = yield* call((client, at) => revealed(client, at, product, () => true))
+  Effect.fnUntraced(function* (pair) {
+    const { environment } = pair
+    const secrets = yield* call((client, at) => revealed(client, at, pair, () => true))
     const found = secrets.flatMap((secret) => {
       const one = inEnvironment(secret, environment)
       return one === undefined || !one.hasValue ? [] : [{ name: secret.name, value: one.value }]

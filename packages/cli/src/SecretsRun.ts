@@ -3,6 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { deploymentToken } from "./DeploymentToken.ts"
 import { Failure } from "./Failure.ts"
 import { optionalText } from "./Flags.ts"
+import { noteNow } from "./Output.ts"
 import { connection, environment, settings } from "./Settings.ts"
 
 /** `delivery secrets run`. */
@@ -88,7 +89,7 @@ export const run = Command.make(
           args,
           watchMillis: watch ? interval * 1_000 : undefined,
           fallback: Option.getOrUndefined(flags.fallback),
-          tell: (line) => void process.stderr.write(`delivery: ${line}\n`)
+          tell: (line) => noteNow(`delivery: ${line}`)
         })
       },
       catch: (error) => (error instanceof Failure ? error : new Failure({ message: String(error) }))

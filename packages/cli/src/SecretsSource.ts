@@ -1,5 +1,6 @@
 import { requestSecrets, SecretsError } from "@delivery/client/deploy"
 import { createClient } from "@delivery/client/web"
+import { isNamed } from "@delivery/domain/Named"
 import type { ProductSecrets } from "@delivery/domain/vault/Secret"
 import { Failure } from "./Failure.ts"
 import { oneLine } from "./Output.ts"
@@ -54,9 +55,6 @@ const mapAtOnce = async <A, B>(values: ReadonlyArray<A>, f: (value: A) => Promis
   await Promise.all(Array.from({ length: concurrency }, work))
   return results
 }
-
-const isNamed = ({ id, slug }: { readonly id: string; readonly slug: string }, named: string): boolean =>
-  slug === named || id === named
 
 const versionsIn = ({ environments, secrets }: ProductSecrets, named: string): string | undefined => {
   const environment = environments.find((one) => isNamed(one, named))

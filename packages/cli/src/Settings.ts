@@ -1,3 +1,4 @@
+import { isServiceUrl } from "@delivery/domain/ServiceUrl"
 import { Config, Effect, Option } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { Failure } from "./Failure.ts"
@@ -63,9 +64,9 @@ export const isHttpUrl = (url: string): boolean => /^https?:\/\//i.test(url) && 
 
 /** The address must be one before a key is sent to it. */
 const checkedUrl = (url: Sourced<string>) =>
-  isHttpUrl(url.value)
+  isServiceUrl(url.value)
     ? Effect.succeed(sourced(url.source, plainUrl(url.value)))
-    : Effect.fail(Failure.usage(`The address of the service (from ${url.source}) is not an http(s) URL.`))
+    : Effect.fail(Failure.noServiceUrl(`The address of the service (from ${url.source})`))
 
 /** The key of a profile is for the service of that profile, and is sent to no other. */
 const profileKey = (name: string, profile: Profile | undefined, url: string, missing: string | undefined) => {

@@ -1,4 +1,5 @@
 import type { ApiKey, Me } from "@delivery/client"
+import { isServiceUrl } from "@delivery/domain/ServiceUrl"
 import { Effect, Option, Stdio } from "effect"
 import { Command, Flag } from "effect/cli"
 import { callAt } from "./Calls.ts"
@@ -13,7 +14,6 @@ import {
   connectionFlags,
   defaultUrl,
   environment,
-  isHttpUrl,
   plainUrl,
   ProfileFlag,
   type Settings,
@@ -155,9 +155,7 @@ export const login = Command.make(
   Effect.fnUntraced(function* ({ expires, scopes, ...flags }) {
     const name = yield* profileName((yield* flagOr(yield* ProfileFlag, "DELIVERY_PROFILE")) ?? "default")
     const url = plainUrl((yield* flagOr(yield* UrlFlag, "DELIVERY_URL")) ?? defaultUrl)
-    if (!isHttpUrl(url)) {
-      return yield* Failure.usage("The address of the service is not an http(s) URL.")
-    }
+    if (!isServiceUrl(url)) return yield* Failure.noServiceUrl("The address of the service")
     const way = yield* wayOf(flags)
     const asked = { url, scopes: Option.getOrUndefined(scopes), days: Option.getOrUndefined(expires) }
     if (way === "withKey") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import * as CommandLine from "@delivery/domain/CommandLine"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Effect, Exit, Layer, type Runtime } from "effect"
+import { Effect, Exit, Layer, type Runtime } from "effect"
 import { Command } from "effect/cli"
 import { exitCodeOf, messageOf } from "./Failure.ts"
 import { commandsFor } from "./Groups.ts"
@@ -31,11 +31,7 @@ const elsewhere = Object.fromEntries(
 
 /** A command that ran another one has its exit code. */
 const teardown: Runtime.Teardown = (exit, onExit) =>
-  onExit(
-    Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)
-      ? exitCodeOf(exit.cause)
-      : Number(process.exitCode ?? 0)
-  )
+  onExit(Number(process.exitCode ?? (Exit.isFailure(exit) ? exitCodeOf(exit.cause) : 0)))
 
 Effect.flatMap(delivery, (command) => Command.run(command, { version: manifest.version })).pipe(
   CommandLine.reportFailure(messageOf),

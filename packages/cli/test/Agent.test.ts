@@ -9,57 +9,21 @@ import { McpClient, McpProtocol } from "effect/ai"
 import { ChildProcess } from "effect/process"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createServer, request as outgoing } from "node:http"
-import { tmpdir } from "node:os"
 import { join as joinPath } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually, type Http, http, newWorkspace, teamKey } from "../../server/test/support/Http.ts"
-import { baseEnvironment, type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
+import { eventually, type Http, newWorkspace, teamKey } from "../../server/test/support/Http.ts"
+import type { Home } from "./support/Home.ts"
+import { useService } from "./support/Service.ts"
 
 /** `delivery agent`: as processes, against a server on a socket. */
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-interface Home {
-  readonly directory: string
-  readonly environment: Record<string, string>
-}
-
-const homes: Array<string> = []
-const newHome = (): Home => {
-  const directory = mkdtempSync(joinPath(tmpdir(), "delivery-home-"))
-  homes.push(directory)
-  return {
-    directory,
-    environment: {
-      ...baseEnvironment,
-      HOME: directory,
-      XDG_CONFIG_HOME: joinPath(directory, "config")
-    }
-  }
-}
-
-const run = (home: Home, args: ReadonlyArray<string>, more?: Record<string, string>) =>
-  runMain(home, ["agent", ...args], more)
-
-const runMain = async (
-  { directory, environment }: Home,
-  args: ReadonlyArray<string>,
-  more: Record<string, string> = {}
-) => {
-  const child = spawn(process.execPath, [main, ...args], {
-    cwd: directory,
-    env: { ...environment, ...more },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
-  const [out, err] = [[] as Array<string>, [] as Array<string>]
-  child.stdout.on("data", (chunk: Buffer) => out.push(chunk.toString()))
-  child.stderr.on("data", (chunk: Buffer) => err.push(chunk.toString()))
-  const [code] = (await once(child, "close")) as [number]
-  return { code, out: out.join(""), err: err.join("") }
-}
+const run = (home: Home, args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  home.delivery(["agent", ...args], { env })
 
 const signInFile = ({ directory }: Home, client: string, workspace: string, url: string) =>
   joinPath(
@@ -99,39 +63,27 @@ const startFront = async (service: string) => {
   }
 }
 
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+describe("delivery agent", () => {
+  const server = useService()
+  let front: Awaited<ReturnType<typeof startFront>>
+  beforeAll(async () => {
+    front = await startFront(server.baseUrl)
+  })
+  afterAll(() => front.stop())
 
-describe("delivery", () => {
   it("says in a line or two what is wrong with a command, and where the commands of the host are", async () => {
-    const home = newHome()
+    const home = server.home()
     const help = "Add --help to see how it is used."
     for (const [args, line] of [
       [["agent", "connect"], `Missing required flag: --client.\n${help}`],
       [["agent", "conect"], `Unknown subcommand "conect" for "delivery agent". Did you mean connect?\n${help}`],
       [["person", "list"], "This command is not for clients. On the host of the service, use: pnpm delivery person"]
     ] as const) {
-      assert.deepStrictEqual(await runMain(home, args), { code: 2, out: "", err: `${line}\n` })
+      assert.deepStrictEqual(await home.delivery(args), { code: 2, out: "", err: `${line}\n` })
     }
   })
-})
 
-describe("delivery agent", () => {
-  const dataDir = mkdtempSync(joinPath(tmpdir(), "delivery-agent-"))
-  const settings = { DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" }
-  let server: ServerProcess
-  let front: Awaited<ReturnType<typeof startFront>>
-  beforeAll(async () => {
-    server = await startServer(settings)
-    front = await startFront(server.baseUrl)
-  })
-  afterAll(async () => {
-    front.stop()
-    await server.end()
-    for (const directory of [dataDir, ...homes.splice(0)]) rmSync(directory, { recursive: true, force: true })
-  })
-
-  const test = (name: string, body: (owner: Http) => Promise<void>) =>
-    it(name, () => body(http(server.baseUrl, apiKey, "main")))
+  const test = (name: string, body: (owner: Http) => Promise<void>) => it(name, () => body(server.owner()))
 
   const connect = (home: Home, { key, workspace }: Http, url: string, ...args: ReadonlyArray<string>) =>
     run(home, ["connect", "--url", url, "--workspace", workspace, ...args], { DELIVERY_API_KEY: key! })
@@ -171,7 +123,7 @@ describe("delivery agent", () => {
 
   test("connect registers, stores the tokens readable only by the user, and prints the next step", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     const { code, out } = await connect(
       home,
       workspace,
@@ -198,7 +150,7 @@ describe("delivery agent", () => {
 
   test("adds the server to the configuration of each client", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     const path = (...parts: ReadonlyArray<string>) => joinPath(home.directory, ...parts)
     mkdirSync(path(".codex"))
     writeFileSync(path(".codex", "config.toml"), '# mine\nmodel = "o5"\n')
@@ -249,7 +201,7 @@ describe("delivery agent", () => {
 
   test("reads the key from a file, and reports errors in one line", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     const file = joinPath(home.directory, "key")
     writeFileSync(file, `${workspace.key}\n`)
     const said = async (more: Record<string, string>, ...args: ReadonlyArray<string>) => {
@@ -265,7 +217,10 @@ describe("delivery agent", () => {
     assert.match(await said({}, "--key-file", "none"), /^--key-file: none cannot be read\.$/)
     const key = { DELIVERY_API_KEY: workspace.key! }
     assert.strictEqual(await said(key, "--workspace", "none"), "The workspace does not exist.")
-    assert.strictEqual(await said({ DELIVERY_API_KEY: "ctk_x" }), "A valid API key is required.")
+    assert.strictEqual(
+      await said({ DELIVERY_API_KEY: "ctk_x" }),
+      `${owner.baseUrl} does not accept the API key in DELIVERY_API_KEY. It may be revoked: set another one, or none to use that of \`delivery login\`.`
+    )
     assert.match(
       await said({ ...key, DELIVERY_URL: "http://127.0.0.1:1" }),
       /^http:\/\/127\.0\.0\.1:1 cannot be reached.*$/
@@ -274,7 +229,7 @@ describe("delivery agent", () => {
 
   test("disconnect ends the sign-in at the server and deletes its file", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     await connect(home, workspace, owner.baseUrl, "--client", "claude")
     const file = signInFile(home, "claude", workspace.workspace, owner.baseUrl)
     const { accessToken } = JSON.parse(readFileSync(file, "utf8")) as { accessToken: string }
@@ -291,7 +246,7 @@ describe("delivery agent", () => {
 
   test("serves clients of each protocol, and reports their repository and branch", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     const git = (...args: ReadonlyArray<string>) => execFileSync("git", args, { cwd: home.directory, stdio: "pipe" })
     git("init", "--quiet", "--initial-branch", "trunk")
     git("remote", "add", "origin", "git@github.com:acme/shop.git")
@@ -333,7 +288,7 @@ describe("delivery agent", () => {
 
   test("lets an agent take a message, update its ticket and complete it", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     await connect(home, workspace, front.url, "--client", "claude")
     const key = teamKey()
     await workspace.post("teams", { key, name: key, visibility: "private" })
@@ -359,7 +314,7 @@ describe("delivery agent", () => {
 
   test("refreshes once for all bridges of a sign-in, and again when a token is refused", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     await connect(home, workspace, front.url, "--client", "claude")
     const file = signInFile(home, "claude", workspace.workspace, front.url)
     const kept = () => JSON.parse(readFileSync(file, "utf8")) as Record<string, string>
@@ -383,7 +338,7 @@ describe("delivery agent", () => {
 
   test("continues after a restart of the server, and reports when the sign-in has ended", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     await connect(home, workspace, front.url, "--client", "claude")
     const { client, whoami } = await started(home, workspace.workspace)
     assert.strictEqual(await whoami(), workspace.workspace)
@@ -392,9 +347,7 @@ describe("delivery agent", () => {
         () => "nothing",
         (error: unknown) => String(error)
       )
-    await server.end("SIGTERM")
-    assert.include(await said(), "answered 502")
-    server = await startServer({ ...settings, PORT: new URL(server.baseUrl).port })
+    await server.restart(async () => assert.include(await said(), "answered 502"))
     // The protocol's session went with the server.
     assert.deepStrictEqual(await Promise.all([whoami(), whoami()]), [workspace.workspace, workspace.workspace])
     const [agent] = await agents(workspace)
@@ -405,7 +358,7 @@ describe("delivery agent", () => {
 
   test("reports invalid JSON, and ends with its input", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const home = newHome()
+    const home = server.home()
     await connect(home, workspace, front.url, "--client", "claude")
     const { args, command, ...options } = bridgeOf(home, workspace.workspace)
     const child = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] })

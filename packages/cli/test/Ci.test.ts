@@ -73,13 +73,6 @@ beforeAll(async () => {
   tokens = await startGitHubTokens(issuer)
   server = await startServer({ CI_ISSUERS: issuer.url })
   client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
-  const params = { slug: "main" }
-  await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "website" } })
-  await client.environments.create({ params, payload: { slug: "staging", name: "Staging", class: "non-production" } })
-  await client.deployments.create({
-    params,
-    payload: { product: "shop", environment: "staging", baseUrl: "https://staging.shop.example.com" }
-  })
   project = await makeProject({
     "playwright.config.ts": configuration(`{ git: { sha: "9fceb02", branch: "main", dirty: false } }`),
     "tests/works.spec.ts": `import { test } from "@playwright/test"\ntest("works", () => {})\n`,
@@ -146,9 +139,9 @@ const publishers = async () => {
 }
 
 describe("docs/ci.md", () => {
-  it("trusts workflows", { timeout: 120_000 }, async () => {
+  it("makes what must be there, and trusts workflows", { timeout: 120_000 }, async () => {
     const requests = blocks("sh")
-    assert.lengthOf(requests, 2)
+    assert.lengthOf(requests, 3)
     const environment = { DELIVERY_URL: server.url, DELIVERY_API_KEY: server.apiKey }
     for (const request of requests) await run(here(request), environment)
     const { trustedPublishers } = await client.trustedPublishers.list({ params: { slug: "main" } })

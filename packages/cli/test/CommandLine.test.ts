@@ -6,14 +6,12 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import {
   accountKey,
   type Http,
-  http,
   join as joinWorkspace,
   newDeployment,
   newWorkspace,
@@ -21,42 +19,18 @@ import {
   teamKey
 } from "../../server/test/support/Http.ts"
 import { freePort } from "../../server/src/cli/FreePort.ts"
-import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
-import { type Home, newHome, type Options } from "./support/Home.ts"
+import type { Home, Options } from "./support/Home.ts"
+import { apiKey, useService } from "./support/Service.ts"
 
 /** The commands as processes, against a server on a socket. */
 
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const fixture = (name: string) => join(import.meta.dirname, "junit", name)
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8")
 
 describe("delivery", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "delivery-cli-"))
-  const homes: Array<Home> = []
-  let server: ServerProcess
-  beforeAll(async () => {
-    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
-  })
-  afterAll(async () => {
-    await server.end()
-    rmSync(dataDir, { recursive: true, force: true })
-    for (const home of homes) home.remove()
-  })
-
-  const home = (): Home => {
-    const made = newHome()
-    homes.push(made)
-    return made
-  }
-  const test = (name: string, body: (owner: Http) => Promise<void>) =>
-    it(name, () => body(http(server.baseUrl, apiKey, "main")))
-
-  /** The environment of a caller, so that nothing need be stored. */
-  const as = ({ key, workspace }: Http): Record<string, string> => ({
-    DELIVERY_URL: server.baseUrl,
-    DELIVERY_API_KEY: key!,
-    DELIVERY_WORKSPACE: workspace
-  })
+  const server = useService()
+  const { as, home } = server
+  const test = (name: string, body: (owner: Http) => Promise<void>) => it(name, () => body(server.owner()))
 
   const json = async <A>(at: Home, args: ReadonlyArray<string>, options?: Options): Promise<A> => {
     const { code, err, out } = await at.delivery([...args, "--json"], options)
@@ -283,6 +257,28 @@ describe("delivery", () => {
     assert.include(await at.delivery([...publish, "--fail"], { env }), { code: 1, err: "The run failed.\n" })
   })
 
+  test("prints the commands that make what a run needs, one after the other", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const missing = [
+      'There is no product "shop"',
+      'There is no environment "staging"',
+      'The product "shop" has no deployment in "staging"'
+    ]
+    for (const sentence of missing) {
+      const flags = sentence.includes("deployment") ? ["--base-url", "https://staging.shop.example"] : []
+      const { code, err } = await at.delivery(["runs", "publish", fixture("go.xml"), ...flags], { env })
+      assert.strictEqual(code, 1)
+      assert.include(err, sentence)
+      const [, command = ""] = /`(curl [^`]+)`/.exec(err)!
+      const made = await at.script(command.replace("curl", "curl --fail-with-body --silent"), { env })
+      assert.strictEqual(made.code, 0, made.out + made.err)
+    }
+    const { run } = await json<{ run: TestRunSummary }>(at, ["runs", "publish", fixture("go.xml")], { env })
+    assert.strictEqual(run.baseUrl, "https://staging.shop.example")
+  })
+
   test("starts no run for a file that it refuses, or for an attachment that is not there", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
@@ -474,6 +470,26 @@ describe("delivery", () => {
     assert.include(hidden.err, "SAME    write\n")
   })
 
+  test("import names what no product can be started with before it writes anything", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    writeFileSync(join(at.directory, ".env"), "A=1\nLD_PRELOAD=evil.so\nNODE_OPTIONS=-r\nZERO='\0'\n")
+    assert.deepStrictEqual(await at.delivery(["secrets", "import", ".env", "--yes"], { env }), {
+      code: 2,
+      out: "",
+      err: "Nothing is written: no product may be started with these names or values: LD_PRELOAD, NODE_OPTIONS, ZERO. Take them out of the file.\n"
+    })
+    assert.deepInclude(await json<object>(at, ["secrets", "list"], { env }), { secrets: [] })
+    writeFileSync(join(at.directory, ".env"), "A=1\na-b=2\nmy.name=3\n")
+    const strange = await at.delivery(["secrets", "import", ".env"], { env })
+    assert.strictEqual(strange.code, 2)
+    assert.include(
+      strange.err,
+      "No shell can have these names, and `secrets export` prints none of them: a-b, my.name.\n"
+    )
+  })
+
   test("export prints what sh and Node read back to the byte, or names what a file cannot have", async (owner) => {
     const workspace = await withProduction(owner)
     const at = home()
@@ -496,6 +512,11 @@ describe("delivery", () => {
     const refused = await at.delivery(["secrets", "export"], { env })
     assert.include(refused, { code: 1, out: "" })
     assert.include(refused.err, "BOTH, not a name")
+    writeFileSync(join(at.directory, "a.env"), "A=1\n")
+    for (const args of [["export"], ["import", "a.env", "--yes"]]) {
+      const nowhere = await at.delivery(["secrets", ...args, "--environment", "moon"], { env })
+      assert.deepStrictEqual(nowhere, { code: 1, out: "", err: 'There is no environment "moon".\n' })
+    }
     assert.deepStrictEqual(await json(at, ["secrets", "export"], { env }), { ...values, BOTH: `'"`, "not a name": "x" })
   })
 

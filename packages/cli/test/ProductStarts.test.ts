@@ -180,7 +180,7 @@ it("a product boots from its secrets, follows them, and starts without the servi
     const [, again = ""] = await without.until(/The Fixture API answers at (\S+)\n/)
     assert.match(
       without.err(),
-      /cannot be reached: ECONNREFUSED\. Starting with the values of values, which are .+ old\.\n/
+      /cannot be reached: connection refused \(ECONNREFUSED\)\. Starting with the values of values, which are .+ old\.\n/
     )
     assert.strictEqual(await count(again, third), 200)
     noToken(without)

@@ -1,17 +1,13 @@
 import type { TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { configuration, makeProject, runPlaywright } from "../../playwright/test/support/project.ts"
 import { freePort } from "../../server/src/cli/FreePort.ts"
-import { type Http, http, newDeployment } from "../../server/test/support/Http.ts"
-import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
-import { newHome } from "./support/Home.ts"
+import { type Http, newDeployment } from "../../server/test/support/Http.ts"
+import { useService } from "./support/Service.ts"
 
 /** The commands of `delivery runs` that need a real Playwright: retries, traces, blob reports and saved results. */
-
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
 const suite = {
   "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
@@ -25,27 +21,15 @@ const suite = {
 }
 
 describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "delivery-runs-playwright-"))
-  const removals: Array<() => unknown> = []
-  let server: ServerProcess
-  beforeAll(async () => {
-    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
-  })
-  afterAll(async () => {
-    await server.end()
-    rmSync(dataDir, { recursive: true, force: true })
-    for (const remove of removals) await remove()
-  })
+  const server = useService()
 
   /** A project with Playwright, in a workspace of its own. */
   const project = async () => {
-    const [made, home] = [await makeProject(suite), newHome()]
-    removals.push(() => made.remove(), home.remove)
-    const workspace = await newDeployment(http(server.baseUrl, apiKey, "main"))
+    const [made, home] = [await makeProject(suite), server.home()]
+    server.afterwards(made.remove)
+    const workspace = await newDeployment(server.owner())
     const env = (by: Http) => ({
-      DELIVERY_URL: server.baseUrl,
-      DELIVERY_API_KEY: by.key!,
-      DELIVERY_WORKSPACE: by.workspace,
+      ...server.as(by),
       DELIVERY_PRODUCT: "shop",
       DELIVERY_ENVIRONMENT: "staging"
     })
@@ -102,20 +86,33 @@ describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
   it("publishes what the reporter saved while the service was away", async () => {
     const { delivery, directory, play, run } = await project()
     const { output } = await play({ DELIVERY_URL: `http://127.0.0.1:${await freePort()}` })
-    const [, file = ""] = /Its results: (\S+\.json)/.exec(output)!
+    const [, file = ""] = /delivery runs publish (\S+\.json)/.exec(output)!
     const published = await delivery("runs", "publish", file)
     assert.deepInclude(published, { code: 0, err: "" })
+    // What a job that runs again publishes again stays the same run.
+    const repeated = await delivery("runs", "publish", file)
+    assert.deepStrictEqual(repeated, published)
+    assert.strictEqual((await delivery("runs", "show", "2")).code, 1)
     const { counts, git, product, tests } = await run(1)
     assert.deepInclude(counts, { total: 2, passed: 1, failed: 1 })
     assert.deepStrictEqual([git.sha, product.slug, tests.length], ["9fceb02", "shop", 2])
     // The service refused the run, so the reporter could not read the URL of the deployment.
     const refused = await play({ DELIVERY_API_KEY: "ctk_wrong" })
-    const [, other = ""] = /Its results: (\S+\.json)/.exec(refused.output)!
+    const [, other = ""] = /delivery runs publish (\S+\.json)/.exec(refused.output)!
     const { finish, start } = JSON.parse(readFileSync(other, "utf8"))
     writeFileSync(other, JSON.stringify({ start: { ...start, baseUrl: undefined }, finish }))
     assert.deepInclude(await delivery("runs", "publish", other), { code: 0, err: "" })
     const { baseUrl, deploymentBaseUrl } = await run(2)
     assert.strictEqual(baseUrl, deploymentBaseUrl)
+    const again = await delivery("runs", "publish", file, "--again")
+    assert.deepInclude(again, { code: 0, err: "" })
+    assert.deepInclude((await run(3)).counts, counts)
+    assert.match((await delivery("runs", "publish", file)).out, /^Run 3 /)
+    // A run that the reporter has started, and that is finished by another way.
+    const { finish: other3, run: number } = JSON.parse(readFileSync(file, "utf8"))
+    writeFileSync(join(directory, "begun.json"), JSON.stringify({ run: number, finish: other3 }))
+    assert.match((await delivery("runs", "publish", "begun.json")).out, /^Run 3 /)
+    assert.strictEqual((await delivery("runs", "publish", "begun.json", "--again")).code, 2)
     writeFileSync(join(directory, "damaged.json"), '{"finish":{}}')
     const damaged = await delivery("runs", "publish", "damaged.json")
     assert.strictEqual(

@@ -1,18 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, beforeAll, describe, it } from "vitest"
 import { parseAllDocuments } from "yaml"
-import { newDeployment, http } from "../../server/test/support/Http.ts"
-import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
-import { type Home, newHome } from "./support/Home.ts"
+import { newDeployment } from "../../server/test/support/Http.ts"
+import { apiKey, useService } from "./support/Service.ts"
 
 /**
  * `docs/secrets.md`, as it stands: its shell commands run, and what its manifests ask of the service is asked of a real one. Docker,
  * kubectl and systemd are no part of it: what stands for them does what they do with files and arguments.
  */
 
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const page = readFileSync(join(import.meta.dirname, "../../../docs/secrets.md"), "utf8")
 
 const blocks = (language: string): ReadonlyArray<string> =>
@@ -43,8 +40,8 @@ const programs = {
 }
 
 describe("secrets for a product", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "delivery-secrets-docs-"))
-  let [server, home] = [undefined! as ServerProcess, undefined! as Home]
+  const server = useService()
+  const home = server.home()
   let workspace = ""
   let outcome: { readonly code: number; readonly out: string; readonly err: string }
 
@@ -59,9 +56,7 @@ describe("secrets for a product", () => {
   }
 
   beforeAll(async () => {
-    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
-    home = newHome()
-    const owner = await newDeployment(http(server.baseUrl, apiKey, "main"))
+    const owner = await newDeployment(server.owner())
     workspace = owner.workspace
     const place = { product: "shop", environment: "production" }
     await owner.post("environments", { slug: "production", name: "Production", class: "production" })
@@ -76,11 +71,6 @@ describe("secrets for a product", () => {
       chmodSync(at(`bin/${name}`), 0o755)
     }
     outcome = await home.script(inPlace(blocks("sh").join("\n")), { env: { DELIVERY_API_KEY: apiKey } })
-  })
-  afterAll(async () => {
-    await server.end()
-    home.remove()
-    rmSync(dataDir, { recursive: true, force: true })
   })
 
   it("has shell commands that work, and start the product with its values", () => {

@@ -1,39 +1,21 @@
 import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { freePort } from "../../server/src/cli/FreePort.ts"
-import { type Http, http, newDeployment } from "../../server/test/support/Http.ts"
-import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
-import { type Home, newHome, type Options } from "./support/Home.ts"
+import { type Http, newDeployment } from "../../server/test/support/Http.ts"
+import type { Options } from "./support/Home.ts"
+import { useService } from "./support/Service.ts"
 
 /** `delivery secrets run` as a process, with a real server on a socket. */
 
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-
 describe("delivery secrets run", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "delivery-secrets-run-"))
-  const homes: Array<Home> = []
-  let server: ServerProcess
-  beforeAll(async () => {
-    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
-  })
-  afterAll(async () => {
-    await server.end()
-    rmSync(dataDir, { recursive: true, force: true })
-    for (const home of homes) home.remove()
-  })
-
-  const home = (): Home => {
-    const made = newHome()
-    homes.push(made)
-    return made
-  }
+  const server = useService()
+  const { home } = server
 
   /** The owner of a workspace whose shop runs in production, and a token of it. */
   const production = async () => {
-    const workspace = await newDeployment(http(server.baseUrl, apiKey, "main"))
+    const workspace = await newDeployment(server.owner())
     await workspace.post("environments", { slug: "live", name: "Live", class: "production" })
     await workspace.post("deployments", { product: "shop", environment: "live", baseUrl: "https://shop.example" })
     const path = "deployments/shop/live/tokens"
@@ -213,9 +195,7 @@ describe("delivery secrets run", () => {
   test("--watch sees changes with a key, too", async ({ workspace }) => {
     await set(workspace, { A: "one" }, "staging")
     const env = {
-      DELIVERY_URL: server.baseUrl,
-      DELIVERY_API_KEY: workspace.key!,
-      DELIVERY_WORKSPACE: workspace.workspace,
+      ...server.as(workspace),
       DELIVERY_PRODUCT: "shop",
       DELIVERY_ENVIRONMENT: "staging"
     }
@@ -246,7 +226,7 @@ describe("delivery secrets run", () => {
     assert.deepInclude(again, { code: 0, out: '["canary"]\n' })
     assert.match(
       again.err,
-      /^delivery: http:\/\/127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED\. Starting with the values of values, which are \d+ seconds? old\.\n$/
+      /^delivery: http:\/\/127\.0\.0\.1:\d+ cannot be reached: connection refused \(ECONNREFUSED\)\. Starting with the values of values, which are \d+ seconds? old\.\n$/
     )
     const unlike = `${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`
     const other = await at.delivery(args, { env: { ...away, DELIVERY_TOKEN: unlike } })

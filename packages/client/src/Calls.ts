@@ -1,5 +1,6 @@
 import { Context, Effect, Predicate } from "effect"
-import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
 
 /** The request behind an error of a call: of a call that sent several, the last one. */
 export interface CallDetails {
@@ -31,9 +32,23 @@ const CurrentExchange = Context.Reference<Exchange | undefined>("@delivery/clien
   defaultValue: () => undefined
 })
 
+/** The error with why there was no answer in its message, which is else in its cause alone. */
+const explained = (error: HttpClientError.HttpClientError): HttpClientError.HttpClientError => {
+  const { reason } = error
+  if (reason._tag !== "TransportError" || reason.description !== undefined || reason.cause === undefined) return error
+  const { cause, request } = reason
+  return new HttpClientError.HttpClientError({
+    reason: new HttpClientError.TransportError({ request, cause, description: noAnswerReason(cause) })
+  })
+}
+
+/** Says why there was no answer. */
+export const explaining = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transform(client, (sending) => Effect.mapError(sending, explained))
+
 /** Notes what calls send and receive. */
 export const noting = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
-  HttpClient.transform(client, (sending, request) =>
+  HttpClient.transform(explaining(client), (sending, request) =>
     Effect.flatMap(CurrentExchange, (exchange) => {
       if (exchange === undefined) return sending
       exchange.request = request

@@ -1,3 +1,5 @@
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
+
 /** Keys for jobs of a CI, which exchange the ID token of the job instead of storing a key (docs/contract.md, Trusted publishers). */
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -66,7 +68,8 @@ export const hasCiToken = (environment: Environment = ofProcess()): boolean =>
 /** Two spellings of one address are one audience. */
 const plainUrl = (url: string | URL): string => String(url).trim().replace(/\/+$/, "")
 
-const failed = (what: string, cause: unknown) => new CiKeyError(what, { cause })
+const unanswered = (what: string) => (cause: unknown) =>
+  Promise.reject(new CiKeyError(`${what}: ${noAnswerReason(cause)}.`, { cause }))
 
 const gitHubToken = async (
   { token, url }: NonNullable<ReturnType<typeof gitHub>>,
@@ -80,7 +83,7 @@ const gitHubToken = async (
     headers: { authorization: `Bearer ${token}`, accept: "application/json" },
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMillis)
-  }).catch((cause: unknown) => Promise.reject(failed("GitHub did not answer with an ID token.", cause)))
+  }).catch(unanswered("GitHub did not answer with an ID token"))
   const body = answer.ok ? ((await answer.json().catch(() => ({}))) as { readonly value?: unknown }) : {}
   if (typeof body.value === "string" && body.value !== "") return body.value
   throw new CiKeyError(`GitHub gave the job no ID token (${answer.status}).`)
@@ -97,7 +100,7 @@ const exchange = async (
     body: JSON.stringify({ workspace, token }),
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMillis)
-  }).catch((cause: unknown) => Promise.reject(failed("The service did not answer to the token exchange.", cause)))
+  }).catch(unanswered(`${plainUrl(baseUrl)} did not answer to the token exchange`))
   const body = (await answer.json().catch(() => ({}))) as Partial<CiKey> & {
     readonly message?: string
     readonly reason?: string

@@ -1,3 +1,4 @@
+import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 import { type DeploymentSecrets, requestSecrets, type SecretsAnswer, SecretsError } from "./SecretsRequest.ts"
 
 /** `loadSecrets`: a product loads its own secrets while it starts (docs/contract.md, Deployment tokens). */
@@ -89,9 +90,7 @@ export const sourceOf = async (options: LoadSecretsOptions): Promise<SecretsSour
   const baseUrl = options.baseUrl?.toString() ?? variable("DELIVERY_URL")
   if (baseUrl === undefined)
     throw new TypeError("baseUrl: Missing. Pass the address of the service, or set DELIVERY_URL.")
-  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw new TypeError("baseUrl: Expected an absolute http(s) URL.")
-  }
+  if (!isServiceUrl(baseUrl)) throw new TypeError(`baseUrl: Expected ${serviceUrl}.`)
   const token = options.token ?? (await givenToken())
   if (token === undefined) {
     throw new TypeError(

@@ -1,4 +1,5 @@
 import { Redacted } from "effect"
+import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 
 /** Where the service is, and who calls it. */
 export interface ClientOptions {
@@ -25,8 +26,8 @@ export const optionsProblem = (
   if (unknown !== undefined) return `A client knows no option "${unknown}". It takes ${known.join(", ")}.`
   const { apiKey, baseUrl, deploymentToken, fetch } = options as Readonly<Record<string, unknown>>
   const address = baseUrl instanceof URL ? baseUrl.toString() : baseUrl
-  if (typeof address !== "string" || !/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-    return `baseUrl: Expected an absolute http(s) URL, not ${typeof address === "string" ? `"${address}"` : typeof address}`
+  if (typeof address !== "string" || !isServiceUrl(address)) {
+    return `baseUrl: Expected ${serviceUrl}, not ${typeof address === "string" ? `"${address}"` : typeof address}`
   }
   if (apiKey === undefined || apiKey === "") {
     return "apiKey: Missing. Pass an API key (ctk_...), or null for calls that need none."

@@ -1,3 +1,5 @@
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
+
 /** The one request behind all loaders of secrets: `GET /deploy/v1/secrets`, with the token of a deployment. Without Effect. */
 
 /** The secrets of a deployment. */
@@ -112,7 +114,7 @@ export const requestSecrets = async (request: SecretsRequest): Promise<SecretsAn
     .then(async (response) => ({ response, text: await response.text() }))
     .catch((error: unknown) => {
       if (signal?.aborted === true) throw signal.reason
-      const why = timeout.aborted ? `there was no answer within ${timeoutMillis / 1_000} s` : causeOf(error)
+      const why = timeout.aborted ? `there was no answer within ${timeoutMillis / 1_000} s` : noAnswerReason(error)
       throw new SecretsError("unavailable", `${baseUrl} cannot be reached: ${why}.`)
     })
   const { response, text } = answer
@@ -122,12 +124,4 @@ export const requestSecrets = async (request: SecretsRequest): Promise<SecretsAn
   const secrets = secretsOf(body)
   if (secrets === undefined) throw refusalOf(baseUrl, 200, undefined)
   return { ...secrets, etag: response.headers.get("etag") ?? undefined }
-}
-
-/** Node's fetch says what went wrong in the cause of its error. */
-const causeOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return "fetch failed"
-  const { cause } = error as { readonly cause?: unknown }
-  if (hasText(cause, "code")) return cause.code
-  return error.message.replace(/\.$/, "")
 }

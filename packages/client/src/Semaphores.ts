@@ -6,6 +6,7 @@ import type { Lease } from "@delivery/domain/runs/Semaphore"
 import { Cause, Clock, Context, Effect, Exit, Redacted, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { explaining } from "./Calls.ts"
 import { sendWith } from "./Credential.ts"
 import type { CallError } from "./Files.ts"
 import { isTransient } from "./Transient.ts"
@@ -96,7 +97,7 @@ const makeLeases = Effect.fnUntraced(function* (baseUrl: string, token: Redacted
   return yield* HttpApiClient.group(DeliveryApi, {
     group: "leases",
     baseUrl,
-    httpClient: yield* HttpClient.HttpClient
+    httpClient: explaining(yield* HttpClient.HttpClient)
   }).pipe(
     Effect.provide(HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => sendWithToken(request, next)))
   )

@@ -1,8 +1,10 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
 import type { Stream } from "effect"
 import type { HttpApiClient, HttpApiEndpoint } from "effect/http-api"
+import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 import { type Arguments, type CallOptions, type RequestOf, requestProblem } from "./CallArguments.ts"
 import type { CallDetails, Called } from "./Calls.ts"
+import { noAnswerReason } from "@delivery/domain/NoAnswer"
 import type { Plain } from "./Secrets.ts"
 import { routes } from "./WebRoutes.ts"
 
@@ -24,6 +26,8 @@ export interface WebClientOptions {
 export interface NoAnswer extends Called {
   readonly _tag: "NoAnswer"
   readonly message: string
+  /** What fetch has thrown. */
+  readonly cause: unknown
 }
 
 /** An answer that is not the service's, such as a proxy's. */
@@ -102,9 +106,7 @@ const checked = (options: WebClientOptions): string => {
   }
   const { apiKey, baseUrl = globalThis.location?.origin, fetch } = options
   const address = String(baseUrl)
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-    throw new TypeError(`baseUrl: Expected an absolute http(s) URL, not "${address}".`)
-  }
+  if (!isServiceUrl(address)) throw new TypeError(`baseUrl: Expected ${serviceUrl}, not "${address}".`)
   if (apiKey !== undefined && (typeof apiKey !== "string" || apiKey === "")) {
     throw new TypeError("apiKey: Expected an API key as text. Leave it out where the cookie of the page speaks.")
   }
@@ -156,8 +158,6 @@ export const createClient = (options: WebClientOptions = {}): WebClient => {
     const path = pathOf(name, template, request.params)
     const hasBody = method !== "GET" && method !== "DELETE"
     let call: CallDetails = { method, path }
-    const failed = (_tag: "NoAnswer" | "UnknownAnswer", message: string) =>
-      ({ ok: false, error: { _tag, message, call } }) as const
     try {
       const response = await fetch(`${address}${path}${queryOf(request.query)}`, {
         method,
@@ -177,13 +177,12 @@ export const createClient = (options: WebClientOptions = {}): WebClient => {
       const body = parsed(text)
       if (response.ok && (text === "" || body !== undefined)) return { ok: true, value: body } as const
       if (!response.ok && isTold(body)) return { ok: false, error: { ...body, call } } as const
-      return failed("UnknownAnswer", `${method} ${path} was answered ${response.status} by something else.`)
+      const message = `${method} ${path} was answered ${response.status} by something else.`
+      return { ok: false, error: { _tag: "UnknownAnswer", message, call } } as const
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
-      return failed(
-        "NoAnswer",
-        `${method} ${path} was not answered: ${cause instanceof Error ? cause.message : "fetch failed"}.`
-      )
+      const message = `${method} ${address}${path} was not answered: ${noAnswerReason(cause)}.`
+      return { ok: false, error: { _tag: "NoAnswer", message, call, cause } } as const
     }
   }
 

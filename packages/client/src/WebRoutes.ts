@@ -116,7 +116,8 @@ export const routes = {
     start: "POST /v1/workspaces/:slug/test-runs",
     get: "GET /v1/workspaces/:slug/test-runs/:run",
     finish: "POST /v1/workspaces/:slug/test-runs/:run/finish",
-    delete: "DELETE /v1/workspaces/:slug/test-runs/:run"
+    delete: "DELETE /v1/workspaces/:slug/test-runs/:run",
+    signUrl: "POST /v1/workspaces/:slug/test-runs/:run/signed-urls"
   },
   retries: {
     start: "POST /v1/workspaces/:slug/test-runs/:run/retries",

@@ -389,7 +389,7 @@ describe("promises", () => {
   it("rejects an invalid address at once", () => {
     for (const baseUrl of ["", "localhost:4000", "//delivery.example.com", "ftp://delivery.example.com", "http://"]) {
       expect(() => createClient({ baseUrl, apiKey: "ctk_unknown" })).toThrow(
-        `baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`
+        `baseUrl: Expected an absolute http(s) URL, without user, query and /v1, not "${baseUrl}"`
       )
     }
   })
@@ -402,7 +402,10 @@ describe("promises", () => {
       [{ baseUrl }, "apiKey: Missing. Pass an API key (ctk_...), or null for calls that need none."],
       [{ baseUrl, apiKey: "" }, "apiKey: Missing. Pass an API key (ctk_...), or null for calls that need none."],
       [{ baseUrl, apiKey: 7 }, "apiKey: Expected an API key as text, not number."],
-      [{ apiKey: "ctk_secret" }, "baseUrl: Expected an absolute http(s) URL, not undefined"],
+      [
+        { apiKey: "ctk_secret" },
+        "baseUrl: Expected an absolute http(s) URL, without user, query and /v1, not undefined"
+      ],
       [{ baseUrl, apiKey: "ctk_secret", fetch: "fetch" }, "fetch: Expected a function, not string."],
       [
         { baseUrl, apiKey: "ctk_secret", token: "ctk_secret" },

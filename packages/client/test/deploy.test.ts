@@ -125,7 +125,7 @@ describe("loadSecrets", () => {
       )
     }
     assert.deepStrictEqual(changes, ["two", "three"])
-    assert.match(failures[0]!, /^http:\/\/localhost:\d+ cannot be reached: ECONNREFUSED\.$/)
+    assert.match(failures[0]!, /^http:\/\/localhost:\d+ cannot be reached: connection refused \(ECONNREFUSED\)\.$/)
   })
 
   it("says in a sentence what is missing, wrong, or not this service", async () => {

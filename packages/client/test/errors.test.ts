@@ -44,7 +44,7 @@ describe("an error that nobody catches", () => {
   it.each(["effects", "promises"])("does not print the key of the call, with %s", async (kind) => {
     const { code, stderr, stdout } = await outputOf(kind, `http://127.0.0.1:${await freePort()}`)
     expect(code).toBe(1)
-    expect(stderr).toContain("Transport error")
+    expect(stderr).toContain("Transport: connection refused (ECONNREFUSED)")
     expect(stderr).toContain("418")
     expect(stdout.split("\n").filter((line) => line.endsWith("failed"))).toHaveLength(11)
     expect(received).toContain(`Bearer ${apiKey}`)

@@ -182,7 +182,9 @@ describe("a client for pages", () => {
   it("refuses what is wrong at once, in a sentence", async () => {
     const wrong = (options: object) => () => createClient(options)
     expect(wrong({ baseUrl: server.url, key: "ctk_a" })).toThrow('A client knows no option "key"')
-    expect(wrong({ baseUrl: "shop" })).toThrow('baseUrl: Expected an absolute http(s) URL, not "shop".')
+    expect(wrong({ baseUrl: "shop" })).toThrow(
+      'baseUrl: Expected an absolute http(s) URL, without user, query and /v1, not "shop".'
+    )
     expect(wrong({})).toThrow("baseUrl")
     expect(wrong({ baseUrl: server.url, apiKey: "" })).toThrow("apiKey: Expected")
     await expect(client.products.get({ params: { slug: "main", product: ".." } })).rejects.toThrow(

@@ -3,6 +3,15 @@ import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
 
 /** How the command lines of the service report failures and end. */
 
+/** Text that a terminal prints and does not obey, whoever wrote it. Its lines stay. */
+export const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]/gu, " ").replaceAll(/\p{Cf}/gu, "")
+
+/** The text without keys and tokens, of which somebody may have given one as an argument by mistake. */
+const withoutTokens = (text: string): string =>
+  printable(text)
+    .replaceAll(/\b([a-z]tk_)[0-9A-Za-z]{8,}/g, "$1…")
+    .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, "eyJ…")
+
 /**
  * Prints why a command failed, on standard error.
  *
@@ -15,7 +24,7 @@ export const reportFailure =
     Effect.tapCause(effect, (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.void
       const message = messageOf(cause) ?? Cause.pretty(cause)
-      return message === "" ? Effect.void : Console.error(message)
+      return message === "" ? Effect.void : Console.error(withoutTokens(message))
     })
 
 /** A wrong use in one line: what is wrong, and what may have been meant. */
@@ -45,7 +54,9 @@ export const layer = (elsewhere: Readonly<Record<string, string>>): Layer.Layer<
           const line = error._tag === "UnknownSubcommand" ? elsewhere[error.subcommand] : undefined
           if (line !== undefined) return Console.error(line)
         }
-        return Console.error(`${event.errors.map(wrongUse).join("\n")}\nAdd --help to see how it is used.`)
+        return Console.error(
+          withoutTokens(`${event.errors.map(wrongUse).join("\n")}\nAdd --help to see how it is used.`)
+        )
       }
     })
   )

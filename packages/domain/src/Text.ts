@@ -58,10 +58,11 @@ export const Name = (max: number) =>
   )
 
 /**
- * What a reader does not see: control and format characters, private and unassigned ones, ends of lines, and variation
- * selectors that do not choose the form of one character before them. A tab is kept.
+ * What a reader does not see: control and format characters, private and unassigned ones, ends of lines, fillers, the empty
+ * pattern of Braille, and variation selectors that do not choose the form of one character before them. A tab is kept.
  */
-const invisible = /[^\P{C}\t]|[\p{Zl}\p{Zp}]|(?<![^\p{C}\p{Z}\p{Variation_Selector}])\p{Variation_Selector}/gu
+const invisible =
+  /[^\P{C}\t]|[\p{Zl}\p{Zp}\u2800]|(?!\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|(?<![^\p{C}\p{Z}\p{Variation_Selector}])\p{Variation_Selector}/gu
 
 /** The text on one line, in which nothing is hidden: what cannot be seen is written like `\u{202E}`. */
 export const visible = (text: string): string =>

@@ -11,6 +11,7 @@ import type {
 } from "@playwright/test/reporter"
 import { dirname } from "node:path"
 import { attachedFiles } from "./Attachments.ts"
+import { checkGivenOptions } from "./GivenOptions.ts"
 import { attemptReport, type FirstAttempt, messageOf, testReports } from "./TestReports.ts"
 
 /** The options that Playwright itself adds. */
@@ -27,6 +28,7 @@ interface PlaywrightOptions {
  */
 export class DeliveryReporter implements Reporter {
   readonly #publication: Publication
+  readonly #options: DeliveryReporterOptions
   readonly #isListing: boolean
   readonly #isRequired: boolean
   readonly #firstAttempts = new Map<string, FirstAttempt>()
@@ -37,6 +39,7 @@ export class DeliveryReporter implements Reporter {
 
   constructor(options: DeliveryReporterOptions & PlaywrightOptions = {}) {
     this.#publication = new Publication(options)
+    this.#options = options
     this.#isListing = options._mode === "list" || process.argv.includes("--list")
     this.#isRequired = isRequired(options, process.env)
   }
@@ -48,6 +51,7 @@ export class DeliveryReporter implements Reporter {
   /** Playwright awaits this before it starts workers, so that the tests find their run in the environment. */
   async preprocess({ config }: { readonly config: FullConfig }): Promise<void> {
     if (this.#isListing) return
+    this.#check(config)
     const problem = await this.#begin(config)
     if (this.#isRequired && problem !== undefined) {
       this.#isRefused = true
@@ -59,7 +63,9 @@ export class DeliveryReporter implements Reporter {
   onBegin(config: FullConfig, suite: Suite): void {
     this.#config = config
     this.#suite = suite
-    if (!this.#isListing) void this.#begin(config)
+    if (this.#isListing || this.#isRefused) return
+    this.#check(config)
+    void this.#begin(config)
   }
 
   onError(error: TestError): void {
@@ -86,6 +92,12 @@ export class DeliveryReporter implements Reporter {
 
   async onExit(): Promise<void> {
     for (const line of this.#publication.lines) console.log(line)
+  }
+
+  #check(config: FullConfig): void {
+    this.#isRefused = true
+    checkGivenOptions(config, this.#options)
+    this.#isRefused = false
   }
 
   #begin(config: FullConfig): Promise<string | undefined> {

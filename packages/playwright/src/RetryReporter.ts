@@ -24,6 +24,7 @@ import type {
 import { writeFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { attachedFiles } from "./Attachments.ts"
+import { checkGivenOptions } from "./GivenOptions.ts"
 import { directoryOf } from "./Reporter.ts"
 import type { RetryRequest } from "./RetryRequest.ts"
 import { attemptReport, fileOf, messageOf, testReports, titleOf } from "./TestReports.ts"
@@ -83,6 +84,7 @@ export class RetryReporter implements Reporter {
     if (this.#isListing) return
     this.#config = params.config
     try {
+      checkGivenOptions(params.config, this.#options)
       this.#begun = await this.#begin(params.config, params.suite)
     } catch (error) {
       this.#isRefused = true
@@ -144,7 +146,7 @@ export class RetryReporter implements Reporter {
 
   async #begin(config: FullConfig, suite: Suite): Promise<Begun> {
     const settings = readSettings(this.#options, process.env)
-    if (typeof settings === "string") throw new Error(settings)
+    if ("problem" in settings) throw new Error(settings.problem)
     const publisher = new Publisher(settings)
     const limit = new TimeLimit(5_000)
     const run = await limit.within((signal) => publisher.run(this.#request.run, signal))

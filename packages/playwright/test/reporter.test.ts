@@ -67,7 +67,7 @@ const countRuns = async (commit: string): Promise<number> =>
 
 /** The run that the outcome names on its last line. */
 const publishedRun = async ({ lines, output }: Outcome): Promise<TestRun> => {
-  const number = /test-runs\/(\d+)$/.exec(lines.at(-1) ?? "")?.[1]
+  const number = /test-runs\/(\d+)(?:\)|$)/.exec(lines.at(-1) ?? "")?.[1]
   if (number === undefined) throw new Error(`Nothing was published:\n${output}`)
   return client.testRuns.get({ params: { slug, run: Number(number) } })
 }
@@ -310,7 +310,9 @@ describe("where something fails", several, () => {
     const outcome = await runPlaywright(project, { ...environment, DELIVERY_URL: proxy.url })
     const run = await publishedRun(outcome)
     expect([run.state, outcome.exitCode]).toEqual(["running", 0])
-    expect(outcome.lines[0]).toContain(`Its results: ${project.directory}/delivery-results/`)
+    expect(outcome.lines[0]).toContain(
+      `Its results are kept: delivery runs publish ${project.directory}/delivery-results/`
+    )
     const [saved] = (await project.saved()) as ReadonlyArray<{ readonly run: number; readonly finish: never }>
     expect(saved).toMatchObject({ run: run.number, finish: { interrupted: false, tests: [{ title: "works" }] } })
 
@@ -346,7 +348,9 @@ describe("where something fails", several, () => {
     expect(outcome.exitCode).toBe(0)
     expect(outcome.output).toContain("1 passed")
     expect(outcome.lines).toHaveLength(1)
-    expect(outcome.lines[0]).toMatch(/^Delivery: the run was not published: .*ECONNREFUSED.*Its results: /)
+    expect(outcome.lines[0]).toMatch(
+      /^Delivery: the run was not published: .*connection refused \(ECONNREFUSED\) .*\. Its results are kept: delivery runs publish /
+    )
     expect(await project.saved()).toMatchObject([
       { start: { product: "shop" }, finish: { tests: [{ title: "works" }] } }
     ])
@@ -361,21 +365,42 @@ describe("where something fails", several, () => {
     const cases: ReadonlyArray<[Record<string, string>, string]> = [
       [
         { ...keyless, DELIVERY_COVERAGE: "everything", DELIVERY_URL: "localhost" },
-        "settings are missing: apiKey (or DELIVERY_API_KEY); url is not an http(s) URL; " +
+        "settings are missing: apiKey (or DELIVERY_API_KEY); url is not an absolute http(s) URL, without user, query and /v1; " +
           "coverage is not one of critical, acceptance, regression, exhaustive"
       ]
     ]
     for (const [settings, problem] of cases) {
       const outcome = await runPlaywright(project, settings)
-      expect([outcome.exitCode, outcome.lines]).toEqual([0, [`Delivery: the run was not published: ${problem}`]])
+      expect([outcome.exitCode, outcome.lines]).toEqual([0, [`Delivery: the run was not published: ${problem}.`]])
     }
     expect([await countRuns("refused"), await project.saved()]).toEqual([0, []])
   })
 
-  it("saves the results where the service refuses the start, also without the URL of the deployment", async () => {
+  it("refuses options that it does not have, and what is no answer, before any test", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ enviroment: "staging" }`),
+      "tests/a.spec.ts": oneTest
+    })
+    const mistyped = await runPlaywright(project, environment)
+    expect(mistyped.exitCode).toBe(1)
+    expect(mistyped.output).toContain('The reporter knows no option "enviroment". Did you mean environment?')
+    await writeFile(join(project.directory, "playwright.config.ts"), configuration("{}"))
+    const unclear = await runPlaywright(project, { ...environment, DELIVERY_REQUIRED: "maybe" })
+    expect(unclear.exitCode).toBe(1)
+    expect(unclear.output).toContain('DELIVERY_REQUIRED is "maybe". Expected one of ')
+    for (const options of [`{ git: { sha: "9fceb02" }, onlyFailures: false }`, `{ configDir: "." }`]) {
+      await writeFile(join(project.directory, "playwright.config.ts"), configuration(options))
+      expect((await runPlaywright(project, environment)).output).toContain("The reporter knows no option ")
+    }
+    for (const { output } of [mistyped, unclear]) expect(output).not.toContain("1 passed")
+  })
+
+  it("saves the results where settings are wrong or the service refuses the start, also without the URL of the deployment", async () => {
     for (const [settings, reason] of [
       [{ DELIVERY_API_KEY: "ctk_wrong" }, /A valid API key is required/],
-      [{ DELIVERY_PRODUCT: "none" }, /there is no /i]
+      [{ DELIVERY_PRODUCT: "none" }, /there is no /i],
+      [{ DELIVERY_URL: "localhost:4000" }, /url is not an absolute http\(s\) URL/],
+      [{ DELIVERY_COVERAGE: "everything" }, /coverage is not one of /]
     ] as const) {
       for (const use of ["", "use: { baseURL: 'https://staging.shop.example.com' },"]) {
         const project = await projectOf({
@@ -386,7 +411,9 @@ describe("where something fails", several, () => {
         expect([outcome.exitCode, outcome.lines.length]).toEqual([0, 1])
         expect(outcome.lines[0]).toMatch(/^Delivery: the run was not published: /)
         expect(outcome.lines[0]).toMatch(reason)
-        expect(outcome.lines[0]).toContain(`Its results: ${project.directory}/delivery-results/`)
+        expect(outcome.lines[0]).toContain(
+          `Its results are kept: delivery runs publish ${project.directory}/delivery-results/`
+        )
         expect(await project.saved()).toMatchObject([
           { start: { environment: "staging" }, finish: { tests: [{ title: "works" }] } }
         ])
@@ -434,7 +461,7 @@ describe("where something fails", several, () => {
     const outcome = await runPlaywright(project, {
       ...environment,
       DELIVERY_PRODUCT: "none",
-      DELIVERY_REQUIRED: "true"
+      DELIVERY_REQUIRED: "Yes"
     })
     expect(outcome.exitCode).toBe(1)
     expect(outcome.output).toContain("Delivery: the run cannot be published: ")

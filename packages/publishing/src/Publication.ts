@@ -7,7 +7,8 @@ import { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
 import { isPassing, lineOf } from "./Retry.ts"
 import type { RunFile } from "./RunFiles.ts"
 import { announceRun } from "./RunVariables.ts"
-import { type DeliveryReporterOptions, readSettings } from "./Settings.ts"
+import { type DeliveryReporterOptions, readSettings, type Settings } from "./Settings.ts"
+import { shellWord } from "./Shell.ts"
 import { TimeLimit } from "./TimeLimit.ts"
 
 /** What the tool that runs the tests knows before it runs them. */
@@ -25,7 +26,7 @@ type Start = Omit<StartTestRun, "baseUrl"> & { readonly baseUrl?: string }
 
 /** The run that was started, or why it was not. */
 type Begun =
-  | { readonly run: StartedTestRun }
+  | { readonly run: StartedTestRun; readonly start: StartTestRun }
   | { readonly problem: string; readonly start?: Start; readonly again?: StartTestRun }
 
 const beforeMillis = 5_000
@@ -72,7 +73,7 @@ export class Publication {
       const { problem, start } =
         begun === undefined || "run" in begun ? { problem: "no test ran", start: undefined } : begun
       const saved = start === undefined ? "" : await this.#save({ start, finish: report })
-      this.lines.push(`Delivery: the run was not published: ${problem.replace(/\.$/, saved === "" ? "." : "")}${saved}`)
+      this.lines.push(`Delivery: the run was not published: ${problem.replace(/\.$/, "")}.${saved}`)
       return false
     }
     const publisher = this.#publisher
@@ -88,27 +89,51 @@ export class Publication {
       this.lines.push(summaryLine(finished))
       return true
     } catch (error) {
-      const saved = await this.#save({ run: begun.run.number, finish: finish.report })
+      const { run, start } = begun
+      const saved = await this.#save({ run: run.number, start, finish: finish.report })
       this.lines.push(
-        `Delivery: run ${begun.run.number} is not finished: ${lineOf(error).replace(/\.$/, "")}${saved} ${begun.run.url}`
+        `Delivery: run ${run.number} (${run.url}) is not finished: ${lineOf(error).replace(/\.$/, "")}.${saved}`
       )
       return false
     }
   }
 
-  async #start({ baseUrls, directory, shard }: PublicationContext): Promise<Begun> {
+  async #start(context: PublicationContext): Promise<Begun> {
     const settings = readSettings(this.#options, process.env)
-    if (typeof settings === "string") return { problem: settings }
+    if ("problem" in settings) {
+      const { problem, rest } = settings
+      return rest === undefined ? { problem } : { problem, start: await this.#startOf(rest, context) }
+    }
     const publisher = new Publisher(settings)
     this.#publisher = publisher
+    const start = await this.#startOf(settings, context)
+    let again = withUrl(start, start.baseUrl)
+    try {
+      return await new TimeLimit(beforeMillis).within(async (signal) => {
+        again ??= withUrl(start, await publisher.deploymentUrl(signal))
+        if (again === undefined) return { problem: "settings are missing: baseUrl (or DELIVERY_BASE_URL)", start }
+        const run = await publisher.start(again, signal)
+        announceRun(run)
+        return { run, start: again }
+      })
+    } catch (error) {
+      const problem = lineOf(error)
+      return again !== undefined && isPassing(error)
+        ? { problem, start: again, again }
+        : { problem, start: again ?? start }
+    }
+  }
+
+  /** What the run begins with. */
+  async #startOf(settings: Settings, { baseUrls, directory, shard }: PublicationContext): Promise<Start> {
     const build = buildOf(process.env, process.argv.slice(2))
     if (shard !== null && shard.total > 1 && build !== null) this.#shard = { build, shard }
-    const git = await readGit(directory, process.env, this.#options.git ?? {})
     const { environment, fixtureUrl, product } = settings
-    const start: Start = {
+    const baseUrl = settings.baseUrl ?? baseUrls.find((url) => url !== undefined)
+    return {
       product,
       environment,
-      git,
+      git: await readGit(directory, process.env, this.#options.git ?? {}),
       machine: readMachine(),
       ciUrl: ciUrlOf(process.env),
       selection: {
@@ -117,24 +142,8 @@ export class Publication {
         caseIds: this.#options.caseIds ?? []
       },
       fixtureUrl: fixtureUrl ?? null,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
       ...this.#shard
-    }
-    const known = settings.baseUrl ?? baseUrls.find((url) => url !== undefined)
-    let again: StartTestRun | undefined = known === undefined ? undefined : { ...start, baseUrl: known }
-    try {
-      return await new TimeLimit(beforeMillis).within(async (signal) => {
-        const baseUrl = known ?? (await publisher.deploymentUrl(signal))
-        if (baseUrl === null) return { problem: "settings are missing: baseUrl (or DELIVERY_BASE_URL)" }
-        again = { ...start, baseUrl }
-        const run = await publisher.start(again, signal)
-        announceRun(run)
-        return { run }
-      })
-    } catch (error) {
-      const problem = lineOf(error)
-      return again !== undefined && isPassing(error)
-        ? { problem, start: again, again }
-        : { problem, start: again ?? start }
     }
   }
 
@@ -146,7 +155,7 @@ export class Publication {
     return this.#after
       .within((signal) => publisher.start(start, signal), { most: afterMillis / 2 })
       .then(
-        (run) => ({ run }),
+        (run) => ({ run, start }),
         (error: unknown) => ({ problem: lineOf(error), start })
       )
   }
@@ -181,12 +190,15 @@ export class Publication {
     try {
       await mkdir(dirname(path), { recursive: true })
       await writeFile(path, JSON.stringify(content, null, 2))
-      return `. Its results: ${path}`
+      return ` Its results are kept: delivery runs publish ${shellWord(path)}`
     } catch (error) {
-      return `. Its results could not be saved: ${lineOf(error)}`
+      return ` Its results could not be saved: ${lineOf(error)}`
     }
   }
 }
+
+const withUrl = (start: Start, baseUrl: string | null | undefined): StartTestRun | undefined =>
+  baseUrl === undefined || baseUrl === null ? undefined : { ...start, baseUrl }
 
 const summaryLine = ({ counts, number, result, shards, state, url }: TestRunSummary): string => {
   const parts = [`${counts.passed} passed`, `${counts.failed} failed`, `${counts.skipped} skipped`]

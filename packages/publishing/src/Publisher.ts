@@ -6,6 +6,7 @@ import {
   type FinishTestRun,
   type FinishRetry,
   type FixtureAccess,
+  NotFound,
   type PromiseClient,
   type StartedRetry,
   type StartedTestRun,
@@ -19,6 +20,7 @@ import { maxTestsPerRun } from "@delivery/domain/runs/TestEntry"
 import { firstCharacters } from "@delivery/domain/Text"
 import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
+import { missingPlace } from "./MissingPlace.ts"
 import { lineOf, withRetries } from "./Retry.ts"
 import type { Cleanup, Settings } from "./Settings.ts"
 import { Uploads } from "./Uploads.ts"
@@ -50,10 +52,12 @@ export class Publisher {
   /** The `baseUrl` of the deployment; null if it has none. */
   async deploymentUrl(limit?: AbortSignal): Promise<string | null> {
     const { environment, product, workspace } = this.#settings
-    const deployment = await withRetries(
-      (signal) => this.#client.deployments.get({ params: { slug: workspace, product, environment } }, { signal }),
-      { timeoutMillis: 10_000, pauses: [500, 1_500], signal: limit }
-    )
+    const params = { slug: workspace, product, environment }
+    const deployment = await withRetries((signal) => this.#client.deployments.get({ params }, { signal }), {
+      timeoutMillis: 10_000,
+      pauses: [500, 1_500],
+      signal: limit
+    }).catch((error: unknown) => this.#refuse(error, limit))
     return deployment.baseUrl
   }
 
@@ -69,7 +73,9 @@ export class Publisher {
    */
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
     const run = await this.#start(payload, limit).catch((error: unknown) => {
-      if (!payload.shard || !(error instanceof Conflict) || error.reason !== "finished") throw error
+      if (!payload.shard || !(error instanceof Conflict) || error.reason !== "finished") {
+        return this.#refuse(error, limit)
+      }
       return this.#start({ ...payload, build: null, shard: null }, limit)
     })
     this.uploads.begin(run.number)
@@ -81,6 +87,14 @@ export class Publisher {
       (signal) => this.#client.testRuns.start({ params: { slug: this.#settings.workspace }, payload }, { signal }),
       { timeoutMillis: 10_000, pauses: [500, 1_500], signal: limit }
     )
+  }
+
+  /** Fails with the error, and says what is missing where the place of the run is not found. */
+  async #refuse(thrown: unknown, limit: AbortSignal | undefined): Promise<never> {
+    const mayMiss = thrown instanceof NotFound || (thrown instanceof Conflict && thrown.reason === "not_deployed")
+    if (!mayMiss) throw thrown
+    const message = await missingPlace(this.#client, this.#settings, limit).catch(() => undefined)
+    throw message === undefined ? thrown : new NotFound({ message })
   }
 
   /** A run with its tests. */
@@ -141,19 +155,16 @@ export class Publisher {
     )
   }
 
-  /** Finishes the run. */
+  /** Finishes the run. The same report again changes nothing. */
   async finish(run: number, payload: FinishTestRun, limit?: AbortSignal): Promise<TestRunSummary> {
     const params = { slug: this.#settings.workspace, run }
-    let tries = 0
     return withRetries(
       async (signal) => {
-        tries++
         try {
           return await this.#client.testRuns.finish({ params, payload }, { signal })
         } catch (error) {
-          const mayBeOurs = tries > 1 && error instanceof Conflict && error.reason === "not_running"
-          if (!mayBeOurs) throw error
-          // An earlier try may have succeeded, with its answer lost.
+          if (!(error instanceof Conflict) || error.reason !== "not_running") throw error
+          // An earlier try may have succeeded, with its answer lost, or results were published before.
           const stored = await this.#client.testRuns.get({ params }, { signal })
           if (stored.counts.total !== payload.tests.length || stored.durationMs !== payload.durationMs) throw error
           return stored

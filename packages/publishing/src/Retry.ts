@@ -1,4 +1,5 @@
 import { isTransient } from "@delivery/client"
+import { HttpClientError } from "effect/http"
 import { setTimeout } from "node:timers/promises"
 
 /** The message of an error, and those of its causes, on one line. */
@@ -8,8 +9,12 @@ export const lineOf = (error: unknown): string => {
   const message = error.message || ("code" in error ? String(error.code) : error.name)
   const request = "requestId" in error ? ` (request ${String(error.requestId)})` : ""
   const line = message.replaceAll(/\s+/g, " ").trim() + request
-  return error.cause === undefined ? line : `${line}: ${lineOf(error.cause)}`
+  return error.cause === undefined || isExplained(error) ? line : `${line}: ${lineOf(error.cause)}`
 }
+
+/** Whether the message has what the cause says. */
+const isExplained = (error: Error): boolean =>
+  HttpClientError.isHttpClientError(error) && error.reason.description !== undefined
 
 /** Whether a call may succeed a moment later. This includes calls that took longer than their time limit. */
 export const isPassing = (error: unknown): boolean =>

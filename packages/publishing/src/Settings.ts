@@ -1,4 +1,5 @@
 import { type CleanupReport, type Coverage, type FixtureAccess, type Git, hasCiToken } from "@delivery/client"
+import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 
 /** Deletes the test data that a run made on the deployment, under its scope. */
 export type Cleanup = (fixture: FixtureAccess) => Promise<CleanupReport>
@@ -29,7 +30,7 @@ export interface DeliveryReporterOptions {
   readonly git?: Partial<Git> | undefined
   /** Called before a run with a fixture scope finishes: a function, or a module with a function as its default export. */
   readonly cleanup?: Cleanup | string | undefined
-  /** Whether a run fails if it cannot be published. `DELIVERY_REQUIRED=true` */
+  /** Whether a run fails if it cannot be published. `DELIVERY_REQUIRED`: 1, true, yes or on; 0, false, no or off. Default: no. */
   readonly required?: boolean | undefined
 }
 
@@ -52,8 +53,16 @@ export const coverages: ReadonlyArray<Coverage> = ["critical", "acceptance", "re
 
 const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
-/** The settings, or one line that names all that is missing or wrong. */
-export const readSettings = (options: DeliveryReporterOptions, environment: Environment): Settings | string => {
+/** Settings that nothing can be published with. */
+export interface WrongSettings {
+  /** One line that names all that is missing or wrong. */
+  readonly problem: string
+  /** Without what is wrong: enough to keep results with. Undefined where something is missing. */
+  readonly rest: Settings | undefined
+}
+
+/** The settings, or what is wrong with them. */
+export const readSettings = (options: DeliveryReporterOptions, environment: Environment): Settings | WrongSettings => {
   const missing: Array<string> = []
   const problems: Array<string> = []
   const optional = (option: "url" | "apiKey" | "workspace" | "product" | "environment" | "baseUrl", name: string) =>
@@ -63,8 +72,10 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
     if (value === undefined) missing.push(`${option} (or ${name})`)
     return value ?? ""
   }
-  const checkUrl = (option: string, value: string | undefined) => {
-    if (value !== undefined && value !== "" && !isHttpUrl(value)) problems.push(`${option} is not an http(s) URL`)
+  const httpUrl = (option: string, value: string | undefined): string | undefined => {
+    if (value === undefined || isHttpUrl(value)) return value
+    problems.push(`${option} is not an http(s) URL`)
+    return undefined
   }
   const coverage = options.coverage ?? ((environment["DELIVERY_COVERAGE"] ?? "").trim() || null)
   const known = coverages.find((one) => one === coverage)
@@ -75,18 +86,34 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
     workspace: required("workspace", "DELIVERY_WORKSPACE"),
     product: required("product", "DELIVERY_PRODUCT"),
     environment: required("environment", "DELIVERY_ENVIRONMENT"),
-    baseUrl: optional("baseUrl", "DELIVERY_BASE_URL"),
-    fixtureUrl: options.fixtureUrl,
+    baseUrl: httpUrl("baseUrl", optional("baseUrl", "DELIVERY_BASE_URL")),
+    fixtureUrl: httpUrl("fixtureUrl", options.fixtureUrl),
     coverage: known ?? null
   }
-  checkUrl("url", settings.url)
-  checkUrl("baseUrl", settings.baseUrl)
-  checkUrl("fixtureUrl", settings.fixtureUrl)
+  if (settings.url !== "" && !isServiceUrl(settings.url)) problems.unshift(`url is not ${serviceUrl}`)
   if (coverage !== null && known === undefined) problems.push(`coverage is not one of ${coverages.join(", ")}`)
   if (missing.length > 0) problems.unshift(`settings are missing: ${missing.join(", ")}`)
-  return problems.length === 0 ? settings : problems.join("; ")
+  if (problems.length === 0) return settings
+  return { problem: problems.join("; "), rest: missing.length === 0 ? settings : undefined }
 }
 
-/** Whether a run fails if it cannot be published. */
-export const isRequired = (options: DeliveryReporterOptions, environment: Environment): boolean =>
-  options.required ?? environment["DELIVERY_REQUIRED"] === "true"
+const answers: Readonly<Record<string, boolean>> = {
+  "1": true,
+  true: true,
+  yes: true,
+  on: true,
+  "0": false,
+  false: false,
+  no: false,
+  off: false
+}
+
+/** Whether a run fails if it cannot be published. Throws where `DELIVERY_REQUIRED` is no answer. */
+export const isRequired = (options: DeliveryReporterOptions, environment: Environment): boolean => {
+  if (options.required !== undefined) return options.required
+  const given = (environment["DELIVERY_REQUIRED"] ?? "").trim()
+  if (given === "") return false
+  const answer = Object.hasOwn(answers, given.toLowerCase()) ? answers[given.toLowerCase()] : undefined
+  if (answer !== undefined) return answer
+  throw new TypeError(`Delivery: DELIVERY_REQUIRED is "${given}". Expected one of ${Object.keys(answers).join(", ")}.`)
+}

@@ -1,6 +1,7 @@
 /** What reporters and the command line publish runs with. */
 export { caseIds, fitId } from "./CaseIds.ts"
 export { ciUrlOf } from "./Ci.ts"
+export { checkOptions } from "./Options.ts"
 export { git, readGit, readMachine } from "./Origin.ts"
 export { Publication, type PublicationContext } from "./Publication.ts"
 export { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
@@ -15,5 +16,6 @@ export {
   type DeliveryReporterOptions,
   isRequired,
   readSettings,
-  type Settings
+  type Settings,
+  type WrongSettings
 } from "./Settings.ts"

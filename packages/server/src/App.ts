@@ -127,7 +127,7 @@ const layerHttp = Layer.mergeAll(
       WebhooksRoom.layerHttp
     )
   ),
-  Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization]),
+  Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization, Runs.layerFilesOrigin]),
   Http.serve
 )
 

@@ -10,6 +10,7 @@ import {
   directory,
   integer,
   integers,
+  isThisComputer,
   issuers,
   networks,
   oneOf,
@@ -44,6 +45,8 @@ export class Settings extends Context.Service<
     readonly host: string
     /** The public address, without a slash at its end. */
     readonly baseUrl: string
+    /** The address of the same server where it shows what others wrote. Absent: nowhere. */
+    readonly filesOrigin: Option.Option<string>
     /** Absent: the embedded database in `dataDir`. */
     readonly databaseUrl: Option.Option<Redacted.Redacted>
     readonly databasePool: number
@@ -193,18 +196,52 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
 
 const readAddress = Effect.fnUntraced(function* (environment: Environment) {
   const port = yield* withDefault(environment, "PORT", integer(0, 65_535), "a port from 0 to 65535", 4000)
+  const baseUrl = yield* withDefault(
+    environment,
+    "BASE_URL",
+    origin,
+    "one http(s) URL of a host, without user, path, query and fragment",
+    `http://localhost:${port}`
+  )
   return {
     port,
     host: yield* withDefault(environment, "HOST", text, "a host name or address", "127.0.0.1"),
-    baseUrl: yield* withDefault(
-      environment,
-      "BASE_URL",
-      origin,
-      "one http(s) URL of a host, without user, path, query and fragment",
-      `http://localhost:${port}`
-    )
+    baseUrl,
+    filesOrigin: yield* readFilesOrigin(environment, baseUrl)
   }
 })
+
+const readFilesOrigin = Effect.fnUntraced(function* (environment: Environment, baseUrl: string) {
+  const own = new URL(baseUrl)
+  const found = yield* optional<string | false>(
+    environment,
+    "FILES_ORIGIN",
+    (text) => (text === "false" ? false : origin(text)),
+    "one http(s) URL of a host, without user, path, query and fragment, or false"
+  )
+  if (Option.isNone(found)) return defaultFilesOrigin(own)
+  if (found.value === false) return Option.none<string>()
+  const { hostname, origin: filesOrigin, protocol } = new URL(found.value)
+  // Cookies know no ports.
+  if (hostname === own.hostname) {
+    return yield* new SettingsError({
+      message: "FILES_ORIGIN is invalid: expected another host than that of BASE_URL, whose cookies it would get."
+    })
+  }
+  if (protocol === "http:" && !isThisComputer(hostname)) {
+    return yield* new SettingsError({
+      message:
+        "FILES_ORIGIN is invalid: expected https, without which browsers run no trace viewer but on this computer."
+    })
+  }
+  return Option.some(filesOrigin)
+})
+
+/** On a machine of one's own, where browsers take all names below `localhost` for it. */
+const defaultFilesOrigin = ({ hostname, port, protocol }: URL): Option.Option<string> =>
+  protocol === "http:" && isThisComputer(hostname) && hostname !== "files.localhost"
+    ? Option.some(new URL(`http://files.localhost:${port}`).origin)
+    : Option.none()
 
 /** Empty, they are secrets or addresses that did not arrive: without them, data would be elsewhere. */
 const neverEmpty = ["DATABASE_URL", "FILES_URL"]

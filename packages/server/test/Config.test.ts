@@ -19,6 +19,7 @@ const apiKey = "ctk_0000000000000000000000000000000000002WEcig"
 const plain = ({
   bootstrap,
   databaseUrl,
+  filesOrigin,
   filesUrl,
   mail,
   otlpUrl,
@@ -37,6 +38,7 @@ const plain = ({
   ),
   providers: providers.map((provider) => ({ ...provider, clientSecret: Redacted.value(provider.clientSecret) })),
   databaseUrl: Option.getOrNull(Option.map(databaseUrl, Redacted.value)),
+  filesOrigin: Option.getOrNull(filesOrigin),
   filesUrl: Option.getOrNull(filesUrl),
   otlpUrl: Option.getOrNull(otlpUrl),
   rateLimit: Option.getOrNull(rateLimit),
@@ -53,6 +55,7 @@ const defaults = {
   port: 4000,
   host: "127.0.0.1",
   baseUrl: "http://localhost:4000",
+  filesOrigin: "http://files.localhost:4000",
   databaseUrl: null,
   databasePool: 10,
   dataDir: ".data",
@@ -98,17 +101,27 @@ const gitHub = (url: string) => ({
 /** Each variable with values that are taken, and what they change. */
 const good: Record<string, ReadonlyArray<readonly [value: string, change: Record<string, unknown>]>> = {
   PORT: [
-    ["0", { port: 0, baseUrl: "http://localhost:0" }],
-    ["8080", { port: 8080, baseUrl: "http://localhost:8080" }],
-    ["65535", { port: 65_535, baseUrl: "http://localhost:65535" }]
+    ["0", { port: 0, baseUrl: "http://localhost:0", filesOrigin: "http://files.localhost:0" }],
+    ["8080", { port: 8080, baseUrl: "http://localhost:8080", filesOrigin: "http://files.localhost:8080" }],
+    ["65535", { port: 65_535, baseUrl: "http://localhost:65535", filesOrigin: "http://files.localhost:65535" }]
   ],
   HOST: [
     ["0.0.0.0", { host: "0.0.0.0" }],
     ["::", { host: "::" }]
   ],
   BASE_URL: [
-    ["https://delivery.example", { baseUrl: "https://delivery.example" }],
-    ["http://localhost:5000//", { baseUrl: "http://localhost:5000" }]
+    ["https://delivery.example", { baseUrl: "https://delivery.example", filesOrigin: null }],
+    ["https://localhost", { baseUrl: "https://localhost", filesOrigin: null }],
+    ["http://10.0.0.1:4000", { baseUrl: "http://10.0.0.1:4000", filesOrigin: null }],
+    ["http://127.0.0.1", { baseUrl: "http://127.0.0.1", filesOrigin: "http://files.localhost" }],
+    ["http://files.localhost:5000", { baseUrl: "http://files.localhost:5000", filesOrigin: null }],
+    ["http://localhost:5000//", { baseUrl: "http://localhost:5000", filesOrigin: "http://files.localhost:5000" }]
+  ],
+  FILES_ORIGIN: [
+    ["https://files.example.com/", { filesOrigin: "https://files.example.com" }],
+    ["https://FILES.example.com:443", { filesOrigin: "https://files.example.com" }],
+    ["http://traces.localhost:4000", { filesOrigin: "http://traces.localhost:4000" }],
+    ["false", { filesOrigin: null }]
   ],
   OIDC_CORP: [
     ["https://login.corp.example,id,secret", oidc("corp", "https://login.corp.example")],
@@ -239,6 +252,17 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "https://a.example/delivery",
     "https://a.example,https://b.example",
     "https://a.example,b.example"
+  ],
+  FILES_ORIGIN: [
+    "files.example.com",
+    "https://files.example.com/traces",
+    "https://files.example.com,https://b.example",
+    "https://user:hunter2@files.example.com",
+    // Its cookies are those of all ports.
+    "http://localhost:5000",
+    "https://localhost",
+    "http://files.example.com",
+    "http://10.0.0.1:4000"
   ],
   DATABASE_URL: [
     "db.example",

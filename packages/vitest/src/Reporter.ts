@@ -1,4 +1,4 @@
-import { type DeliveryReporterOptions, isRequired, Publication } from "@delivery/publishing"
+import { checkOptions, type DeliveryReporterOptions, isRequired, Publication } from "@delivery/publishing"
 import { performance } from "node:perf_hooks"
 import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, Vitest } from "vitest/node"
 import { attachedFiles, messageOf, testReports } from "./TestReports.ts"
@@ -17,6 +17,7 @@ export class DeliveryReporter implements Reporter {
   #begun = 0
 
   constructor(options: DeliveryReporterOptions = {}) {
+    checkOptions(options)
     this.#publication = new Publication(options)
     this.#isRequired = isRequired(options, process.env)
   }

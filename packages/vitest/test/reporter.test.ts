@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const projectOf = async (suite: string, config = ""): Promise<string> => {
+const projectOf = async (suite: string, config = "", options = `git: { sha: "9fceb02" }`): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "delivery-vitest-"))
   directories.push(directory)
   await mkdir(join(directory, "node_modules/@delivery"), { recursive: true })
@@ -41,7 +41,7 @@ const projectOf = async (suite: string, config = ""): Promise<string> => {
   await writeFile(
     join(directory, "vitest.config.js"),
     `import DeliveryReporter from "@delivery/vitest"
-    export default { test: { ${config} reporters: ["default", new DeliveryReporter({ git: { sha: "9fceb02" } })] } }`
+    export default { test: { ${config} reporters: ["default", new DeliveryReporter({ ${options} })] } }`
   )
   return directory
 }
@@ -79,7 +79,8 @@ const publishedRun = async (lines: ReadonlyArray<string>) => {
 
 describe("the reporter of Vitest", { timeout: 120_000 }, () => {
   it("publishes each test's first attempt, with files, and tells tests their run", async () => {
-    const directory = await projectOf(`
+    const directory = await projectOf(
+      `
       import { currentRun } from "@delivery/vitest/run"
       import { describe, expect, test } from "vitest"
       let times = 0
@@ -92,10 +93,13 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
           await annotate("a note", { body: Buffer.from("noted"), contentType: "text/plain" })
         })
         test.fails("is expected to fail", () => { throw new Error("as expected") })
+        test("has tags", { tags: ["exhaustive", "@case:CART-2"] }, () => {})
         test.skip("is skipped", () => {})
         test.todo("is to do")
       })
-    `)
+    `,
+      `tags: [{ name: "exhaustive" }, { name: "@case:CART-2" }],`
+    )
     const outcome = await runVitest(directory)
     expect(outcome.lines).toHaveLength(1)
     const run = await publishedRun(outcome.lines)
@@ -105,11 +109,12 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
       result: "failed",
       baseUrl: "https://shop.example.com",
       git: { sha: "9fceb02" },
-      counts: { total: 6, passed: 3, failed: 1, skipped: 2 }
+      counts: { total: 7, passed: 4, failed: 1, skipped: 2 }
     })
     expect(run.tests.map(({ caseId, coverage, status }) => [caseId, coverage, status])).toEqual([
       ["shop.test.js › basket › passes on Vitest's own retry", "regression", "failed"],
       ["CART-1", "critical", "passed"],
+      ["CART-2", "exhaustive", "passed"],
       ["shop.test.js › basket › is expected to fail", "regression", "passed"],
       ["shop.test.js › basket › knows its run", "regression", "passed"],
       ["shop.test.js › basket › is skipped", "regression", "skipped"],
@@ -138,11 +143,21 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     const directory = await projectOf(`import { test } from "vitest"\ntest("works", () => {})`)
     const refused = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong" })
     expect([refused.exitCode, refused.lines.length]).toEqual([0, 1])
-    expect(refused.lines[0]).toContain("A valid API key is required. Its results: ")
+    expect(refused.lines[0]).toContain(
+      `A valid API key is required. Its results are kept: delivery runs publish ${directory}/delivery-results/`
+    )
     expect(await readdir(join(directory, "delivery-results"))).toHaveLength(1)
-    const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "true" })
+    const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "yes" })
     expect(required.exitCode).toBe(1)
     expect(required.output).toContain("Delivery: the run cannot be published: A valid API key is required")
+  })
+
+  it("refuses options that it does not have", async () => {
+    const directory = await projectOf(`import { test } from "vitest"\ntest("works", () => {})`, "", `baseURL: "x"`)
+    const { exitCode, output } = await runVitest(directory)
+    expect(exitCode).toBe(1)
+    expect(output).toContain('The reporter knows no option "baseURL". Did you mean baseUrl?')
+    expect(output).not.toContain("1 passed")
   })
 
   it("publishes the shards of one build as one run, also one without tests", async () => {

@@ -3,15 +3,17 @@ import { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { Result, Schema } from "effect"
 import { Refused } from "./Xml.ts"
 
-/** What a reporter saves when it cannot publish a run: all of it, or the end of one that it has started. */
+/**
+ * What a reporter saves when it cannot publish a run. With the number of a run, that run has been started, by the reporter or by
+ * an earlier `runs publish`: publishing goes on with it, and changes nothing where it is done.
+ */
+
+// The URL is missing where the deployment could not be read.
+const Start = Schema.Struct({ ...StartTestRun.fields, baseUrl: Schema.optionalKey(StartTestRun.fields.baseUrl) })
 
 const Saved = Schema.Union([
-  // The URL is missing where the deployment could not be read.
-  Schema.Struct({
-    start: Schema.Struct({ ...StartTestRun.fields, baseUrl: Schema.optionalKey(StartTestRun.fields.baseUrl) }),
-    finish: FinishTestRun
-  }),
-  Schema.Struct({ run: Schema.Int, finish: FinishTestRun })
+  Schema.Struct({ run: Schema.Int, start: Schema.optionalKey(Start), finish: FinishTestRun }),
+  Schema.Struct({ start: Start, finish: FinishTestRun })
 ])
 export type Saved = typeof Saved.Type
 

@@ -87,6 +87,14 @@ const ReceivedInvite = Schema.Struct({
   ]
 })
 
+export const WayIn = OneOf(["passkey", "identity", "mail"]).annotate({
+  identifier: "WayIn",
+  description:
+    "By what a person can sign in: `passkey`, `identity` (an account at a provider that the server has), or `mail` to a proven address.",
+  examples: ["passkey"]
+})
+export type WayIn = typeof WayIn.Type
+
 /** Who is signed in, and where they may act (docs/contract.md, Sessions). */
 export const SignedIn = Schema.Struct({
   session: CurrentSession,
@@ -94,7 +102,13 @@ export const SignedIn = Schema.Struct({
   workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "Where the person is active, by name." }),
   invites: Schema.Array(ReceivedInvite).annotate({
     description: "The pending invites to the person's address, newest first; none if the address is not proven."
-  })
+  }),
+  waysIn: Schema.optionalKey(
+    Schema.Array(WayIn).annotate({
+      description:
+        "By what the person can sign in again without the operator of the server; empty if by nothing. Earlier servers do not say it."
+    })
+  )
 }).annotate({ identifier: "SignedIn", description: "Who is signed in, and where they may act." })
 export type SignedIn = typeof SignedIn.Type
 

@@ -50,7 +50,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       doc(
         "admin",
         "Update an environment",
-        "Changes the fields that are sent. Archived environments can be changed too. Returns 409 `slug_in_use` if another environment has the slug. Returns 409 `holds_secrets` if the class changes from production to non-production while the environment holds secret values, because they would become readable. Requires the role `admin` or `owner`.",
+        "Changes the fields that are sent. Archived environments can be changed too. Returns 409 `slug_in_use` if another environment has the slug. Returns 409 `holds_secrets` if the class changes from production to non-production while the environment holds secret values, because they would become readable. Where none is current, the values of earlier versions are erased for good. Requires the role `admin` or `owner`.",
         {
           conflicts: {
             ...slugInUse.conflicts,

@@ -60,10 +60,16 @@ export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Ed
 /** The cookie of a session. The prefix makes browsers insist on `Secure`, on the path `/` and on this host alone. */
 export const sessionCookie = "__Host-delivery_session"
 
+/**
+ * In a request with the cookie of a session: the id of the person that its page takes to be signed in. Another person's
+ * session is refused, as one that has ended (docs/contract.md, Sessions).
+ */
+export const personHeader = "delivery-person"
+
 export const sessionScheme = HttpApiSecurity.apiKey({ key: sessionCookie, in: "cookie" }).pipe(
   HttpApiSecurity.annotate(
     OpenApi.Description,
-    "The session of a person who signed in with a browser. A key in a header wins over it."
+    "The session of a person who signed in with a browser. A key in a header wins over it. With `Delivery-Person: {id}`, a page says who it takes to be signed in: if the session is another person's, the answer is 401."
   )
 )
 

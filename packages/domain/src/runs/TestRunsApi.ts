@@ -8,6 +8,7 @@ import { atLeast, OneOf, Ref, Text } from "../Text.ts"
 import { NumberInPath, NumberInQuery } from "../Numbers.ts"
 import { FinishTestRun } from "./FinishTestRun.ts"
 import { LargeBody, largeBody } from "./LargeBody.ts"
+import { SignedUrl, SignFileUrl } from "./SignedUrl.ts"
 import { StoredFile } from "./StoredFile.ts"
 import { StartedTestRun, StartTestRun, TestRun, TestRunPage, TestRunSummary } from "./TestRun.ts"
 import { RestOfPath, Streams } from "../Endpoint.ts"
@@ -252,6 +253,21 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
           "Download a file",
           "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. Browsers run no file (`Content-Security-Policy: sandbox; default-src 'none'`), and show only raster images, video, audio and plain text: all others have `Content-Disposition: attachment`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
           { responses: downloads }
+        )
+      ),
+    HttpApiEndpoint.post("signUrl", `${path}/:run/signed-urls`, {
+      params,
+      payload: SignFileUrl,
+      success: SignedUrl,
+      error: [NotFound, Conflict]
+    })
+      .middleware(NoStore)
+      .annotateMerge(
+        doc(
+          "read",
+          "Sign the URL of a file",
+          "Returns a URL by which a browser reads the file for 5 minutes without a credential, and one that opens it in Playwright's trace viewer. Both are on an origin of their own (`FILES_ORIGIN`), where nothing else is: what a trace has in it was written by others. The URL is of the file as it is now: once it is replaced, the answer is 404. Returns 404 if the file was never uploaded, and 409 `no_files_origin` if the server has no such origin. Any role may call this.",
+          { conflicts: { no_files_origin: "This server has no origin for files of others: FILES_ORIGIN is false." } }
         )
       )
   )

@@ -84,7 +84,7 @@ describe("a quotation", () => {
         (one) => !anyLineEnd.test(one)
       )
       const shown = characters.map((one) =>
-        /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/u.test(one) && one !== "\t" ? escaped(one) : one
+        /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u2800]|(?!\p{VS})\p{DI}/u.test(one) && one !== "\t" ? escaped(one) : one
       )
       assert.strictEqual(quote("Ana", `b${characters.join("b")}`).text, `> b${shown.join("b")}`)
     }

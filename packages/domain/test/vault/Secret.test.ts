@@ -23,11 +23,35 @@ describe("secrets", () => {
       "LD_X",
       "DYLD_INSERT_LIBRARIES",
       "PATH",
-      "BASH_ENV"
+      "BASH_ENV",
+      "BASH_FUNC_node%%",
+      "npm_config_node_options",
+      "GIT_CONFIG_COUNT",
+      "GIT_CONFIG_KEY_0",
+      "PYTHONWARNINGS",
+      "BROWSER",
+      "LUA_INIT",
+      "LUA_INIT_5_4",
+      "ERL_AFLAGS",
+      "BUN_OPTIONS",
+      "CORECLR_PROFILER_PATH",
+      "OPENSSL_CONF",
+      "HOME",
+      "SHELL",
+      "JAVA_OPTS"
     ]) {
       assert.isFalse(accepts(SecretName, name), name)
     }
-    for (const name of ["NODE_ENV", "PATH_OF_DATA", "OLD_PASSWORD"]) assert.isTrue(accepts(SecretName, name), name)
+    for (const name of [
+      "NODE_ENV",
+      "PATH_OF_DATA",
+      "OLD_PASSWORD",
+      "GITHUB_TOKEN",
+      "GIT_TOKEN",
+      "NPM_TOKEN",
+      "HOME_PAGE"
+    ])
+      assert.isTrue(accepts(SecretName, name), name)
   })
 
   it("have values of up to 64 KiB of UTF-8", () => {

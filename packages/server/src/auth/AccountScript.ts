@@ -150,7 +150,7 @@ const accountButton = ({ id, name, url }) => {
   doing(button, acting("add a way to sign in", "ways-title", async (session) => {
     // The provider is visited by the browser, to which the server could not say that it needs a fresh proof.
     if (session.session.sudoUntil === null) return askWho(session, "add a way to sign in", "ways-title")
-    const { identities } = await waysIn(session.person)
+    const { identities } = await waysIn()
     sessionStorage.setItem("adding", JSON.stringify({ known: identities.map(({ id }) => id), provider: id }))
     location.assign(url + "?purpose=link&returnTo=/sign-in")
   }))
@@ -181,7 +181,7 @@ const showLists = async () => {
   const [{ body: { sessions } }, { body: keys }, ways, agents] = await Promise.all([
     call("GET", "sessions"),
     call("GET", "/v1/api-keys"),
-    waysIn(person),
+    waysIn(),
     Promise.all(workspaces.map(agentsIn))
   ])
   loss = lossOf(person, ways)

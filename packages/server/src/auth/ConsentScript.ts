@@ -42,7 +42,7 @@ const start = async () => {
   if (shown === undefined || shown.session.sudoUntil === null) return leadToSignIn()
   const found = await call("GET", consent.calls + id, { expected: [404] })
   if (found.status === 404) return old()
-  loss = lossOf(shown.person, await waysIn(shown.person), " on the page of your account")
+  loss = lossOf(shown.person, await waysIn(), " on the page of your account")
   at("who").textContent = "You are signed in as " + whoIs(shown.person) + "."
   show(found.body)
   at("request").hidden = false

@@ -80,7 +80,7 @@ const start = async () => {
   methods = (await call("GET", "methods")).body
   if (!methods.available) return end(insecure)
   session = await currentSession()
-  loss = session && lossOf(session.person, await waysIn(session.person), " on the page of your account")
+  loss = session && lossOf(session.person, await waysIn(), " on the page of your account")
   if (token === undefined) return end("This page has no invite. Open the link of your invite again.", onwards())
   const found = await call("POST", "invites/preview", { body: { token }, expected: [404] })
   if (found.status === 404) return gone()

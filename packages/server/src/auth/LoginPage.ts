@@ -38,7 +38,7 @@ const scopeTexts: Readonly<Record<Scope, string>> = {
   read: "Read products, runs, tickets and the rest",
   write: "Change tickets, deployments and the rest",
   publish: "Publish test runs and their files",
-  vault: "Write secrets, and read those that are not of production",
+  vault: "Read and write secrets; values of production can only be written",
   admin: "Manage the workspace, and make keys"
 }
 

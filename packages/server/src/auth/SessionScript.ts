@@ -19,11 +19,10 @@ const asPerson = (person, otherwise) => (work) => async () => {
 const usable = (providers) => isHome ? providers : []
 const whoIs = ({ email, name }) => name + " (" + email + ")"
 // By what the person signs in.
-const waysIn = async ({ emailVerifiedAt }) => {
-  const [{ body: { passkeys } }, { body: { identities } }] = await Promise.all(["passkeys", "identities"].map((path) => call("GET", path)))
-  const mail = methods.mail && emailVerifiedAt !== null
+const waysIn = async () => {
+  const [{ passkeys }, { identities }, { waysIn }] = (await Promise.all(["passkeys", "identities", "session"].map((path) => call("GET", path)))).map(({ body }) => body)
   const providers = methods.providers.filter(({ id }) => identities.some(({ provider }) => provider === id))
-  return { identities, mail, passkeys, providers, isNone: !mail && providers.length === 0 && !(methods.passkeys && passkeys.length > 0) }
+  return { identities, mail: waysIn.includes("mail"), passkeys, providers, isNone: waysIn.length === 0 }
 }
 // What somebody loses who signs out without a way to sign in again; undefined for who has one.
 const lossOf = ({ emailVerifiedAt }, { isNone }, where = "") => {

@@ -15,6 +15,7 @@ import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { mayEndOthers } from "../identity/BlockedCallers.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Invites } from "../identity/Invites.ts"
+import { Mail } from "../identity/Mail.ts"
 import { Makers } from "../identity/Makers.ts"
 import { Persons } from "../identity/Persons.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
@@ -26,15 +27,20 @@ import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
 import type { Browser } from "./Browser.ts"
+import { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import { KnownDevicesRepo } from "./KnownDevicesRepo.ts"
 import { newDeviceLetter } from "./Letters.ts"
 import { MailedProofs } from "./MailedProofs.ts"
 import { Outbox } from "./Outbox.ts"
 import { PasskeyProofs } from "./PasskeyProofs.ts"
+import { PasskeysRepo } from "./PasskeysRepo.ts"
+import { Providers } from "./Providers.ts"
+import { offersPasskeys } from "./RelyingParty.ts"
 import { SignInAudit } from "./SignInAudit.ts"
 import { SignInLinks } from "./SignInLinks.ts"
 import { findSignInProof, withinLimits } from "./SignInProofs.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
+import { waysInOf } from "./WaysIn.ts"
 
 export type { Browser } from "./Browser.ts"
 
@@ -108,6 +114,7 @@ interface Dependencies {
   readonly invites: Invites["Service"]
   readonly throttles: Throttles["Service"]
   readonly persons: PersonsRepo["Service"]
+  readonly waysIn: ReturnType<typeof waysInOf>
   readonly proofs: Persons["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly storage: Storage["Service"]
@@ -118,6 +125,7 @@ interface Dependencies {
 }
 
 function* make() {
+  const persons = yield* PersonsRepo
   const dependencies: Dependencies = {
     settings: yield* Settings,
     apiKeys: yield* ApiKeysRepo,
@@ -133,7 +141,14 @@ function* make() {
     audit: yield* SignInAudit,
     invites: yield* Invites,
     throttles: yield* Throttles,
-    persons: yield* PersonsRepo,
+    persons,
+    waysIn: waysInOf({
+      identities: yield* IdentitiesRepo,
+      mail: yield* Mail,
+      passkeys: yield* PasskeysRepo,
+      persons,
+      providers: yield* Providers
+    }),
     proofs: yield* Persons,
     workspaces: yield* WorkspacesRepo,
     storage: yield* Storage,
@@ -175,8 +190,9 @@ const seen = ({ usage }: Dependencies, session: SessionRow): SessionRow => ({
 })
 
 const describe = (dependencies: Dependencies) => {
-  const { invites, persons, settings, workspaces } = dependencies
+  const { invites, persons, settings, waysIn, workspaces } = dependencies
   const times = sessionTimes(settings)
+  const hasPasskeys = offersPasskeys(settings.baseUrl)
   return Effect.fnUntraced(function* (row: SessionRow) {
     const session = seen(dependencies, row)
     const { email, emailVerifiedAt, id, name } = (yield* persons.find(session.personId))!
@@ -193,7 +209,8 @@ const describe = (dependencies: Dependencies) => {
       },
       person: { id, name, email, emailVerifiedAt },
       workspaces: (yield* workspaces.ofPerson(id, session.id)).toSorted(byName),
-      invites: emailVerifiedAt === null ? [] : yield* invites.pendingTo(email)
+      invites: emailVerifiedAt === null ? [] : yield* invites.pendingTo(email),
+      waysIn: (yield* waysIn(id)).filter((way) => way !== "passkey" || hasPasskeys)
     }
   })
 }

@@ -150,7 +150,7 @@ const offer = (news, text = "") => {
 // Asks the person of the session for a proof that they have, which is fresh then.
 const confirmWho = async (session, message, ...more) => {
   const { person } = session
-  const ways = await waysIn(person)
+  const ways = await waysIn()
   const hasPasskey = hasPasskeys() && ways.passkeys.length > 0
   const isProven = person.emailVerifiedAt !== null
   // A proven address is enough for a provider that has verified it, too.
@@ -236,7 +236,7 @@ const show = (session, news = "") => {
   fill("workspaces", workspaces.map(workspaceItem))
   at("invites").replaceChildren(...invites.map(join))
   at("invited").hidden = invites.length === 0
-  say("You are signed in as " + whoIs(person) + (workspaces.length === 0 ? ", in no workspace." : "."))
+  say("You are signed in as " + whoIs(person) + "." + (workspaces.length === 0 ? " This session enters no workspace: you are in none, or it is blocked there." : ""))
   const isProven = interrupted !== "text" && session.session.sudoUntil !== null
   tell(news === "" && isProven ? "You have confirmed that it is you. Now press the button again." : news)
   return run(async () => {

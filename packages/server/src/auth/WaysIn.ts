@@ -1,3 +1,4 @@
+import { WayIn } from "@delivery/domain/auth/Session"
 import { Conflict, type Forbidden, Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { PersonId } from "@delivery/domain/Ids"
@@ -19,24 +20,35 @@ interface Dependencies {
   readonly providers: Providers["Service"]
 }
 
+/** By what the person can sign in without the operator of the host. */
+export const waysInOf = ({ identities, mail, passkeys, persons, providers }: Dependencies) =>
+  Effect.fnUntraced(function* (personId: PersonId) {
+    // Those of a provider that the settings no longer name sign nobody in.
+    const isUsable = ({ issuer }: { readonly issuer: string }) => providers.all.some((one) => one.isIssuer(issuer))
+    const person = yield* persons.find(personId)
+    const has: Readonly<Record<WayIn, boolean>> = {
+      passkey: (yield* passkeys.ofPerson(personId)).length > 0,
+      identity: (yield* identities.ofPerson(personId)).some(isUsable),
+      // A server that sends no mail sends no link either.
+      mail: mail.sendInvite !== undefined && person?.emailVerifiedAt != null
+    }
+    return WayIn.literals.filter((way) => has[way])
+  })
+
 /**
  * Fails where a person could not sign in any more without the operator of the host. Called in the transaction that
  * removed a way in, which holds the row of the person (`PersonsRepo.lock`).
  */
-export const keepsWayIn = ({ identities, mail, passkeys, persons, providers }: Dependencies) =>
-  Effect.fnUntraced(function* (personId: PersonId) {
-    if ((yield* passkeys.ofPerson(personId)).length > 0) return
-    // Those of a provider that the settings no longer name sign nobody in.
-    const isUsable = ({ issuer }: { readonly issuer: string }) => providers.all.some((one) => one.isIssuer(issuer))
-    if ((yield* identities.ofPerson(personId)).some(isUsable)) return
-    // A server that sends no mail sends no link either.
-    const person = yield* persons.find(personId)
-    if (mail.sendInvite !== undefined && person?.emailVerifiedAt != null) return
+export const keepsWayIn = (dependencies: Dependencies) => {
+  const waysIn = waysInOf(dependencies)
+  return Effect.fnUntraced(function* (personId: PersonId) {
+    if ((yield* waysIn(personId)).length > 0) return
     return yield* new Conflict({
       message: "It is the last way in which you can sign in. Add another first.",
       reason: "last_method"
     })
   })
+}
 
 /**
  * Refuses a session that a workspace has blocked: by a new way in, whoever has it would come back with another one

@@ -49,11 +49,14 @@ const newRow = (
   updatedAt: now
 })
 
-/** Nobody can read the values of a production environment; in another class they would become readable. */
+/**
+ * Nobody can read the values of a production environment. In another class they would become readable, also earlier ones, which
+ * can be restored.
+ */
 const checkUpdate = (holdings: SecretHoldings["Service"]) =>
   Effect.fnUntraced(function* (before: EnvironmentRow, after: EnvironmentRow) {
     if (before.class !== "production" || after.class === "production") return
-    if (!(yield* holdings.holdsValues(before.id))) return
+    if (!(yield* holdings.holdsValues(before.id))) return yield* holdings.eraseValues(before.id)
     return yield* new Conflict({
       message: "The environment holds secret values. They would become readable in an environment of another class.",
       reason: "holds_secrets"

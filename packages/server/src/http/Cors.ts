@@ -31,12 +31,17 @@ const varying = (vary: string | undefined): string => (vary === undefined ? "Ori
 /**
  * For pages of these origins. `Access-Control-Allow-Credentials` is never sent, so browsers show such pages no answer to a
  * request with a cookie.
+ *
+ * @param isClosed Requests that are for no page of another origin, whatever the setting says.
  */
-export const corsOf = (origins: ReadonlyArray<string>): Cors => {
+export const corsOf = (
+  origins: ReadonlyArray<string>,
+  isClosed: (request: HttpServerRequest.HttpServerRequest) => boolean
+): Cors => {
   const allowed = new Set(origins)
   const originOf = (request: HttpServerRequest.HttpServerRequest): string | undefined => {
     const { origin } = request.headers
-    return origin !== undefined && allowed.has(origin) ? origin : undefined
+    return origin !== undefined && allowed.has(origin) && !isClosed(request) ? origin : undefined
   }
   return {
     preflight: (request) => {

@@ -1,6 +1,6 @@
 import { Internal } from "@delivery/domain/Errors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Cause, Context, Effect, Option } from "effect"
+import { Cause, Context, Effect, Option, type Scope } from "effect"
 import { HttpMethod, HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
 import { AccessLog } from "./AccessLog.ts"
@@ -10,6 +10,7 @@ import { compressed, compressingOnce } from "./Compression.ts"
 import { corsOf } from "./Cors.ts"
 import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
+import { FilesOrigin } from "./FilesOrigin.ts"
 import { Interference } from "./Interference.ts"
 import { isReadByPeople, notFoundPage } from "./NotFoundPage.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
@@ -23,13 +24,19 @@ import { Starting } from "./Starting.ts"
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
 
-type Around = HttpServerRequest.HttpServerRequest | HttpPlatform.HttpPlatform
+type Around = HttpServerRequest.HttpServerRequest | HttpPlatform.HttpPlatform | Scope.Scope
 
 const tookTooLong = (requestId: string) =>
   Effect.as(
     Effect.annotateLogs(Effect.logError("A request took too long."), { requestId }),
     errorResponse(new Internal({ message: "The request took too long.", requestId }), 500)
   )
+
+/** Compresses each answer that never changes once. */
+const once = (platform: HttpPlatform.HttpPlatform["Service"]): typeof compressed => {
+  const compressing = { ...platform, compression: compressingOnce(platform.compression) }
+  return (answer) => Effect.provideService(compressed(answer), HttpPlatform.HttpPlatform, compressing)
+}
 
 /** Says how to authenticate, unless the answer says so itself. */
 const challenging = (answer: HttpServerResponse.HttpServerResponse) =>
@@ -46,13 +53,11 @@ export const layer = HttpRouter.middleware(
     const times = yield* RequestTimes
     const starting = yield* Starting
     const interfere = yield* Interference
+    const filesOrigin = yield* FilesOrigin
     const { baseUrl, corsOrigins, trustedProxies } = yield* Settings
-    const cors = corsOf(corsOrigins)
+    const cors = corsOf(corsOrigins, filesOrigin.isAsked)
     const secured = baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : undefined
-    const platform = yield* HttpPlatform.HttpPlatform
-    const once = { ...platform, compression: compressingOnce(platform.compression) }
-    const compressedOnce: typeof compressed = (answer) =>
-      Effect.provideService(compressed(answer), HttpPlatform.HttpPlatform, once)
+    const compressedOnce = once(yield* HttpPlatform.HttpPlatform)
     const ofClient = withClientAddress(trustedProxies)
     return (httpEffect) =>
       Effect.withFiber((fiber) => {
@@ -88,7 +93,8 @@ export const layer = HttpRouter.middleware(
         const read = HttpMethod.hasBody(request.method) ? withStrictBody(found, endpoint) : found
         const isCompressed = endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
         const compress = endpoint.isConstant ? compressedOnce : compressed
-        const answering = interfere === undefined ? httpEffect : interfere(request, httpEffect)
+        const routing = filesOrigin.isAsked(request) ? filesOrigin.answer(request) : httpEffect
+        const answering = interfere === undefined ? routing : interfere(request, routing)
         const answered = isCompressed ? compress(answering) : answering
         const admitted = Effect.updateContext(answered, (context: Context.Context<Around>) => {
           const identified = Context.add(context, RequestId, id)

@@ -22,6 +22,14 @@ interface Script {
   readonly baseUrl: string
 }
 
+/** The theme that was chosen on the website (`app/theme.ts` of the website keeps it), before anything is drawn. */
+const themeScript = `
+try {
+  const { theme } = JSON.parse(localStorage.getItem("delivery-looks") ?? "{}")
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme
+} catch {}
+`
+
 const source = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`
 
 /** Where a script says what it is about (`text`), what has happened (`news`), and what is wrong (`problem`). */
@@ -42,7 +50,7 @@ export const htmlPage = ({ body, script, status = 200, title }: Page): HttpServe
   const scripts = script && `${script.library ?? ""}\n${pageScript}${script.source}`
   const policy = [
     "default-src 'none'",
-    ...(scripts === undefined ? [] : [`script-src ${source(scripts)}`]),
+    `script-src ${[themeScript, ...(scripts === undefined ? [] : [scripts])].map(source).join(" ")}`,
     `style-src ${source(pageStyle)}`,
     ...(scripts === undefined ? [] : ["connect-src 'self'"]),
     "base-uri 'none'",
@@ -57,6 +65,7 @@ export const htmlPage = ({ body, script, status = 200, title }: Page): HttpServe
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} · Workspace Delivery Service</title>
+<script>${themeScript}</script>
 <style>${pageStyle}</style>
 </head>
 <body>

@@ -17,7 +17,9 @@ const dark = `
 /** Sizes are in rem, so that all of a page grows with the text that a person has chosen. */
 export const pageStyle = `
 :root { color-scheme: light dark; ${light} scroll-padding: 6rem 0 1rem; }
-@media (prefers-color-scheme: dark) { :root { ${dark} } }
+:root[data-theme="light"] { color-scheme: light; }
+:root[data-theme="dark"] { color-scheme: dark; ${dark} }
+@media (prefers-color-scheme: dark) { :root:not([data-theme]) { ${dark} } }
 body { margin: 0; background: var(--surface); color: var(--text); font: .875rem/1.25rem Inter, system-ui, sans-serif; }
 main { box-sizing: border-box; width: min(27rem, 100%); margin: 0 auto; padding: clamp(1.5rem, 8vh, 5rem) 1.5rem 3rem; overflow-wrap: anywhere; }
 main.wide { width: min(48rem, 100%); }
@@ -38,9 +40,10 @@ a { color: var(--link); }
 #unproven { margin-bottom: 1rem; }
 #add-accounts { display: contents; }
 ul { list-style: none; margin: 0 0 1rem; padding: 0; border-top: 1px solid var(--line); }
-li { display: flex; align-items: center; justify-content: space-between; gap: .75rem; min-height: 2.5rem; padding: .25rem 0; border-bottom: 1px solid var(--line); }
+li { display: flex; flex-wrap: wrap; align-items: center; justify-content: flex-end; gap: .25rem .75rem; min-height: 2.5rem; padding: .25rem 0; border-bottom: 1px solid var(--line); }
 li small { display: block; }
-li span { flex: 1; }
+/* Where the buttons leave less to the text, they stand below it. */
+li span { flex: 1 1 12rem; }
 li input { width: auto; flex: 1; min-width: 0; min-height: 2rem; padding: .25rem .5rem; }
 hr { border: 0; border-top: 1px solid var(--line); margin: 2rem 0 1rem; }
 label { display: block; margin: 1rem 0 .25rem; font-weight: 500; }

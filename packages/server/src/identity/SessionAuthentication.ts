@@ -1,5 +1,5 @@
 import { Forbidden, type TooManyRequests, Unauthorized } from "@delivery/domain/Errors"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller, personHeader } from "@delivery/domain/identity/Authorization"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
@@ -44,7 +44,7 @@ export const makeAuthenticateSession = Effect.gen(function* () {
     HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
   > {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const { authorization, "x-api-key": apiKey } = request.headers
+    const { authorization, [personHeader]: expected, "x-api-key": apiKey } = request.headers
     if (!isOffered || authorization !== undefined || apiKey !== undefined || !isToken("wtk_", token)) {
       return yield* Effect.fail(Unauthorized.generic)
     }
@@ -52,6 +52,7 @@ export const makeAuthenticateSession = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (found === undefined) return yield* Effect.fail(Unauthorized.generic)
     const { membership, person, session } = found
+    if (expected !== undefined && expected !== person.id) return yield* Effect.fail(Unauthorized.generic)
     const lastSeenAt = usage.latest(session.id, session.lastSeenAt)
     if (expiresMillis({ createdAt: session.createdAt, lastSeenAt }) <= now)
       return yield* Effect.fail(Unauthorized.generic)

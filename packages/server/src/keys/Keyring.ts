@@ -1,5 +1,5 @@
 import { Context, Data, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto"
 import { Settings, SettingsError, type VaultKey } from "../Config.ts"
 
 /** What was encrypted cannot be decrypted: its key is not in the keyring, or it was not encrypted for this purpose. */
@@ -23,6 +23,10 @@ export class Keyring extends Context.Service<
     readonly ids: ReadonlyArray<string>
     readonly encrypt: (purpose: string, secret: Uint8Array) => Effect.Effect<string>
     readonly decrypt: (purpose: string, encrypted: string) => Effect.Effect<Uint8Array, KeyringError>
+    /** HMAC-SHA-256 in base64url, under a key that is derived from the active one for this purpose alone (HKDF). */
+    readonly sign: (purpose: string, text: string) => string
+    /** Whether one of the keys has signed the text for this purpose. Takes as long for any signature of its length. */
+    readonly isSigned: (purpose: string, text: string, signature: string) => boolean
   }
 >()("@delivery/server/keys/Keyring") {
   /** The keys of the settings; where there are none, a key made once in `DATA_DIR`/keys. */
@@ -50,8 +54,25 @@ const make = (keys: Keys): Keyring["Service"] =>
     activeId: keys[0].id,
     ids: keys.map((key) => key.id),
     encrypt: encrypt(keys[0]),
-    decrypt: decrypt(keys)
+    decrypt: decrypt(keys),
+    sign: (purpose, text) => signed(keys[0], purpose, text).toString("base64url"),
+    isSigned: (purpose, text, signature) => {
+      const given = Buffer.from(signature, "base64url")
+      return (
+        // Of several ways to write the same bytes, one counts.
+        given.toString("base64url") === signature &&
+        given.length === signatureLength &&
+        keys.some((key) => timingSafeEqual(given, signed(key, purpose, text)))
+      )
+    }
   })
+
+const signatureLength = 32
+
+const signed = (key: VaultKey, purpose: string, text: string): Buffer => {
+  const derived = hkdfSync("sha256", Redacted.value(key.bytes), "", `sign:${purpose}`, signatureLength)
+  return createHmac("sha256", Buffer.from(derived)).update(text).digest()
+}
 
 const encrypt = (active: VaultKey) => (purpose: string, secret: Uint8Array) =>
   Effect.sync(() => {

@@ -78,6 +78,7 @@ export const startShard = ({ keys, shards, storage }: Dependencies) => {
  * Finishes a shard, and with the last one the run: answers whether it has ended by that. The same report again changes nothing.
  *
  * @param eventOf The event of the end of the run.
+ * @param progressed Records that one more shard has finished, while others run.
  */
 export const finishShard = ({ repo, shards, storage }: Dependencies) =>
   Effect.fnUntraced(function* (
@@ -85,7 +86,8 @@ export const finishShard = ({ repo, shards, storage }: Dependencies) =>
     at: Timestamp,
     report: FinishTestRun,
     tests: ReadonlyArray<RecordedTest>,
-    eventOf: (finished: FinishedTestRun) => Effect.Effect<StoredEvent>
+    eventOf: (finished: FinishedTestRun) => Effect.Effect<StoredEvent>,
+    progressed: (finishedShards: number, total: number) => Effect.Effect<void>
   ) {
     const { shard } = report
     if (shard == null) return yield* InvalidInput.at("shard", "Expected the shard that finishes")
@@ -117,7 +119,10 @@ export const finishShard = ({ repo, shards, storage }: Dependencies) =>
           `Expected at most ${maxCharacters} characters in the tests of all shards`
         )
       }
-      if (all.shards.length < held.shardTotal) return false
+      if (all.shards.length < held.shardTotal) {
+        yield* progressed(all.shards.length, held.shardTotal)
+        return false
+      }
       const finished = finishedOf(all, at)
       if ((yield* repo.finish(run.id, finished, [], yield* eventOf(finished))) === undefined) {
         return yield* notRunning("run")

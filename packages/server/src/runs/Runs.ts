@@ -19,6 +19,7 @@ import * as RunErasureMemory from "./erasure/RunErasureMemory.ts"
 import { erasedRuns, pastRuns } from "./erasure/RunErasureRepo.ts"
 import * as RunErasureSql from "./erasure/RunErasureSql.ts"
 import * as RunRetention from "./erasure/RunRetention.ts"
+import * as FilesOriginHttp from "./FilesOriginHttp.ts"
 import { Fixtures } from "./Fixtures.ts"
 import * as LargeBodies from "./LargeBodies.ts"
 import { LeaseWaits } from "./LeaseWaits.ts"
@@ -40,6 +41,7 @@ import * as SemaphoresHttp from "./SemaphoresHttp.ts"
 import { semaphoreLeases, semaphores, SemaphoresRepo } from "./SemaphoresRepo.ts"
 import * as SemaphoresMemory from "./SemaphoresMemory.ts"
 import * as SemaphoresSql from "./SemaphoresSql.ts"
+import { SignedUrls } from "./SignedUrls.ts"
 import * as TestRunExpiry from "./TestRunExpiry.ts"
 import { TestRunFiles } from "./TestRunFiles.ts"
 import * as TestRunFilesMemory from "./TestRunFilesMemory.ts"
@@ -139,6 +141,9 @@ export const layerDeploymentLocks = Layer.effect(
 
 /** All that this room supplies to lower ones. */
 export const layerPorts = Layer.mergeAll(layerMemberRuns, layerRunTokens, layerDeploymentLocks)
+
+/** The `FilesOrigin` of `http`, over the signed URLs that it answers. */
+export const layerFilesOrigin = Layer.provideMerge(FilesOriginHttp.layer, SignedUrls.layer)
 
 /** What requests call. */
 export const layerServices = Layer.mergeAll(

@@ -1,6 +1,6 @@
 import { type Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { FileId } from "@delivery/domain/Ids"
+import type { FileId, WorkspaceId } from "@delivery/domain/Ids"
 import { pathProblem, type StoredFile } from "@delivery/domain/runs/StoredFile"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Exit, Layer, Metric, Schedule, type Scope, type Stream } from "effect"
@@ -54,6 +54,8 @@ export class TestRunFiles extends Context.Service<
       Caller
     >
     readonly open: (run: number, path: string) => Effect.Effect<OpenFile, InvalidInput | NotFound, Caller>
+    /** The same for whoever shows that they were let in before: no role is asked for. */
+    readonly openIn: (workspaceId: WorkspaceId, run: number, path: string) => Effect.Effect<OpenFile, NotFound>
   }
 >()("@delivery/server/runs/TestRunFiles") {
   /** With the fibers that keep blobs in upload from lapsing, and delete those that did. */
@@ -90,7 +92,7 @@ function* make() {
     Effect.repeat(Schedule.spaced("10 seconds")),
     Effect.forkScoped
   )
-  return TestRunFiles.of({ upload: upload(dependencies), open: open(dependencies) })
+  return TestRunFiles.of({ upload: upload(dependencies), open: open(dependencies), openIn: openIn(dependencies) })
 }
 
 const upload = (dependencies: Dependencies) => {
@@ -162,11 +164,16 @@ const abandon = Effect.fnUntraced(function* (dependencies: Dependencies, blob: R
 const discard = ({ repo, store }: Dependencies, blob: RunBlob) =>
   Effect.andThen(store.delete(blob), repo.forget([blob.id]))
 
-const open = ({ repo, store }: Dependencies): TestRunFiles["Service"]["open"] =>
+const open = (dependencies: Dependencies): TestRunFiles["Service"]["open"] =>
   Effect.fn("TestRunFiles.open")(function* (run, path) {
     yield* checkPath(path)
     const { workspace } = yield* anyRole
-    const found = yield* repo.find(workspace.id, run, path)
+    return yield* openIn(dependencies)(workspace.id, run, path)
+  })
+
+const openIn = ({ repo, store }: Dependencies): TestRunFiles["Service"]["openIn"] =>
+  Effect.fnUntraced(function* (workspaceId, run, path) {
+    const found = yield* repo.find(workspaceId, run, path)
     if (found === undefined) return yield* NotFound.of("file", path)
     const { blob, ...file } = found
     return { file, etag: etagOf(file), read: (offset, length) => store.read(blob, { offset, length }) }

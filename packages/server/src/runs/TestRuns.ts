@@ -308,15 +308,24 @@ const finish = (dependencies: Dependencies) => {
     if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
       return yield* InvalidInput.at("tests", "Expected each caseId once")
     }
+    const subject = { type: "run", id: run.id, label: runLabel + number, path: runPath + number }
     const eventOf = ({ result, state }: Pick<FinishedTestRun, "result" | "state">) =>
       events.make(access, {
         kind: state === "finished" ? "run_finished" : "run_interrupted",
-        subject: { type: "run", id: run.id, label: runLabel + number, path: runPath + number },
+        subject,
         changes: result === null ? [] : [{ field: "result", from: null, to: result }]
       })
     const at = yield* now
     if (run.shards !== null) {
-      if (yield* endShard(run, at, report, tests, eventOf)) yield* changes.note
+      const progressed = (finished: number, total: number) => {
+        const [from, to] = [finished - 1, finished].map((count) => `${count} of ${total} finished`)
+        return events.record(access, {
+          kind: "run_updated",
+          subject,
+          changes: [{ field: "shards", from: from!, to: to! }]
+        })
+      }
+      if (yield* endShard(run, at, report, tests, eventOf, progressed)) yield* changes.note
       const found = yield* repo.find(run.workspaceId, number)
       return found === undefined ? yield* noRun(number) : summaryOf(baseUrl, access, asOf(found, at))
     }

@@ -46,6 +46,7 @@ export const layer = Layer.effect(
       encryptedValues: encryptedValues(memory),
       storedVersions: storedVersions(memory),
       holdsValues: holdsValues(memory),
+      eraseValues: eraseValues(memory),
       claimRequest: claimRequest(memory),
       recordWritten: recordWritten(memory),
       erase: erase(memory)
@@ -210,6 +211,18 @@ const holdsValues =
               database.table(secrets).get(row.secretId)?.deletedAt === null &&
               database.table(secretVersions).get(versionKey(row))?.sealed !== null
           ) !== undefined
+    )
+
+const eraseValues =
+  (memory: Memory): VaultRepo["Service"]["eraseValues"] =>
+  (environmentId) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const versions = database.table(secretVersions)
+        for (const row of versions.filter((one) => one.environmentId === environmentId && one.sealed !== null)) {
+          versions.set(versionKey(row), { ...row, sealed: null })
+        }
+      })
     )
 
 const claimRequest =

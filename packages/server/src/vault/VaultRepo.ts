@@ -225,6 +225,8 @@ export class VaultRepo extends Context.Service<
     readonly storedVersions: (places: ReadonlyArray<VersionPlace>) => Effect.Effect<ReadonlyArray<NewVersion>>
     /** Whether a current version in the environment has a value. */
     readonly holdsValues: (environmentId: EnvironmentId) => Effect.Effect<boolean>
+    /** Erases the values of all versions in the environment; the versions stay, as ones that cleared. */
+    readonly eraseValues: (environmentId: EnvironmentId) => Effect.Effect<void>
     /**
      * Claims a request for this transaction: undefined where it is the first, else what the first was and wrote. Waits
      * while another transaction has it claimed. A claim older than `expired` counts for nothing.

@@ -32,7 +32,7 @@ export const layerHost = Layer.provide(VaultKeys.layer, VaultKeysSql.layer)
 /** For the catalog. */
 export const layerSecretHoldings = Layer.effect(
   SecretHoldings,
-  Effect.map(VaultRepo, ({ holdsValues }) => ({ holdsValues }))
+  Effect.map(VaultRepo, ({ eraseValues, holdsValues }) => ({ eraseValues, holdsValues }))
 )
 
 /** The keys that encrypt values. */

@@ -26,6 +26,7 @@ export const layer = Layer.effect(
       encryptedValues: encryptedValues(sql),
       storedVersions: storedVersions(sql),
       holdsValues: holdsValues(sql),
+      eraseValues: eraseValues(sql),
       claimRequest: claimRequest(sql),
       recordWritten: recordWritten(sql),
       erase: erase(sql)
@@ -114,6 +115,13 @@ const holdsValues = (sql: PgClient.PgClient) => (environmentId: EnvironmentId) =
     Effect.map((rows) => rows.length === 1),
     dieOnSqlError
   )
+
+const eraseValues =
+  (sql: PgClient.PgClient): VaultRepo["Service"]["eraseValues"] =>
+  (environmentId) =>
+    sql`update secret_versions h set sealed = null from secret_values v
+      where v.environment_id = ${environmentId} and h.secret_id = v.secret_id and h.environment_id = v.environment_id
+        and h.sealed is not null`.pipe(Effect.asVoid, dieOnSqlError)
 
 const erase =
   (sql: PgClient.PgClient): VaultRepo["Service"]["erase"] =>

@@ -1,22 +1,29 @@
-import { Context, Data, Effect, Layer } from "effect"
-import { spawn } from "node:child_process"
+import { Context, Effect, Layer } from "effect"
 import { existsSync } from "node:fs"
-import { constants, setPriority } from "node:os"
 import { fileURLToPath } from "node:url"
 import { Settings } from "../Config.ts"
-import { readSite, type SiteFiles } from "./SiteFiles.ts"
+import { build } from "./Build.ts"
+import { readFiles, readSite, type SiteFile, type SiteFiles } from "./SiteFiles.ts"
 
-/** The build that the package brings along, as npm installs it (`prepack` in package.json). */
-const packed = fileURLToPath(new URL("../site", import.meta.url))
+const fileAt = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** Builds the website, in a checkout or an image. */
-const script = fileURLToPath(new URL("../../../website/build/build.ts", import.meta.url))
+/** What the package brings along, as npm installs it (`prepack` in package.json). */
+const packed = { site: fileAt("../site"), traceViewer: fileAt("../trace-viewer") }
+
+/** What makes it, in a checkout or an image. */
+const scripts = {
+  site: fileAt("../../../website/build/build.ts"),
+  traceViewer: fileAt("../../../website/build/traceViewer.ts")
+}
 
 /** What the website is now: being built, whole, or not to be built. */
 export type SiteState =
   | { readonly _tag: "Building" }
   | { readonly _tag: "Ready"; readonly site: SiteFiles }
   | { readonly _tag: "Failed" }
+
+/** The files of Playwright's trace viewer, by their paths in it. */
+export type TraceViewerFiles = ReadonlyMap<string, SiteFile>
 
 /** The website that this server serves (docs/contract.md, The website). */
 export class Site extends Context.Service<
@@ -25,6 +32,8 @@ export class Site extends Context.Service<
     /** False where `WEBSITE` is `false`, or its sources are not there. */
     readonly isServed: boolean
     readonly state: () => SiteState
+    /** Undefined until it is there, and where nothing of the website is served. */
+    readonly traceViewer: () => TraceViewerFiles | undefined
   }
 >()("@delivery/server/website/Site") {
   /** Begins to build it at once, if its sources have changed, and goes on meanwhile. */
@@ -32,48 +41,32 @@ export class Site extends Context.Service<
     Site,
     Effect.gen(function* () {
       const { website } = yield* Settings
-      const isPacked = existsSync(packed)
-      const isServed = website !== "false" && (isPacked || existsSync(script))
-      let state: SiteState = isServed && isPacked ? { _tag: "Ready", site: readSite(packed) } : { _tag: "Building" }
-      // Elsewhere, as in development, others serve its pages at the same address.
-      if (isServed && website === "true" && !isPacked) {
-        const fail = Effect.sync(() => {
+      const isPacked = existsSync(packed.site)
+      const isServed = website !== "false" && (isPacked || existsSync(scripts.site))
+      let state: SiteState =
+        isServed && isPacked ? { _tag: "Ready", site: readSite(packed.site) } : { _tag: "Building" }
+      let traceViewer = isServed && isPacked ? readFiles(packed.traceViewer) : undefined
+      const makeSite = build(scripts.site).pipe(
+        Effect.map((directory) => {
+          state = { _tag: "Ready", site: readSite(directory) }
+        }),
+        Effect.catchCause((cause) => {
           state = { _tag: "Failed" }
+          return Effect.logError("The website could not be built.", cause)
         })
-        yield* build.pipe(
-          Effect.flatMap((directory) => Effect.sync(() => readSite(directory))),
-          Effect.map((site) => {
-            state = { _tag: "Ready", site }
-          }),
-          Effect.catchCause((cause) => Effect.andThen(Effect.logError("The website could not be built.", cause), fail)),
-          Effect.forkScoped
-        )
+      )
+      const makeTraceViewer = build(scripts.traceViewer).pipe(
+        Effect.map((directory) => {
+          traceViewer = readFiles(directory)
+        }),
+        Effect.catchCause((cause) => Effect.logError("The trace viewer could not be built.", cause))
+      )
+      if (isServed && !isPacked) {
+        // Elsewhere, as in development, others serve its pages at the same address.
+        const makeAll = website === "true" ? Effect.andThen(makeSite, makeTraceViewer) : makeTraceViewer
+        yield* Effect.forkScoped(makeAll)
       }
-      return Site.of({ isServed, state: () => state })
+      return Site.of({ isServed, state: () => state, traceViewer: () => traceViewer })
     })
   )
 }
-
-class BuildFailed extends Data.TaggedError("BuildFailed")<{ readonly message: string }> {}
-
-/** The directory of the build that the sources make. A process of its own makes it, after all that is more urgent. */
-const build = Effect.callback<string, BuildFailed>((resume) => {
-  const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "pipe"] })
-  if (child.pid !== undefined) {
-    try {
-      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-    } catch {
-      // It builds as fast as anything else, then.
-    }
-  }
-  const printed = { out: "", problem: "" }
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed.out += text))
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (printed.problem += text))
-  child.on("error", (error) => resume(new BuildFailed({ message: error.message })))
-  child.on("close", (code) => {
-    const directory = printed.out.trim().split("\n").at(-1)
-    if (code === 0 && directory !== undefined && directory !== "") return resume(Effect.succeed(directory))
-    return resume(new BuildFailed({ message: `It ended with ${code}: ${printed.problem.slice(-4_000)}` }))
-  })
-  return Effect.sync(() => child.kill())
-})

@@ -25,6 +25,9 @@ const types: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",
   svg: "image/svg+xml",
+  ttf: "font/ttf",
+  txt: "text/plain; charset=utf-8",
+  webmanifest: "application/manifest+json",
   woff2: "font/woff2"
 }
 
@@ -41,12 +44,17 @@ const readSiteFile = (path: string): SiteFile => {
   }
 }
 
-/** Reads the build in a directory. Throws where it is not whole. */
-export const readSite = (directory: string): SiteFiles => {
+/** The files of a build, by their paths in it, which begin with a slash. */
+export const readFiles = (directory: string): ReadonlyMap<string, SiteFile> => {
   const root = join(directory, "files")
   const paths = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.includes(".vite") && !/\.(?:br|gz)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
+  return new Map(paths.map((path) => [path.slice(root.length).replaceAll("\\", "/"), readSiteFile(path)]))
+}
+
+/** Reads the build in a directory. Throws where it is not whole. */
+export const readSite = (directory: string): SiteFiles => {
   const listed = JSON.parse(readFileSync(join(directory, "pages.json"), "utf8")) as ReadonlyArray<{
     readonly pattern: string
     readonly file: string
@@ -56,7 +64,7 @@ export const readSite = (directory: string): SiteFiles => {
     page: readSiteFile(join(directory, "pages", file))
   }))
   return {
-    files: new Map(paths.map((path) => [path.slice(root.length).replaceAll("\\", "/"), readSiteFile(path)])),
+    files: readFiles(directory),
     // The last pattern matches every path.
     pageOf: (path) => pages.find(({ pattern }) => pattern.test(path))!.page
   }

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { htmlPage } from "../http/HtmlPage.ts"
 import { notFoundPage } from "../http/NotFoundPage.ts"
+import { fileAnswer } from "./FileAnswer.ts"
 import { Site } from "./Site.ts"
-import type { SiteFile } from "./SiteFiles.ts"
 
 /**
  * The website: `/`, `/w/...` and its files. Pages are asked for anew each time and have the strictest policy that lets them run
@@ -43,29 +43,6 @@ const fileHeaders = (path: string) => ({
   "x-content-type-options": "nosniff"
 })
 
-/** The form of a file that the client understands. */
-const bodyFor = (accepted: string, { br, gzip, plain }: SiteFile): readonly [body: Uint8Array, encoding?: string] => {
-  if (br !== undefined && /\bbr\b/.test(accepted)) return [br, "br"]
-  if (gzip !== undefined && /\bgzip\b/.test(accepted)) return [gzip, "gzip"]
-  return [plain]
-}
-
-const answer = (
-  request: HttpServerRequest.HttpServerRequest,
-  file: SiteFile,
-  headers: Readonly<Record<string, string>>
-): HttpServerResponse.HttpServerResponse => {
-  const shared = { ...headers, etag: file.etag, vary: "Accept-Encoding" }
-  if (request.headers["if-none-match"]?.includes(file.etag) === true) {
-    return HttpServerResponse.empty({ status: 304, headers: shared })
-  }
-  const [body, encoding] = bodyFor(request.headers["accept-encoding"] ?? "", file)
-  return HttpServerResponse.uint8Array(body, {
-    contentType: file.contentType,
-    headers: encoding === undefined ? shared : { ...shared, "content-encoding": encoding }
-  })
-}
-
 const building = HttpServerResponse.setHeaders(
   htmlPage({
     title: "The website is being built",
@@ -91,13 +68,13 @@ export const layer = HttpRouter.use(
     const page = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
       const now = state()
       if (now._tag !== "Ready") return now._tag === "Building" ? building : failed
-      return answer(request, now.site.pageOf(pathOf(request.url)), pageHeaders)
+      return fileAnswer(request, now.site.pageOf(pathOf(request.url)), pageHeaders)
     })
     const file = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
       const now = state()
       const path = pathOf(request.url)
       const found = now._tag === "Ready" ? now.site.files.get(path) : undefined
-      return found === undefined ? notFoundPage : answer(request, found, fileHeaders(path))
+      return found === undefined ? notFoundPage : fileAnswer(request, found, fileHeaders(path))
     })
     yield* router.add("GET", "/", page)
     yield* router.add("GET", "/w/*", page)

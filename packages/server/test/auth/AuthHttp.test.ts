@@ -115,6 +115,37 @@ onEachServer("Signing in", (test) => {
     assert.strictEqual(status, 200)
   })
 
+  test("a page that takes another person to be signed in is 401, for what it reads and what it writes", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const [ann, ben] = [await join(workspace, "admin"), await join(workspace, "admin")]
+    const session = await signIn(workspace, ann.id)
+    const product = { slug: unique("product"), name: "Product", type: "library" }
+    const calls = [
+      ["GET", "/v1/me", undefined, 200],
+      ["GET", "products", undefined, 200],
+      ["POST", "products", product, 201],
+      ["GET", "/auth/v1/session", undefined, 200],
+      ["POST", "/auth/v1/sessions/revoke-others", {}, 200]
+    ] as const
+    const elsewhere = await signIn(workspace, ann.id)
+    for (const [method, path, json, status] of calls) {
+      for (const id of [ben.id, "x", ""]) {
+        const answer = await session.send(method, path, { json, headers: { "delivery-person": id } })
+        assert.strictEqual(answer.status, 401, `${method} ${path} ${id}`)
+      }
+      // Nothing has happened: what is made is not there, and what would end has not ended.
+      await elsewhere.get("/auth/v1/session")
+      const answer = await session.send(method, path, { json, headers: { "delivery-person": ann.id } })
+      assert.strictEqual(answer.status, status, `${method} ${path}`)
+    }
+    // Another site is told no more than before.
+    const strange = { "delivery-person": ben.id, "sec-fetch-site": "cross-site" }
+    assert.strictEqual(refusal(await session.send("POST", "products", { json: product, headers: strange })), "401")
+    for (const headers of [{ "delivery-person": ben.id }, { "delivery-person": "x" }]) {
+      assert.strictEqual((await ann.send("GET", "/v1/me", { headers })).status, 200)
+    }
+  })
+
   test("the token of a session is none in a header, and agents and leases take no cookie", async (owner) => {
     const { key: token = "" } = await signIn(owner, "owner@example.com")
     const visitor = owner.as(undefined)

@@ -437,6 +437,7 @@ onEachServer(
       const [first] = await identitiesOf(session)
       const at = `/auth/v1/identities/${first!.id}`
       await session.refuse("409 last_method", "DELETE", at)
+      assert.deepStrictEqual((await session.get<SignedIn>("/auth/v1/session")).waysIn, ["identity"])
       const stranger = (await newcomer(owner)).session
       await stranger.refuse("404 identity", "DELETE", at)
       await session.refuse("404 identity", "DELETE", "/auth/v1/identities/none")

@@ -389,7 +389,8 @@ inBrowser(servers, "The page of one's account where the server refuses", (scene)
   })
 
   it("is as wide as its lists need on a wide screen, and fits a narrow one", async () => {
-    const page = await signedIn(scene(), await join(scene().owner, "member"))
+    const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
+    await addPasskey(page)
     for (const [width, least] of [
       [1440, 600],
       [320, 250]
@@ -397,6 +398,9 @@ inBrowser(servers, "The page of one's account where the server refuses", (scene)
       await page.setViewportSize({ width, height: 800 })
       assert.isAtLeast((await page.locator("#sessions").boundingBox())!.width, least)
       assert.isAtMost(await page.evaluate<number>("document.documentElement.scrollWidth"), width)
+      for (const text of await page.locator("li > span").all()) {
+        assert.isAtLeast((await text.boundingBox())!.width, Math.min(least, 180))
+      }
     }
   })
 })

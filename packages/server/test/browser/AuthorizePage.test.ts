@@ -139,7 +139,10 @@ inBrowser(servers, "The page where people decide about clients", (scene) => {
     await workspace.post(`members/${person.id}/deactivate`, undefined, 200)
     const page = await scene().newPage()
     await signInBy(page, await scene().newLink(person.id))
-    await said(page, /You are signed in as .* in no workspace\./)
+    await said(
+      page,
+      /You are signed in as .*\. This session enters no workspace: you are in none, or it is blocked there\.$/
+    )
     for (const [hash, expected] of [
       ["", /^This address is not complete/],
       ["#x", /^This address is not complete/],

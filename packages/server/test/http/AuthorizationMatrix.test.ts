@@ -565,6 +565,14 @@ const rows: Readonly<Record<string, Row>> = {
       return { params }
     }
   },
+  "testRuns.signUrl": {
+    who: "viewer",
+    request: async (owner) => {
+      const params = await run(owner)
+      assert.strictEqual((await owner.send("PUT", `test-runs/${params.run}/files/a`, { body: "content" })).status, 201)
+      return { params, json: { path: "a" } }
+    }
+  },
   "retries.start": {
     who: "member",
     request: async (owner) => ({ params: await failedRun(owner), json: retryOf() })
@@ -1392,7 +1400,7 @@ onEachServer(
 
     test("the scope of an endpoint follows from what it does", async () => {
       const made = new Set(["apiKeys.create", "agents.register"])
-      const reading = new Set(["auth.previewInvite"])
+      const reading = new Set(["auth.previewInvite", "testRuns.signUrl"])
       const writing = new Set(["auth.startSingleSignOn", "auth.finishSingleSignOn"])
       const scopeOf = ({ method, name }: Endpoint): Scope => {
         const [group] = name.split(".")

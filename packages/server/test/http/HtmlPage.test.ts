@@ -9,11 +9,15 @@ onEachServer("The pages of the service", (test) => {
     test(`${path} runs nothing but its own script, in no frame, and is kept by nobody`, async (owner) => {
       const { headers, status, text } = await owner.as(undefined).send("GET", path)
       assert.strictEqual(status, 200)
-      const hashOf = (pattern: RegExp) => createHash("sha256").update(pattern.exec(text)![1]!).digest("base64")
-      const [script, style] = [hashOf(/<script>([^]*)<\/script>/), hashOf(/<style>([^]*)<\/style>/)]
+      const hashesOf = (pattern: RegExp) =>
+        Array.from(
+          text.matchAll(pattern),
+          ([, source]) => `'sha256-${createHash("sha256").update(source!).digest("base64")}'`
+        ).join(" ")
+      const [scripts, style] = [hashesOf(/<script>([^]*?)<\/script>/g), hashesOf(/<style>([^]*?)<\/style>/g)]
       assert.strictEqual(
         headers["content-security-policy"],
-        `default-src 'none'; script-src 'sha256-${script}'; style-src 'sha256-${style}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+        `default-src 'none'; script-src ${scripts}; style-src ${style}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
       )
       assert.deepInclude(headers, {
         "cache-control": "no-store",

@@ -64,6 +64,33 @@ describe("Keyring", () => {
     }).pipe(Effect.provide(Keyring.layerMemory))
   )
 
+  it.effect("signs under the first key, for one purpose, and knows the signatures of all", () =>
+    Effect.gen(function* () {
+      const [first, second] = [key("k1"), key("k2")]
+      const old = yield* using({ VAULT_KEYS: first }, (keyring) => Effect.sync(() => keyring.sign("p", "text")))
+      assert.match(old, /^[\w-]{43}$/)
+      yield* using({ VAULT_KEYS: `${second},${first}` }, (keyring) =>
+        Effect.sync(() => {
+          assert.isTrue(keyring.isSigned("p", "text", old))
+          assert.isTrue(keyring.isSigned("p", "text", keyring.sign("p", "text")))
+          assert.notStrictEqual(keyring.sign("p", "text"), old)
+          for (const [purpose, text, signature] of [
+            ["q", "text", old],
+            ["p", "texts", old],
+            ["p", "text", ""],
+            ["p", "text", `${old}=`],
+            ["p", "text", `${old.slice(0, -1)}!`]
+          ] as const) {
+            assert.isFalse(keyring.isSigned(purpose, text, signature), `${purpose} ${text} ${signature}`)
+          }
+        })
+      )
+      yield* using({ VAULT_KEYS: second }, (keyring) =>
+        Effect.sync(() => assert.isFalse(keyring.isSigned("p", "text", old)))
+      )
+    })
+  )
+
   it.effect("encrypts under the first key and decrypts under any", () =>
     Effect.gen(function* () {
       const [first, second] = [key("k.1"), key("k-2")]

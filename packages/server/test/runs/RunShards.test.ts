@@ -110,7 +110,16 @@ for (const storage of sharedStorages) {
         })
         // One without tests is no failure.
         assert.strictEqual((yield* finish(at, 1, 3, 3, { durationMs: 1, tests: [] })).state, "running")
-        assert.deepStrictEqual(yield* kinds(at), ["run_started"])
+        // Each finish is told, the same one again is not.
+        yield* finish(at, 1, 3, 3, { durationMs: 1, tests: [] })
+        const told = (yield* eventsOf(at.workspace)).filter(({ kind }) => kind === "run_updated")
+        assert.deepStrictEqual(
+          told.map(({ changes }) => changes),
+          [
+            [{ field: "shards", from: "0 of 3 finished", to: "1 of 3 finished" }],
+            [{ field: "shards", from: "1 of 3 finished", to: "2 of 3 finished" }]
+          ]
+        )
         yield* TestClock.adjust(1_000)
         const last = yield* finish(at, 1, 2, 3, { durationMs: 9, tests: [report("c", { attempt: attempt("failed") })] })
         assert.deepInclude(last, {
@@ -135,7 +144,7 @@ for (const storage of sharedStorages) {
         )
         const { retries: _, tests: __, ...summary } = run
         assert.deepStrictEqual(last, summary)
-        assert.deepStrictEqual(yield* kinds(at), ["run_started", "run_finished"])
+        assert.deepStrictEqual(yield* kinds(at), ["run_started", "run_updated", "run_updated", "run_finished"])
       })
     )
 
@@ -198,7 +207,7 @@ for (const storage of sharedStorages) {
         assert.deepStrictEqual(yield* finish(at, 1, 2, 2), last)
         assert.deepStrictEqual(yield* finish(at, 1, 1, 2), last)
         assert.strictEqual(yield* answer(finish(at, 1, 2, 2, { tests: [] })), "Conflict not_running")
-        assert.deepStrictEqual(yield* kinds(at), ["run_started", "run_finished"])
+        assert.deepStrictEqual(yield* kinds(at), ["run_started", "run_updated", "run_finished"])
         yield* as(at.member)(runs.start(startBody(at)))
         assert.deepInclude(yield* finish(at, 2, 1, 2), { state: "finished", shards: null })
       })
@@ -297,7 +306,7 @@ for (const storage of sharedStorages) {
         yield* runs.expire
         assert.deepStrictEqual(yield* get(at, 1), overdue)
         assert.strictEqual(yield* answer(finish(at, 1, 1, 3)), "Conflict not_running")
-        assert.deepStrictEqual(yield* kinds(at), ["run_started", "run_interrupted"])
+        assert.deepStrictEqual(yield* kinds(at), ["run_started", "run_updated", "run_interrupted"])
       })
     )
 

@@ -43,7 +43,7 @@ const args = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-background-networking",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1"
 ]
 
 /** How Playwright starts it. */

@@ -478,7 +478,7 @@ onEachStorage("Vault", (it) => {
       // Cleared, production may become readable, but what was hidden stays hidden.
       yield* vault.update("shop", "A", { values: values({ production: null }) }).pipe(as(member))
       yield* environments.update(production.id, { class: "non-production" }).pipe(as(admin))
-      assert.strictEqual(statesOf(yield* vault.create("shop", body).pipe(as(member)))["production"], "*@1")
+      assert.strictEqual(statesOf(yield* vault.create("shop", body).pipe(as(member)))["production"], "*@1 none")
       assert.strictEqual(
         yield* refusal(environments.update(ci.id, { class: "non-production" }).pipe(as(admin))),
         "Conflict holds_secrets"
@@ -486,7 +486,7 @@ onEachStorage("Vault", (it) => {
       yield* vault.delete("shop", "A").pipe(as(member))
       const deleted = yield* vault.create("shop", body).pipe(as(member))
       assert.strictEqual(deleted.id, first.id)
-      assert.deepStrictEqual(statesOf(deleted), { ci: "*@1", production: "*@1", staging: "*@1" })
+      assert.deepStrictEqual(statesOf(deleted), { ci: "*@1", production: "*@1 none", staging: "*@1" })
     })
   )
 
@@ -780,6 +780,34 @@ onEachStorage("Vault", (it) => {
       yield* vault.update("shop", "A", { values: values({ production: "p" }) }).pipe(as(member))
       yield* vault.delete("shop", "A").pipe(as(member))
       yield* open
+    })
+  )
+
+  it.effect("has nobody restore what was production's into an environment that is so no longer", () =>
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      const environments = yield* Environments
+      const { admin, member } = yield* makeVaultScene
+      const write = (value: string | null) =>
+        vault.update("shop", "A", { values: values({ production: value }) }).pipe(as(member))
+      yield* vault.create("shop", { name: "A", values: values({ production: "p1", ci: "c1" }) }).pipe(as(member))
+      yield* write("p2")
+      yield* write(null)
+      yield* environments.update("production", { class: "non-production" }).pipe(as(admin))
+      const restore = (version: number) =>
+        vault.update("shop", "A", { restore: { production: version } }).pipe(as(member))
+      for (const version of [1, 2]) {
+        assert.match(statesOf(yield* restore(version))["production"]!, /^-@\d none$/)
+      }
+      assert.deepStrictEqual(statesOf(yield* vault.get("shop", "A").pipe(as(member))), {
+        ci: "c1@1",
+        production: "-@5 none",
+        staging: "-@0 none"
+      })
+      // What is written from now on is read, and restored, as anywhere.
+      yield* write("open")
+      yield* write("next")
+      assert.strictEqual(statesOf(yield* restore(6))["production"], "open@8")
     })
   )
 })

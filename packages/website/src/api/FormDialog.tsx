@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 import { Button } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
+import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { ConfirmLink } from "./ConfirmLink.tsx"
 import { failureOf, isUnconfirmed } from "./failures.ts"
 
@@ -40,7 +40,7 @@ export const FormDialog = ({
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Cancel />
           {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button
             disabled={!isReady}

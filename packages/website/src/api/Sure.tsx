@@ -1,13 +1,14 @@
-import { lazy, Suspense, useEffect, useState } from "react"
+import { Suspense, useEffect, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import type { SureProps } from "./SureDialog.tsx"
+import { later } from "../ui/later.tsx"
 
-const SureDialog = lazy(() => import("./SureDialog.tsx"))
+const SureDialog = later(() => import("./SureDialog.tsx"))
 
 interface Props extends Omit<SureProps, "onClose" | "action" | "doing"> {
   readonly verb: string
-  /** What it is done to, for screen readers. */
-  readonly subject: string
+  /** What it is done to, for screen readers, where what stands around the button does not say it. */
+  readonly subject?: string
   /** The verb on the button of the dialog, where it says more. */
   readonly action?: string
   readonly doing: SureProps["doing"] & { readonly isSuccess: boolean; readonly reset: () => void }
@@ -29,7 +30,11 @@ export const Sure = ({ action, doing, look = "quiet", subject, verb, ...rest }: 
   }
   return (
     <>
-      <Button aria-label={`${verb} ${subject}`} look={look} onClick={() => setOpen(true)}>
+      <Button
+        aria-label={subject === undefined ? undefined : `${verb} ${subject}`}
+        look={look}
+        onClick={() => setOpen(true)}
+      >
         {verb}
       </Button>
       {isOpen && (

@@ -1,7 +1,27 @@
 import { createClient, type WebClient } from "@delivery/client/web"
 
+let person: string | undefined
+
+/** From now on, calls are refused as without a session once another person has signed in with this browser. */
+export const callAs = (id: string): void => {
+  person = id
+}
+
+/** Without a network the failure says so, and that the call was not made. */
+const send: typeof fetch = async (input, init) => {
+  const wasOnline = navigator.onLine
+  try {
+    const headers = new Headers(init?.headers)
+    if (person !== undefined) headers.set("delivery-person", person)
+    return await fetch(input, { ...init, headers })
+  } catch (error) {
+    if (wasOnline || init?.signal?.aborted === true) throw error
+    return Response.json({ _tag: "Offline", message: "You are offline. Nothing was changed." }, { status: 503 })
+  }
+}
+
 /** The API, as the person whose session the cookie of this origin is. Every action of the website goes through it. */
-export const client: WebClient = createClient()
+export const client: WebClient = createClient({ fetch: send })
 
 /** The address of this service, for commands to paste. */
 export const serviceUrl = location.origin

@@ -1,9 +1,15 @@
-import { QueryCache, MutationCache, QueryClient } from "@tanstack/react-query"
+import { type Query, QueryCache, MutationCache, QueryClient } from "@tanstack/react-query"
 import { failureOf } from "./failures.ts"
 import { endSession } from "./session.ts"
 
 const lookForEnd = (error: unknown): void => {
   if (failureOf(error)._tag === "Unauthorized") endSession()
+}
+
+/** A thing of a workspace that is not there any more: perhaps it is the access of the person. */
+const lookForAccess = (error: unknown, { queryKey: [kind] }: Pick<Query, "queryKey">): void => {
+  lookForEnd(error)
+  if (kind === "w" && failureOf(error)._tag === "NotFound") void queryClient.invalidateQueries({ queryKey: ["me"] })
 }
 
 const isRetried = (tries: number, error: unknown): boolean => {
@@ -13,11 +19,12 @@ const isRetried = (tries: number, error: unknown): boolean => {
 
 /** What was read is shown at once when a screen is seen again, and read anew behind it. It lives in memory alone. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: lookForEnd }),
+  queryCache: new QueryCache({ onError: lookForAccess }),
   mutationCache: new MutationCache({ onError: lookForEnd }),
   defaultOptions: {
     queries: { staleTime: 10_000, gcTime: 15 * 60_000, retry: isRetried, refetchOnWindowFocus: true },
-    mutations: { retry: false }
+    // One that waited for a network would be made when nobody expects it any more.
+    mutations: { retry: false, networkMode: "always" }
   }
 })
 

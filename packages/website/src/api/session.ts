@@ -1,13 +1,19 @@
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { useSyncExternalStore } from "react"
-import { client } from "./client.ts"
+import { callAs, client } from "./client.ts"
 
 /** Who is signed in, and what happens when they no longer are. */
 
 export const meQuery = queryOptions({
   queryKey: ["me"],
-  queryFn: ({ signal }) => client.me.get({}, { signal }),
-  staleTime: 60_000
+  queryFn: async ({ signal }) => {
+    const me = await client.me.get({}, { signal })
+    callAs(me.id)
+    return me
+  },
+  staleTime: 60_000,
+  // Another tab may have signed somebody else in meanwhile.
+  refetchOnWindowFocus: "always"
 })
 
 /** The person; undefined until it is known. */

@@ -61,7 +61,7 @@ const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
     ...(["light", "dark", "system"] as const).map((theme): Command => ({
       id: `theme ${theme}`,
       label: theme === "system" ? "Theme as the system" : `Theme: ${theme}`,
-      icon: "sun",
+      icon: "settings",
       run: () => setLooks({ theme })
     })),
     { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: onKeys },

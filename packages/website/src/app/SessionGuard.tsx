@@ -1,17 +1,21 @@
-import { lazy, Suspense, useEffect, useState } from "react"
+import { Suspense, useEffect, useState } from "react"
 import { queryClient } from "../api/queries.ts"
 import { meQuery, signInPath, useIsSessionOver } from "../api/session.ts"
+import { later, loadWaiting } from "../ui/later.tsx"
 
-const SessionOver = lazy(() => import("./SessionOver.tsx"))
-const Tips = lazy(() => import("../ui/Tips.tsx"))
-const Toasts = lazy(() => import("../ui/Toasts.tsx"))
+const SessionOver = later(() => import("./SessionOver.tsx"))
+const Tips = later(() => import("../ui/Tips.tsx"))
+const Toasts = later(() => import("../ui/Toasts.tsx"))
 
 /** What stands over every page: the end of the session, toasts and tooltips. Loaded once the page has come to rest. */
 export const SessionGuard = () => {
   const isOver = useIsSessionOver()
   const [isIdle, setIdle] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setIdle(true), 800)
+    const timer = setTimeout(() => {
+      loadWaiting()
+      setIdle(true)
+    }, 800)
     return () => clearTimeout(timer)
   }, [])
   const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined

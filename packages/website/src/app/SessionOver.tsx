@@ -2,7 +2,7 @@ import { resumeSession, signInPath } from "../api/session.ts"
 import { buttonClass } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 
-/** The session has ended while the page was open. What was typed stays behind it. */
+/** The session has ended, or become another person's, while the page was open. What was typed stays behind it. */
 const SessionOver = () => (
   <Dialog
     actions={
@@ -15,14 +15,14 @@ const SessionOver = () => (
         </a>
       </>
     }
-    description="It ended by itself, or was ended elsewhere. Sign in, and you come back to this place."
+    description="It has ended, or somebody else has signed in with this browser. Sign in, and you come back to this place."
     isPersistent
     onClose={resumeSession}
     title="Your session is over"
   >
     <p className="text-muted">
-      If you have typed something here, sign in in a new tab, then close this dialog: a page that is loaded again has
-      forgotten it.
+      If you have typed something here, sign in as the same person in a new tab, then close this dialog: a page that is
+      loaded again has forgotten it.
     </p>
   </Dialog>
 )

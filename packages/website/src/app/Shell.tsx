@@ -1,20 +1,21 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useEffect, useRef, useState } from "react"
+import { Suspense, useEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
-import { useRole } from "../api/session.ts"
+import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { type Key, useKeys } from "../ui/keys.ts"
 import { placesOf } from "./places.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { setLooks, useLooks } from "./theme.ts"
 import { keepWorkspace } from "./workspace.ts"
+import { later } from "../ui/later.tsx"
 
 /** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
 
-const loadPalette = () => import("./Palette.tsx")
-const Palette = lazy(loadPalette)
-const KeysHelp = lazy(() => import("./KeysHelp.tsx"))
+const NoAccess = later(() => import("./NoAccess.tsx"))
+const Palette = later(() => import("./Palette.tsx"))
+const KeysHelp = later(() => import("./KeysHelp.tsx"))
 
 type Overlay = "palette" | "keys" | undefined
 
@@ -86,14 +87,14 @@ export const Shell = () => {
   const { slug } = useParams({ from: "/w/$slug" })
   const live = useLive(slug)
   const isOnline = useIsOnline()
+  const me = useMe()
+  const mayEnter = me === undefined || me.workspaces.some((one) => one.slug === slug)
   const [overlay, setOverlay] = useState<Overlay>()
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const screen = useScreenFocus()
   useShellKeys(slug, setOverlay)
   useEffect(() => {
     keepWorkspace(slug)
-    const timer = setTimeout(loadPalette, 1_500)
-    return () => clearTimeout(timer)
   }, [slug])
   return (
     <div className="flex h-dvh overflow-hidden">
@@ -119,11 +120,17 @@ export const Shell = () => {
         </div>
         {!isOnline && (
           <p className="bg-warning-soft text-warning border-border border-b px-4 py-1.5" role="status">
-            You are offline. What is shown is what was read last; changes wait until you are back.
+            You are offline. What is shown is what was read last, and nothing can be changed until you are back.
           </p>
         )}
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>
-          <Outlet />
+          {mayEnter ? (
+            <Outlet />
+          ) : (
+            <Suspense fallback={null}>
+              <NoAccess slug={slug} />
+            </Suspense>
+          )}
         </main>
       </div>
       <Suspense fallback={null}>

@@ -1,7 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
-import { client } from "../api/client.ts"
-import { tellFailure } from "../api/failures.ts"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -9,9 +7,12 @@ import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
-import { Menu, type MenuGroup } from "../ui/Menu.tsx"
+import { later } from "../ui/later.tsx"
+import { Menu, MenuButton, type MenuGroup } from "../ui/Menu.tsx"
 import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
+
+const PersonMenuPopup = later(() => import("./PersonMenuPopup.tsx"))
 
 interface Props {
   readonly slug: string
@@ -25,21 +26,6 @@ interface Props {
 
 const row =
   "flex h-7 w-full min-w-0 items-center gap-2 rounded-md px-2 text-left text-muted hover:bg-hover hover:text-text aria-[current=page]:bg-selected aria-[current=page]:text-text aria-[current=page]:font-medium"
-
-const signOut = async (isProven: boolean) => {
-  try {
-    const [{ passkeys }, { identities }, { mail }] = await Promise.all([
-      client.auth.passkeys({}),
-      client.auth.identities({}),
-      client.auth.methods({})
-    ])
-    // Whoever could not sign in again is asked by the page of their account.
-    if (passkeys.length > 0 || identities.length > 0 || (mail && isProven)) await client.auth.signOut({})
-    location.assign("/sign-in")
-  } catch (error) {
-    tellFailure("You are not signed out.", error)
-  }
-}
 
 const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
   const me = useMe()
@@ -92,60 +78,10 @@ const PersonMenu = ({
   onKeys,
   slug
 }: Pick<Props, "onKeys" | "slug"> & { readonly isCollapsed: boolean }) => {
-  const me = useMe()
-  const navigate = useNavigate()
-  const { density, theme } = useLooks()
-  const name = visible(me?.name ?? "You")
-  const isProven = me !== undefined && "emailVerifiedAt" in me && me.emailVerifiedAt !== null
-  const choices = <Value extends string>(
-    values: ReadonlyArray<readonly [Value, string]>,
-    chosen: Value,
-    set: (value: Value) => void
-  ) => values.map(([value, label]) => ({ label, isChosen: value === chosen, onSelect: () => set(value) }))
-  const groups: ReadonlyArray<MenuGroup> = [
-    {
-      ...(me !== undefined && "email" in me ? { label: me.email } : {}),
-      items: [
-        {
-          label: "Profile and sign-ins",
-          icon: "person",
-          shortcut: "g p",
-          onSelect: () => void navigate({ to: "/w/$slug/settings/profile", params: { slug } })
-        },
-        { label: "Keys", icon: "key", shortcut: "?", onSelect: onKeys },
-        { label: "API description", icon: "external", onSelect: () => void open("/docs", "_blank", "noopener") }
-      ]
-    },
-    {
-      label: "Theme",
-      items: choices(
-        [
-          ["system", "As the system"],
-          ["light", "Light"],
-          ["dark", "Dark"]
-        ],
-        theme,
-        (theme) => setLooks({ theme })
-      )
-    },
-    {
-      label: "Rows",
-      items: choices(
-        [
-          ["compact", "Compact"],
-          ["default", "Usual"],
-          ["comfortable", "Comfortable"]
-        ],
-        density,
-        (density) => setLooks({ density })
-      )
-    },
-    { items: [{ label: "Sign out", icon: "signOut", onSelect: () => void signOut(isProven) }] }
-  ]
+  const name = visible(useMe()?.name ?? "You")
   return (
-    <Menu
-      groups={groups}
-      label="You and the looks"
+    <MenuButton
+      menu={(menu) => <PersonMenuPopup {...menu} onKeys={onKeys} slug={slug} />}
       side="top"
       trigger={(props) => (
         <button {...props} aria-label={isCollapsed ? name : undefined} className={row} type="button">

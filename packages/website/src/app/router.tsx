@@ -1,12 +1,6 @@
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect
-} from "@tanstack/react-router"
+import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
+import type { ReactNode } from "react"
 import { queryClient } from "../api/queries.ts"
 import { readAuditFilters } from "../audit/filters.ts"
 import { meQuery } from "../api/session.ts"
@@ -23,13 +17,17 @@ import {
   readTestsSearch,
   readTrendsSearch
 } from "../runs/search.ts"
+import { later } from "../ui/later.tsx"
 import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import { NotFound, ScreenFailure } from "./Failures.tsx"
 import { Shell } from "./Shell.tsx"
 import { lastWorkspace } from "./workspace.ts"
 
-/** The addresses of the website. Each screen is loaded when it is first shown, or when the pointer is over a link to it. */
+/** The addresses of the website. Screens are loaded when they are first shown, and the others once the page has come to rest. */
+
+/** What a module exports by default. Its type is not looked at: screens know the addresses, whose types are made here. */
+const screen = (load: () => Promise<unknown>) => later(load as () => Promise<{ readonly default: () => ReactNode }>)
 
 const root = createRootRouteWithContext<{ readonly queries: QueryClient }>()({ component: Outlet })
 
@@ -41,7 +39,7 @@ const home = createRoute({
     const workspace = workspaces.find((one) => one.slug === lastWorkspace()) ?? workspaces[0]
     if (workspace !== undefined) throw redirect({ to: "/w/$slug", params: { slug: workspace.slug }, replace: true })
   },
-  component: lazyRouteComponent(() => import("./NoWorkspace.tsx"))
+  component: screen(() => import("./NoWorkspace.tsx"))
 })
 
 const workspace = createRoute({ getParentRoute: () => root, path: "/w/$slug", component: Shell })
@@ -49,7 +47,7 @@ const workspace = createRoute({ getParentRoute: () => root, path: "/w/$slug", co
 const overview = createRoute({
   getParentRoute: () => workspace,
   path: "/",
-  component: lazyRouteComponent(() => import("./HomeScreen.tsx"))
+  component: screen(() => import("./HomeScreen.tsx"))
 })
 
 const runs = createRoute({
@@ -58,7 +56,7 @@ const runs = createRoute({
   validateSearch: readRunFilters,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps, params }) => void context.queries.prefetchInfiniteQuery(runsQuery(params.slug, deps)),
-  component: lazyRouteComponent(() => import("../runs/RunsScreen.tsx"))
+  component: screen(() => import("../runs/RunsScreen.tsx"))
 })
 
 const run = createRoute({
@@ -70,7 +68,7 @@ const run = createRoute({
     void context.queries.prefetchQuery(runQuery(params.slug, number))
     void context.queries.prefetchQuery(runErrorsQuery(params.slug, number))
   },
-  component: lazyRouteComponent(() => import("../runs/RunScreen.tsx"))
+  component: screen(() => import("../runs/RunScreen.tsx"))
 })
 
 const test = createRoute({
@@ -78,49 +76,49 @@ const test = createRoute({
   path: "/test-runs/$run/tests/$case",
   validateSearch: readTestSearch,
   loader: ({ context, params }) => void context.queries.prefetchQuery(runQuery(params.slug, Number(params.run))),
-  component: lazyRouteComponent(() => import("../runs/TestScreen.tsx"))
+  component: screen(() => import("../runs/TestScreen.tsx"))
 })
 
 const compare = createRoute({
   getParentRoute: () => workspace,
   path: "/compare",
   validateSearch: readCompareSearch,
-  component: lazyRouteComponent(() => import("../runs/CompareScreen.tsx"))
+  component: screen(() => import("../runs/CompareScreen.tsx"))
 })
 
 const cases = createRoute({
   getParentRoute: () => workspace,
   path: "/tests",
   validateSearch: readCasesSearch,
-  component: lazyRouteComponent(() => import("../runs/CasesScreen.tsx"))
+  component: screen(() => import("../runs/CasesScreen.tsx"))
 })
 
 const oneCase = createRoute({
   getParentRoute: () => workspace,
   path: "/products/$product/cases/$case",
   validateSearch: readCaseSearch,
-  component: lazyRouteComponent(() => import("../runs/CaseScreen.tsx"))
+  component: screen(() => import("../runs/CaseScreen.tsx"))
 })
 
 const trends = createRoute({
   getParentRoute: () => workspace,
   path: "/trends",
   validateSearch: readTrendsSearch,
-  component: lazyRouteComponent(() => import("../runs/TrendsScreen.tsx"))
+  component: screen(() => import("../runs/TrendsScreen.tsx"))
 })
 
 const deployments = createRoute({
   getParentRoute: () => workspace,
   path: "/deployments",
   loader: ({ context, params }) => void context.queries.prefetchQuery(deploymentsQuery(params.slug)),
-  component: lazyRouteComponent(() => import("../catalog/DeploymentsScreen.tsx"))
+  component: screen(() => import("../catalog/DeploymentsScreen.tsx"))
 })
 
 const deployment = createRoute({
   getParentRoute: () => workspace,
   path: "/deployments/$product/$environment",
   validateSearch: readDeploymentSearch,
-  component: lazyRouteComponent(() => import("../catalog/DeploymentScreen.tsx"))
+  component: screen(() => import("../catalog/DeploymentScreen.tsx"))
 })
 
 const vault = createRoute({
@@ -128,7 +126,7 @@ const vault = createRoute({
   path: "/vault",
   validateSearch: readVaultSearch,
   loader: ({ context, params }) => void context.queries.prefetchQuery(vaultQuery(params.slug)),
-  component: lazyRouteComponent(() => import("../vault/VaultScreen.tsx"))
+  component: screen(() => import("../vault/VaultScreen.tsx"))
 })
 
 const vaultCompare = createRoute({
@@ -136,89 +134,89 @@ const vaultCompare = createRoute({
   path: "/vault/compare",
   validateSearch: readVaultCompareSearch,
   loader: ({ context, params }) => void context.queries.prefetchQuery(vaultQuery(params.slug)),
-  component: lazyRouteComponent(() => import("../vault/VaultCompareScreen.tsx"))
+  component: screen(() => import("../vault/VaultCompareScreen.tsx"))
 })
 
 const secret = createRoute({
   getParentRoute: () => workspace,
   path: "/products/$product/secrets/$name",
-  component: lazyRouteComponent(() => import("../vault/SecretScreen.tsx"))
+  component: screen(() => import("../vault/SecretScreen.tsx"))
 })
 
 const semaphores = createRoute({
   getParentRoute: () => workspace,
   path: "/semaphores",
-  component: lazyRouteComponent(() => import("../runs/SemaphoresScreen.tsx"))
+  component: screen(() => import("../runs/SemaphoresScreen.tsx"))
 })
 
 const members = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/members",
-  component: lazyRouteComponent(() => import("../identity/MembersScreen.tsx"))
+  component: screen(() => import("../identity/MembersScreen.tsx"))
 })
 
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/api-keys",
   validateSearch: readKeysSearch,
-  component: lazyRouteComponent(() => import("../identity/ApiKeysScreen.tsx"))
+  component: screen(() => import("../identity/ApiKeysScreen.tsx"))
 })
 
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: "/settings",
-  component: lazyRouteComponent(() => import("../identity/WorkspaceScreen.tsx"))
+  component: screen(() => import("../identity/WorkspaceScreen.tsx"))
 })
 
 const profile = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/profile",
-  component: lazyRouteComponent(() => import("../identity/ProfileScreen.tsx"))
+  component: screen(() => import("../identity/ProfileScreen.tsx"))
 })
 
 const credentials = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/credentials",
   validateSearch: readCredentialsSearch,
-  component: lazyRouteComponent(() => import("../identity/CredentialsScreen.tsx"))
+  component: screen(() => import("../identity/CredentialsScreen.tsx"))
 })
 
 const publishers = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/trusted-publishers",
-  component: lazyRouteComponent(() => import("../identity/TrustedPublishersScreen.tsx"))
+  component: screen(() => import("../identity/TrustedPublishersScreen.tsx"))
 })
 
 const events = createRoute({
   getParentRoute: () => workspace,
   path: "/events",
-  component: lazyRouteComponent(() => import("../events/EventsScreen.tsx"))
+  component: screen(() => import("../events/EventsScreen.tsx"))
 })
 
 const audit = createRoute({
   getParentRoute: () => workspace,
   path: "/audit",
   validateSearch: readAuditFilters,
-  component: lazyRouteComponent(() => import("../audit/AuditScreen.tsx"))
+  component: screen(() => import("../audit/AuditScreen.tsx"))
 })
 
 const webhooks = createRoute({
   getParentRoute: () => workspace,
   path: "/webhooks",
-  component: lazyRouteComponent(() => import("../webhooks/WebhooksScreen.tsx"))
+  component: screen(() => import("../webhooks/WebhooksScreen.tsx"))
 })
 
 const webhook = createRoute({
   getParentRoute: () => workspace,
   path: "/webhooks/$webhook",
-  component: lazyRouteComponent(() => import("../webhooks/WebhookScreen.tsx"))
+  component: screen(() => import("../webhooks/WebhookScreen.tsx"))
 })
 
 /** What has no screen yet. */
 const other = createRoute({
   getParentRoute: () => workspace,
   path: "/$",
-  component: lazyRouteComponent(() => import("./FactsScreen.tsx"))
+  component: screen(() => import("./FactsScreen.tsx"))
 })
 
 const screens = workspace.addChildren([
@@ -255,7 +253,7 @@ const design = import.meta.env.DEV
       createRoute({
         getParentRoute: () => root,
         path: "/design",
-        component: lazyRouteComponent(() => import("../design/DesignScreen.tsx"))
+        component: screen(() => import("../design/DesignScreen.tsx"))
       })
     ]
   : []

@@ -1,3 +1,5 @@
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
+
 /** The filters of the audit, as they stand in the address. */
 
 export interface AuditFilters {
@@ -9,19 +11,13 @@ export interface AuditFilters {
   readonly subject?: string
 }
 
-const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" && value.length <= 200 ? value : undefined
-
 /** Reads them from whatever stands there: what is none is left out. */
-export const readAuditFilters = (search: Readonly<Record<string, unknown>>): AuditFilters => {
-  const [action, actor, subject] = [textOf(search["action"]), textOf(search["actor"]), textOf(search["subject"])]
-  const outcome = (["allowed", "refused"] as const).find((one) => one === search["outcome"])
-  return {
-    ...(action === undefined ? {} : { action }),
-    ...(actor === undefined ? {} : { actor }),
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(subject === undefined ? {} : { subject })
-  }
-}
+export const readAuditFilters = (address: Address): AuditFilters =>
+  withoutUndefined({
+    action: textAt(address, "action"),
+    actor: textAt(address, "actor"),
+    outcome: oneAt(address, "outcome", ["allowed", "refused"]),
+    subject: textAt(address, "subject")
+  })
 
 export const isFiltered = (filters: AuditFilters): boolean => Object.keys(filters).length > 0

@@ -1,15 +1,16 @@
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import type { Environment } from "@delivery/domain/catalog/Environment"
 import type { Product } from "@delivery/domain/catalog/Product"
 import { client } from "../api/client.ts"
 import { useAction } from "../api/useAction.ts"
 import { buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { catalogKeys } from "./queries.ts"
 
-const ProductDialog = lazy(() => import("./ProductDialog.tsx"))
-const EnvironmentDialog = lazy(() => import("./EnvironmentDialog.tsx"))
+const ProductDialog = later(() => import("./ProductDialog.tsx"))
+const EnvironmentDialog = later(() => import("./EnvironmentDialog.tsx"))
 
 type Subject = Product | Environment
 

@@ -152,6 +152,9 @@ const Both = ({ here, slug, there }: BothProps) => {
   )
 }
 
+/** When its version was last told; nothing for one whose version is not known. */
+const changedAt = ({ version, versionUpdatedAt }: Deployment): string => (version === null ? "" : versionUpdatedAt)
+
 const CompareDeployments = ({ deployment, slug }: Props) => {
   const { with: chosen } = useSearch({ from: "/w/$slug/deployments/$product/$environment" })
   const navigate = useNavigate({ from: "/w/$slug/deployments/$product/$environment" })
@@ -165,7 +168,7 @@ const CompareDeployments = ({ deployment, slug }: Props) => {
   const there =
     others.find((one) => one.environment.slug === chosen) ??
     others.find((one) => one.environment.class === "production") ??
-    others[0]
+    others.toSorted((a, b) => changedAt(b).localeCompare(changedAt(a)))[0]
   if (there === undefined) {
     return (
       <Empty icon="deployments" title="It runs nowhere else">
@@ -179,7 +182,7 @@ const CompareDeployments = ({ deployment, slug }: Props) => {
         <Filter
           choices={others.map(({ environment }) => ({ value: environment.slug, label: environment.name }))}
           isRequired
-          noun="with"
+          noun="environment"
           onChange={(next) =>
             void navigate({ search: { view: "compare", ...(next === undefined ? {} : { with: next }) }, replace: true })
           }

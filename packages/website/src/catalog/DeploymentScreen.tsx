@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Release } from "@delivery/domain/releases/Release"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -13,6 +13,7 @@ import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { counted, formatCount, formatDuration, shortSha, visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -23,9 +24,9 @@ import { deploymentQuery, deploymentsQuery, releasesQuery } from "./queries.ts"
 
 /** A product in an environment: what runs, since when, what is missing, and what ran before. */
 
-const SetVersion = lazy(() => import("./SetVersion.tsx"))
-const CompareDeployments = lazy(() => import("./CompareDeployments.tsx"))
-const DeploymentTokens = lazy(() => import("../deploy/DeploymentTokens.tsx"))
+const SetVersion = later(() => import("./SetVersion.tsx"))
+const CompareDeployments = later(() => import("./CompareDeployments.tsx"))
+const DeploymentTokens = later(() => import("../deploy/DeploymentTokens.tsx"))
 
 interface Props {
   readonly deployment: Deployment

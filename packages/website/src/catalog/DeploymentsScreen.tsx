@@ -5,7 +5,7 @@ import type { Environment } from "@delivery/domain/catalog/Environment"
 import type { Product } from "@delivery/domain/catalog/Product"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Secret } from "@delivery/domain/vault/Secret"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -15,6 +15,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { counted, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -26,8 +27,8 @@ import { deploymentsQuery, environmentsQuery, productsQuery } from "./queries.ts
 
 /** What runs where: products by environments. */
 
-const CatalogMenu = lazy(() => import("./CatalogMenu.tsx"))
-const DeploymentDialog = lazy(() => import("./DeploymentDialog.tsx"))
+const CatalogMenu = later(() => import("./CatalogMenu.tsx"))
+const DeploymentDialog = later(() => import("./DeploymentDialog.tsx"))
 
 interface CellProps {
   readonly deployment: Deployment

@@ -24,7 +24,8 @@ const classes = [
 /** Adds an environment, or changes one. */
 const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => {
   const naming = useNameAndSlug(environment)
-  const [kind, setKind] = useState<EnvironmentClass>(environment?.class ?? "non-production")
+  const [chosen, setKind] = useState<EnvironmentClass | undefined>(environment?.class)
+  const kind = chosen ?? (/^(?:prod|live)/.test(naming.slug) ? "production" : "non-production")
   const [emoji, setEmoji] = useState(environment?.emoji ?? "")
   const save = useAction({
     act: () => {

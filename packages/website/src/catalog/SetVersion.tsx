@@ -4,7 +4,7 @@ import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
+import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
 import { toast } from "../ui/toast.ts"
 
@@ -39,7 +39,7 @@ const SetVersion = ({ environment, name, onClose, product, slug, version }: Prop
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Cancel />
           {isLocked && (
             <Button isBusy={set.isPending} look="danger" onClick={() => submit(true)}>
               Set it all the same

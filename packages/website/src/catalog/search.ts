@@ -1,3 +1,5 @@
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
+
 const views = ["tokens", "compare"] as const
 
 /** What stands in the address of a deployment. */
@@ -7,11 +9,7 @@ export interface DeploymentSearch {
   readonly with?: string
 }
 
-export const readDeploymentSearch = (search: Readonly<Record<string, unknown>>): DeploymentSearch => {
-  const view = views.find((one) => one === search["view"])
-  const other = search["with"]
-  return {
-    ...(view === undefined ? {} : { view }),
-    ...(view === "compare" && typeof other === "string" && other !== "" ? { with: other } : {})
-  }
+export const readDeploymentSearch = (address: Address): DeploymentSearch => {
+  const view = oneAt(address, "view", views)
+  return withoutUndefined({ view, with: view === "compare" ? textAt(address, "with") : undefined })
 }

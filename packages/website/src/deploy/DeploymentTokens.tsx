@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { DeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
@@ -11,6 +11,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
+import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { Since } from "../ui/Since.tsx"
@@ -19,9 +20,9 @@ import { tokensQuery } from "./queries.ts"
 
 /** The tokens with which a product reads its secrets in an environment: made, rotated, revoked, and used from where. */
 
-const NewTokenDialog = lazy(() => import("./NewTokenDialog.tsx"))
-const RotateToken = lazy(() => import("./RotateToken.tsx"))
-const TokenLines = lazy(() => import("./TokenLines.tsx"))
+const NewTokenDialog = later(() => import("./NewTokenDialog.tsx"))
+const RotateToken = later(() => import("./RotateToken.tsx"))
+const TokenLines = later(() => import("./TokenLines.tsx"))
 
 interface Target {
   readonly slug: string

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from "react"
+import { type ReactNode, Suspense, useState } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { CodeBlock } from "../ui/Code.tsx"
@@ -11,6 +11,7 @@ import { counted, formatDuration, formatRate } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
+import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { Older } from "../ui/Older.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
@@ -19,7 +20,6 @@ import { Since } from "../ui/Since.tsx"
 import { Command, Empty, Problem, SkeletonRows } from "../ui/States.tsx"
 import { Stack } from "../ui/Stack.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
-import { SureButton } from "../ui/SureButton.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
 import { Truncated } from "../ui/Truncated.tsx"
@@ -27,7 +27,7 @@ import { Header } from "../ui/Header.tsx"
 
 /** `/design`, where the website is developed: every part of `ui/` in every state. */
 
-const Overlays = lazy(() => import("./Overlays.tsx"))
+const Overlays = later(() => import("./Overlays.tsx"))
 
 const Part = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => (
   <section aria-label={title} className="border-border flex flex-col gap-3 border-b px-4 py-4">
@@ -201,7 +201,7 @@ const Things = () => {
       <Section actions={<Button icon="plus">New thing</Button>} isFlush title="Things with a name">
         <ul aria-label="Things with a name">
           <Item
-            actions={<SureButton isBusy={false} onSure={() => {}} subject="laptop" verb="Revoke" />}
+            actions={<Button look="quiet">Revoke</Button>}
             badges={<Badge tone="accent">this one</Badge>}
             detail="ctk_4fGh…9aZk"
             name="laptop"

@@ -2,46 +2,57 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { AccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { ApiKey } from "@delivery/domain/identity/ApiKey"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
+import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
-import { SureButton } from "../ui/SureButton.tsx"
+import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
 import { accountKeysQuery, apiKeysQuery } from "./queries.ts"
 import { ScopeBadges } from "./ScopeBadges.tsx"
 
 /** One's own keys and those of the workspace: what they may do, when they were used, when they end. */
 
-const NewKeyDialog = lazy(() => import("./NewKeyDialog.tsx"))
+const NewKeyDialog = later(() => import("./NewKeyDialog.tsx"))
 
 interface RowProps {
   readonly apiKey: ApiKey | AccountApiKey
-  readonly revoke: () => Promise<unknown>
+  readonly revoke: (payload: ReturnType<typeof keeping>) => Promise<unknown>
   readonly changes: ReadonlyArray<unknown>
 }
 
 const KeyRow = ({ apiKey, changes, revoke }: RowProps) => {
+  const [isKept, setKept] = useState(false)
+  const name = visible(apiKey.name)
   const revoking = useAction({
-    act: revoke,
-    done: () => ({ title: `${apiKey.name} is revoked`, detail: "What was made with it has ended, too." }),
-    failed: () => `${apiKey.name} is not revoked.`,
+    act: () => revoke(keeping(isKept)),
+    done: () => ({ title: `${name} is revoked` }),
     changes: [changes]
   })
   const token = `${apiKey.tokenPrefix}…${apiKey.lastFour}`
   return (
     <Item
       actions={
-        <SureButton isBusy={revoking.isPending} onSure={() => revoking.mutate()} subject={apiKey.name} verb="Revoke" />
+        <Sure action="Revoke key" doing={revoking} subject={name} title={`Revoke ${name}?`} verb="Revoke">
+          <p>
+            It is refused from the next request on. What was made with it ends, too:{" "}
+            {isKept ? "keys of people" : "keys"}, sign-ins of agents, pending invites and trusted publishers. There is
+            no way back.
+          </p>
+          <KeepAccountKeys isKept={isKept} onChange={setKept} />
+        </Sure>
       }
       badges={"role" in apiKey && <Badge>{apiKey.role}</Badge>}
       detail={
@@ -77,7 +88,7 @@ const OwnKeys = () => (
               apiKey={apiKey}
               changes={apiKeysQuery.queryKey}
               key={apiKey.id}
-              revoke={() => client.apiKeys.revoke({ params: { apiKeyId: apiKey.id }, payload: {} })}
+              revoke={(payload) => client.apiKeys.revoke({ params: { apiKeyId: apiKey.id }, payload })}
             />
           ))}
         </ul>
@@ -104,7 +115,7 @@ const WorkspaceKeys = ({ slug }: { readonly slug: string }) => (
               apiKey={apiKey}
               changes={accountKeysQuery(slug).queryKey}
               key={apiKey.id}
-              revoke={() => client.accountApiKeys.revoke({ params: { slug, apiKeyId: apiKey.id }, payload: {} })}
+              revoke={(payload) => client.accountApiKeys.revoke({ params: { slug, apiKeyId: apiKey.id }, payload })}
             />
           ))}
         </ul>

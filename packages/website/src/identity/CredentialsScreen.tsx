@@ -5,11 +5,13 @@ import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
+import { meQuery } from "../api/session.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Filter, withoutUndefined } from "../ui/Filter.tsx"
+import { withoutUndefined } from "../ui/address.ts"
+import { Filter } from "../ui/Filter.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
@@ -35,7 +37,8 @@ const Actions = ({ credential, isThis, slug }: RowProps) => {
   const block = useAction({
     act: () => client.credentials.block({ params }),
     done: () => ({ title: `${name} is blocked` }),
-    changes
+    // Without access there is nothing to read: the frame says so.
+    changes: isThis ? [meQuery.queryKey] : changes
   })
   const unblock = useAction({
     act: () => client.credentials.unblock({ params }),

@@ -1,9 +1,11 @@
 import type { Member } from "@delivery/domain/identity/Member"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import SureDialog from "../api/SureDialog.tsx"
 import { useAction } from "../api/useAction.ts"
 import { visible } from "../ui/format.ts"
+import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
 
 interface Props {
   readonly member: Member
@@ -14,8 +16,9 @@ interface Props {
 /** Asks before a member loses access: what ends with it does not come back. */
 const EndAccess = ({ member, onClose, slug }: Props) => {
   const name = visible(member.name)
+  const [isKept, setKept] = useState(false)
   const end = useAction({
-    act: () => client.members.deactivate({ params: { slug, member: member.id }, payload: {} }),
+    act: () => client.members.deactivate({ params: { slug, member: member.id }, payload: keeping(isKept) }),
     done: () => ({ title: `${name} has no access any more` }),
     changes: [workspaceKey(slug, "members")],
     onDone: onClose
@@ -24,9 +27,11 @@ const EndAccess = ({ member, onClose, slug }: Props) => {
     <SureDialog action="End access" doing={end} onClose={onClose} title={`End the access of ${name}?`}>
       <p>
         Their keys stop working here, their agents leave its lists, and the runs that they publish are interrupted.
-        Account API keys that they made are revoked, and invites that they made and nobody has accepted end.
+        {isKept ? " Invites" : " Account API keys that they made are revoked, and invites"} that they made and nobody
+        has accepted end.
       </p>
       <p>What they did stays. You can give them access again, but what ended does not come back.</p>
+      <KeepAccountKeys isKept={isKept} onChange={setKept} />
     </SureDialog>
   )
 }

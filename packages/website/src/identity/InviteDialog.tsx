@@ -8,8 +8,9 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
-import { Command } from "../ui/States.tsx"
+import { ShownOnce } from "../ui/ShownOnce.tsx"
 import { keyRoles } from "./KeyLimits.tsx"
+import { NewOwner } from "./NewOwner.tsx"
 import { invitesQuery } from "./queries.ts"
 
 const roles = [...keyRoles, { value: "owner", label: "Owner", hint: "everything" }] as const
@@ -24,31 +25,36 @@ const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClo
   })
   if (invite.data !== undefined) {
     const { url } = invite.data
+    if (url === undefined) {
+      return (
+        <Dialog
+          actions={
+            <Button look="primary" onClick={onClose}>
+              Done
+            </Button>
+          }
+          onClose={onClose}
+          title="Invited"
+        >
+          <p>The invite was mailed to {email}.</p>
+        </Dialog>
+      )
+    }
     return (
-      <Dialog
-        actions={
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        }
-        description={
-          url === undefined
-            ? `The invite was mailed to ${email}.`
-            : `Pass this link on to ${email}. It is shown this once, and works once, for 7 days.`
-        }
-        isPersistent
+      <ShownOnce
+        description={`Pass this link on to ${email}. It is shown this once, and works once, for 7 days.`}
         onClose={onClose}
+        secret={url}
         title="Invited"
-      >
-        {url !== undefined && <Command label="Copy the link" text={url} />}
-      </Dialog>
+      />
     )
   }
   return (
     <FormDialog
-      action="Invite"
+      action={role === "owner" ? "Invite an owner" : "Invite"}
       doing={invite}
       fields={["email"]}
+      isDangerous={role === "owner"}
       isReady={email !== ""}
       onClose={onClose}
       title="Invite somebody"
@@ -63,6 +69,7 @@ const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClo
         value={email}
       />
       <Select label="Role" onChange={setRole} options={roles} value={role} />
+      {role === "owner" && <NewOwner />}
     </FormDialog>
   )
 }

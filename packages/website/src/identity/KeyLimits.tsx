@@ -16,7 +16,7 @@ const scopes = [
   ["read", "Read everything but the vault"],
   ["write", "Change tickets, projects and what is alike"],
   ["publish", "Publish runs and their files"],
-  ["vault", "Read and write secrets"],
+  ["vault", "Read and write secrets; values of production can only be written"],
   ["admin", "Manage the workspace, make keys"]
 ] as const
 

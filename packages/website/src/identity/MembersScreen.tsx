@@ -2,29 +2,32 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { Invite } from "@delivery/domain/identity/Invite"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
+import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
+import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
-import { SureButton } from "../ui/SureButton.tsx"
 import { toast } from "../ui/toast.ts"
 import { invitesQuery, membersQuery } from "./queries.ts"
 
 /** Who is in the workspace, with which role, and who is invited. */
 
-const InviteDialog = lazy(() => import("./InviteDialog.tsx"))
-const EndAccess = lazy(() => import("./EndAccess.tsx"))
+const InviteDialog = later(() => import("./InviteDialog.tsx"))
+const ChangeRole = later(() => import("./ChangeRole.tsx"))
+const EndAccess = later(() => import("./EndAccess.tsx"))
 
 const roles = ["viewer", "member", "admin", "owner"] as const
 
@@ -35,19 +38,25 @@ interface RowProps {
   readonly mayManage: boolean
 }
 
+type Change = { readonly role: Member["role"]; readonly isUndo?: true } | { readonly active: true }
+
 /** What an admin does with a member that has a way back. */
 const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
   const queries = useQueryClient()
   const params = { slug, member: member.id }
   const read = () => queries.invalidateQueries({ queryKey: workspaceKey(slug, "members") })
   const change = useMutation({
-    mutationFn: async (next: { readonly role: Member["role"] } | { readonly active: true }): Promise<unknown> =>
+    mutationFn: async (next: Change): Promise<unknown> =>
       "role" in next
-        ? client.members.update({ params, payload: { role: next.role } })
+        ? client.members.update({
+            params,
+            // Nothing else than the role is to be as it was.
+            payload: { role: next.role, ...(next.isUndo === true ? { accountApiKeys: "keep" } : {}) }
+          })
         : client.members.reactivate({ params }),
     onSettled: read
   })
-  const setRole = (role: Member["role"]) =>
+  const raise = (role: Member["role"]) =>
     change.mutate(
       { role },
       {
@@ -56,7 +65,10 @@ const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) =
           toast({
             title: `${member.name} is ${role} now`,
             undo: () =>
-              change.mutate({ role: member.role }, { onError: (error) => tellFailure("That was not undone.", error) })
+              change.mutate(
+                { role: member.role, isUndo: true },
+                { onError: (error) => tellFailure("That was not undone.", error) }
+              )
           })
       }
     )
@@ -68,12 +80,18 @@ const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) =
         onSuccess: () => toast({ title: `${member.name} has access again` })
       }
     )
-  return { readmit, setRole }
+  return { raise, readmit }
 }
 
 const RoleMenu = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
-  const { readmit, setRole } = useMemberActions({ member, slug })
+  const { raise, readmit } = useMemberActions({ member, slug })
   const [isEnding, setEnding] = useState(false)
+  const [asked, setAsked] = useState<Member["role"]>()
+  const choose = (role: Member["role"]) => {
+    if (role === member.role) return
+    if (role === "owner" || !mayAct(role, member.role)) setAsked(role)
+    else raise(role)
+  }
   return (
     <>
       <Menu
@@ -83,7 +101,7 @@ const RoleMenu = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
             items: roles.map((role) => ({
               label: role,
               isChosen: role === member.role,
-              onSelect: () => setRole(role)
+              onSelect: () => choose(role)
             }))
           },
           {
@@ -111,11 +129,12 @@ const RoleMenu = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
           </button>
         )}
       />
-      {isEnding && (
-        <Suspense fallback={null}>
-          <EndAccess member={member} onClose={() => setEnding(false)} slug={slug} />
-        </Suspense>
-      )}
+      <Suspense fallback={null}>
+        {isEnding && <EndAccess member={member} onClose={() => setEnding(false)} slug={slug} />}
+        {asked !== undefined && (
+          <ChangeRole member={member} onClose={() => setAsked(undefined)} role={asked} slug={slug} />
+        )}
+      </Suspense>
     </>
   )
 }
@@ -149,18 +168,19 @@ const InviteRow = ({ invite, slug }: { readonly invite: Invite; readonly slug: s
   const revoke = useAction({
     act: () => client.invites.revoke({ params: { slug, invite: invite.id } }),
     done: () => ({ title: `The invite of ${invite.email} is revoked` }),
-    failed: () => "The invite is not revoked.",
     changes: [invitesQuery(slug).queryKey]
   })
   return (
     <Item
       actions={
-        <SureButton
-          isBusy={revoke.isPending}
-          onSure={() => revoke.mutate()}
+        <Sure
+          doing={revoke}
           subject={`the invite of ${invite.email}`}
+          title={`Revoke the invite of ${visible(invite.email)}?`}
           verb="Revoke"
-        />
+        >
+          <p>Its link lets nobody in any more. You can invite them again.</p>
+        </Sure>
       }
       detail={invite.role}
       name={invite.email}

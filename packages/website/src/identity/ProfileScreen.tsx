@@ -3,6 +3,7 @@ import type { ListedSession } from "@delivery/domain/auth/Session"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { useMe } from "../api/session.ts"
+import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
@@ -12,14 +13,13 @@ import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
-import { SkeletonRows } from "../ui/States.tsx"
-import { SureButton } from "../ui/SureButton.tsx"
-import { sessionsQuery } from "./queries.ts"
+import { Command, SkeletonRows } from "../ui/States.tsx"
+import { methodsQuery, sessionsQuery } from "./queries.ts"
 import { WaysIn } from "./WaysIn.tsx"
 
 /** Who one is here, how one signs in, and where one is signed in. */
 
-const methods: Readonly<Record<ListedSession["method"], string>> = {
+const methodWords: Readonly<Record<ListedSession["method"], string>> = {
   link: "a link",
   mail: "an email",
   passkey: "a passkey",
@@ -33,23 +33,25 @@ const SessionRow = ({ session }: { readonly session: ListedSession }) => {
   const end = useAction({
     act: () => client.auth.endSession({ params: { session: session.id } }),
     done: () => ({ title: `The session of ${device} has ended` }),
-    failed: () => `The session of ${device} goes on.`,
     changes: [sessionsQuery.queryKey]
   })
   return (
     <Item
       actions={
         !session.current && (
-          <SureButton
-            isBusy={end.isPending}
-            onSure={() => end.mutate()}
+          <Sure
+            action="End session"
+            doing={end}
             subject={`the session of ${device}`}
+            title={`End the session of ${device}?`}
             verb="End"
-          />
+          >
+            <p>Whoever uses it is signed out. What they have typed and not saved there may be lost.</p>
+          </Sure>
         )
       }
       badges={session.current && <Badge tone="accent">this one</Badge>}
-      detail={`by ${methods[session.method]}, from ${session.address}`}
+      detail={`by ${methodWords[session.method]}, from ${session.address}`}
       name={session.device}
     >
       <Cell>
@@ -67,14 +69,21 @@ const Sessions = () => {
   const endOthers = useAction({
     act: () => client.auth.endOtherSessions({}),
     done: () => ({ title: "All other sessions have ended" }),
-    failed: () => "The other sessions go on.",
     changes: [sessionsQuery.queryKey]
   })
   return (
     <Section
       actions={
         (query.data?.sessions.length ?? 0) > 1 && (
-          <SureButton isBusy={endOthers.isPending} onSure={() => endOthers.mutate()} subject="" verb="End all others" />
+          <Sure
+            action="End sessions"
+            doing={endOthers}
+            subject="sessions"
+            title="End all other sessions?"
+            verb="End all others"
+          >
+            <p>You stay signed in here alone. What is typed and not saved elsewhere may be lost.</p>
+          </Sure>
         )
       }
       isFlush
@@ -93,6 +102,25 @@ const Sessions = () => {
   )
 }
 
+/** How an address is proven here: by mail, or by whoever runs a service that sends none. */
+const Verify = ({ email }: { readonly email: string }) => {
+  const { data: methods } = useQuery(methodsQuery)
+  if (methods === undefined) return null
+  if (methods.mail) {
+    return (
+      <a className={buttonClass("plain")} href="/sign-in">
+        Verify it
+      </a>
+    )
+  }
+  return (
+    <div className="flex min-w-0 basis-full flex-col gap-1 py-1">
+      <p className="text-muted">This service sends no mail. Who runs it can verify the address, on its host:</p>
+      <Command text={`pnpm delivery person verify ${email}`} />
+    </div>
+  )
+}
+
 const You = () => {
   const me = useMe()
   if (me === undefined || me.kind !== "user") return <SkeletonRows rows={2} />
@@ -107,9 +135,7 @@ const You = () => {
             {me.emailVerifiedAt === null ? (
               <>
                 <Badge tone="warning">not verified</Badge>
-                <a className={buttonClass("plain")} href="/sign-in">
-                  Verify it
-                </a>
+                <Verify email={me.email} />
               </>
             ) : (
               <Badge tone="success">verified</Badge>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { TrustedPublisher } from "@delivery/domain/identity/TrustedPublisher"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
@@ -15,6 +15,7 @@ import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { publishersQuery } from "./queries.ts"
@@ -23,8 +24,8 @@ import { issuerName } from "./workflowLines.ts"
 
 /** Workflows of CI that get keys of the workspace without storing one. */
 
-const NewPublisherDialog = lazy(() => import("./NewPublisherDialog.tsx"))
-const WorkflowLines = lazy(() => import("./WorkflowLines.tsx"))
+const NewPublisherDialog = later(() => import("./NewPublisherDialog.tsx"))
+const WorkflowLines = later(() => import("./WorkflowLines.tsx"))
 
 interface RowProps {
   readonly publisher: TrustedPublisher

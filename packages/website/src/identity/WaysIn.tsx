@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { Passkey } from "@delivery/domain/auth/Passkey"
 import type { Identity } from "@delivery/domain/auth/SingleSignOn"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { Sure } from "../api/Sure.tsx"
@@ -10,14 +10,15 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
+import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
 import { identitiesQuery, methodsQuery, passkeysQuery } from "./queries.ts"
 
 /** How one signs in: passkeys, and accounts at providers. */
 
-const AddPasskey = lazy(() => import("./AddPasskey.tsx"))
-const RenamePasskey = lazy(() => import("./RenamePasskey.tsx"))
+const AddPasskey = later(() => import("./AddPasskey.tsx"))
+const RenamePasskey = later(() => import("./RenamePasskey.tsx"))
 
 const PasskeyRow = ({ passkey }: { readonly passkey: Passkey }) => {
   const [isRenaming, setRenaming] = useState(false)

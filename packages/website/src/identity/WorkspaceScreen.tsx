@@ -17,6 +17,7 @@ import { Header } from "../ui/Header.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
+import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
 import { workspaceQuery } from "./queries.ts"
 
 /** The name of the workspace, its address, how long runs are kept, and leaving it. */
@@ -139,8 +140,10 @@ const Leave = ({ workspace }: Props) => {
   const me = useMe()
   const navigate = useNavigate()
   const name = visible(workspace.name)
+  const [isKept, setKept] = useState(false)
   const leave = useAction({
-    act: () => client.members.deactivate({ params: { slug: workspace.slug, member: me!.id }, payload: {} }),
+    act: () =>
+      client.members.deactivate({ params: { slug: workspace.slug, member: me!.id }, payload: keeping(isKept) }),
     changes: [meQuery.queryKey],
     onDone: () => {
       toast({ title: `You have left ${name}` })
@@ -153,9 +156,11 @@ const Leave = ({ workspace }: Props) => {
       <Sure doing={leave} look="plain" subject={name} title={`Leave ${name}?`} verb="Leave">
         <p>
           Your keys stop working here, your agents leave its lists, and the runs that you publish are interrupted.
-          Account API keys that you made are revoked, and invites that you made and nobody has accepted end.
+          {isKept ? " Invites" : " Account API keys that you made are revoked, and invites"} that you made and nobody
+          has accepted end.
         </p>
         <p>What you did stays. An admin can give you access again, but what ended does not come back.</p>
+        <KeepAccountKeys isKept={isKept} onChange={setKept} />
       </Sure>
     </Section>
   )

@@ -1,4 +1,5 @@
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
+import { type Address, oneAt, withoutUndefined } from "../ui/address.ts"
 
 /** What stands in the addresses of the settings. */
 
@@ -7,8 +8,8 @@ export interface KeysSearch {
   readonly of?: "workspace"
 }
 
-export const readKeysSearch = (search: Readonly<Record<string, unknown>>): KeysSearch =>
-  search["of"] === "workspace" ? { of: "workspace" } : {}
+export const readKeysSearch = (address: Address): KeysSearch =>
+  withoutUndefined({ of: oneAt(address, "of", ["workspace"]) })
 
 /** What a credential is, in words. */
 export const credentialKinds: Readonly<Record<WorkspaceCredential["kind"], string>> = {
@@ -24,10 +25,8 @@ export interface CredentialsSearch {
   readonly state?: "blocked"
 }
 
-const isKind = (value: unknown): value is WorkspaceCredential["kind"] =>
-  typeof value === "string" && Object.hasOwn(credentialKinds, value)
-
-export const readCredentialsSearch = ({ kind, state }: Readonly<Record<string, unknown>>): CredentialsSearch => ({
-  ...(isKind(kind) ? { kind } : {}),
-  ...(state === "blocked" ? { state } : {})
-})
+export const readCredentialsSearch = (address: Address): CredentialsSearch =>
+  withoutUndefined({
+    kind: oneAt(address, "kind", Object.keys(credentialKinds) as Array<WorkspaceCredential["kind"]>),
+    state: oneAt(address, "state", ["blocked"])
+  })

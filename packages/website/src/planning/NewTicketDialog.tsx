@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
+import type { Team } from "@delivery/domain/planning/Team"
 import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
@@ -20,6 +21,8 @@ interface Props {
   /** What its fields say to begin with. */
   readonly title: string
   readonly description: string
+  /** The name of what it is about, which a team may have as well. */
+  readonly about: string
   readonly onClose: () => void
 }
 
@@ -49,6 +52,18 @@ const useOwners = (slug: string): ReadonlyArray<Option> => {
   ]
 }
 
+const lastTeamKey = (slug: string): string => `delivery-team-${slug}`
+
+/** The team of that name, the only one, or the one of the last ticket; else none, and the person chooses. */
+const likelyTeam = (slug: string, teams: ReadonlyArray<Pick<Team, "key" | "name">>, about: string): string => {
+  const last = localStorage.getItem(lastTeamKey(slug))
+  const found =
+    teams.find(({ name }) => name.toLowerCase() === about.toLowerCase()) ??
+    teams.find(({ key }) => key === last) ??
+    (teams.length === 1 ? teams[0] : undefined)
+  return found?.key ?? ""
+}
+
 const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
   <Dialog
     description="A ticket belongs to a team, and you see none. This makes one:"
@@ -62,7 +77,7 @@ const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
 )
 
 /** Makes a ticket in one of the teams that the person sees. */
-const NewTicketDialog = ({ description: said, onClose, slug, title: named }: Props) => {
+const NewTicketDialog = ({ about, description: said, onClose, slug, title: named }: Props) => {
   const { data, error, refetch } = useQuery(teamsQuery(slug))
   const owners = useOwners(slug)
   const [title, setTitle] = useState(named)
@@ -70,7 +85,7 @@ const NewTicketDialog = ({ description: said, onClose, slug, title: named }: Pro
   const [chosen, setTeam] = useState<string>()
   const [owner, setOwner] = useState<string>(nobody)
   const teams = data?.teams.filter(({ archivedAt }) => archivedAt === null)
-  const team = chosen ?? teams?.[0]?.key ?? ""
+  const team = chosen ?? likelyTeam(slug, teams ?? [], about)
   const create = useAction({
     act: () =>
       client.tickets.create({
@@ -83,7 +98,10 @@ const NewTicketDialog = ({ description: said, onClose, slug, title: named }: Pro
       tone: "success",
       link: { href: url, text: `Open ${identifier}` }
     }),
-    onDone: onClose
+    onDone: () => {
+      localStorage.setItem(lastTeamKey(slug), team)
+      onClose()
+    }
   })
   if (teams?.length === 0) return <NoTeam onClose={onClose} slug={slug} />
   return (
@@ -117,7 +135,10 @@ const NewTicketDialog = ({ description: said, onClose, slug, title: named }: Pro
         <Select
           label="Team"
           onChange={setTeam}
-          options={(teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name), hint: key }))}
+          options={[
+            ...(team === "" ? [{ value: "", label: "Choose a team" }] : []),
+            ...(teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name), hint: key }))
+          ]}
           value={team}
         />
         <Select label="Owner" onChange={setOwner} options={owners} value={owner} />

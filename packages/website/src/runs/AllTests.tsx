@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { useDeferredValue, useMemo, useState } from "react"
+import { useDeferredValue, useEffect, useMemo, useState } from "react"
 import { pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { SearchField } from "../ui/SearchField.tsx"
@@ -25,17 +25,15 @@ export const AllTests = ({ run, slug }: { readonly run: TestRun; readonly slug: 
   )
   const set = (change: TestsSearch) => void navigate({ search: change, replace: true })
   const withText = (next: string) => ({ view: "tests" as const, ...(next === "" ? {} : { q: next }) })
+  // The address follows when the rows are shown: what that costs is not between a key and its letter.
+  useEffect(() => {
+    if (typed !== (q ?? "")) set({ ...withText(typed), ...(status === undefined ? {} : { status }) })
+    // What else changes the address says itself what is in it.
+  }, [typed])
   return (
     <>
       <search aria-label="Tests" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
-        <SearchField
-          label="Title or file"
-          onChange={(next) => {
-            setText(next)
-            set({ ...withText(next), ...(status === undefined ? {} : { status }) })
-          }}
-          value={text}
-        />
+        <SearchField label="Title or file" onChange={setText} value={text} />
         {statuses.map((one) => (
           <button
             aria-pressed={status === one}

@@ -1,14 +1,16 @@
 import { useQuery } from "@tanstack/react-query"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
+import { later } from "../ui/later.tsx"
 
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
 
-const ImageDiffView = lazy(() => import("./ImageDiffView.tsx"))
+const ImageDiffView = later(() => import("./ImageDiffView.tsx"))
+const TraceRow = later(() => import("./TraceRow.tsx"))
 
 interface Props {
   readonly files: ReadonlyArray<string>
@@ -65,7 +67,7 @@ const Video = ({ path, url }: { readonly path: string; readonly url: string }) =
 }
 
 const words = {
-  trace: "Trace, for the trace viewer of Playwright",
+  trace: "Trace",
   text: "Text",
   image: "Picture",
   video: "Video",
@@ -110,6 +112,7 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
   const compared = new Set(diffs.flatMap(({ actual, diff, expected }) => [expected, actual, diff]))
   const shown = files.filter((path) => ["image", "video"].includes(kindOf(path)) && !compared.has(path))
   const others = files.filter((path) => !shown.includes(path) && !compared.has(path))
+  const firstTrace = others.find((path) => kindOf(path) === "trace")
   return (
     <section aria-label="Files" className="flex flex-col gap-3">
       <Suspense fallback={null}>
@@ -137,7 +140,13 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
           <ul className="border-border rounded-md border">
             {others.map((path) => (
               <li className="border-border not-last:border-b" key={path}>
-                <FileRow path={path} run={run} slug={slug} />
+                {kindOf(path) === "trace" ? (
+                  <Suspense fallback={<div className="h-(--row)" />}>
+                    <TraceRow isFirst={path === firstTrace} path={path} run={run} slug={slug} />
+                  </Suspense>
+                ) : (
+                  <FileRow path={path} run={run} slug={slug} />
+                )}
               </li>
             ))}
           </ul>

@@ -1,14 +1,16 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { Case } from "@delivery/domain/runs/Case"
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react"
+import { Suspense, useCallback, useRef, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { Button } from "../ui/Button.tsx"
-import { pressedClass, withoutUndefined } from "../ui/Filter.tsx"
+import { withoutUndefined } from "../ui/address.ts"
+import { pressedClass } from "../ui/Filter.tsx"
 import { formatDuration, formatRate, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
@@ -25,7 +27,7 @@ import { StateBadge } from "./StateBadge.tsx"
 const columns =
   "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem]"
 
-const RowHeat = lazy(() => import("./RowHeat.tsx"))
+const RowHeat = later(() => import("./RowHeat.tsx"))
 
 const markOf = ({ states }: Case): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
@@ -151,9 +153,6 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [fetchNextPage, hasNextPage, isFetchingNextPage])
-  useEffect(() => {
-    if (cases.length <= 100) more()
-  }, [cases.length, more])
   if (data === undefined) {
     return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
   }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { lazy, Suspense, useMemo } from "react"
+import { Suspense, useMemo } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
@@ -9,6 +9,7 @@ import { CopyButton } from "../ui/Copy.tsx"
 import { counted, formatCount } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { failureRows, neighbour } from "./failureRows.ts"
@@ -20,7 +21,7 @@ import { TestRows } from "./TestRows.tsx"
 
 /** A run: what failed first, by what it says. */
 
-const More = lazy(() => import("./RunViews.tsx"))
+const More = later(() => import("./RunViews.tsx"))
 
 interface ViewProps {
   readonly run: TestRun

@@ -1,15 +1,17 @@
 import { Link } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import type { ReactNode } from "react"
+import { type ReactNode, Suspense } from "react"
 import { actorName } from "../api/actors.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { CodeBlock } from "../ui/Code.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { formatCount, formatDuration, formatRate, shortSha } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
+import { later } from "../ui/later.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { CountsBar } from "./Counts.tsx"
+
+const CodeBlock = later(async () => ({ default: (await import("../ui/Code.tsx")).CodeBlock }))
 
 /** What one wants to know of a run first: of which commit, where, how many, and how long. */
 
@@ -92,6 +94,10 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
         )}
       </div>
     )}
-    {run.error !== null && <CodeBlock label="the error of the run" text={run.error} tone="danger" />}
+    {run.error !== null && (
+      <Suspense fallback={null}>
+        <CodeBlock label="the error of the run" text={run.error} tone="danger" />
+      </Suspense>
+    )}
   </section>
 )

@@ -1,13 +1,14 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { useCallback, useEffect } from "react"
+import { Suspense, useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
 import { formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
@@ -20,6 +21,8 @@ import { runsQuery } from "./queries.ts"
 import { statusOf } from "./status.ts"
 
 /** All runs, newest first. */
+
+const RunPeek = later(() => import("./RunPeek.tsx"))
 
 const columns =
   "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
@@ -90,10 +93,18 @@ const RunList = ({ hasMore, isLoadingMore, onMore, runs, slug }: ListProps) => {
   const more = useCallback(() => {
     if (hasMore && !isLoadingMore) onMore()
   }, [hasMore, isLoadingMore, onMore])
-  // The first page fills no large screen, and the next one comes beside it.
+  // A list of few rows does not say when its end is near: on a large screen it is from the beginning.
+  const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (runs.length <= 50) more()
-  }, [more, runs.length])
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) more()
+      },
+      { root: document.querySelector("#screen"), rootMargin: "480px" }
+    )
+    if (end.current !== null) observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [more])
   return (
     <>
       <Rows
@@ -105,8 +116,14 @@ const RunList = ({ hasMore, isLoadingMore, onMore, runs, slug }: ListProps) => {
         onOpen={(index) =>
           void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(runs[index]!.number) } })
         }
+        peek={(index) => (
+          <Suspense fallback={<SkeletonRows rows={6} />}>
+            <RunPeek run={runs[index]!.number} slug={slug} />
+          </Suspense>
+        )}
         row={(index, isCurrent) => <RunRow isCurrent={isCurrent} run={runs[index]!} slug={slug} />}
       />
+      <div ref={end} />
       {isLoadingMore && <SkeletonRows rows={3} />}
     </>
   )

@@ -1,13 +1,18 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+import { Suspense } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { counted, formatDuration, visible, withoutColours } from "../ui/format.ts"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { type FailureRow, firstLine } from "./failureRows.ts"
 
 /** The tests of a run: thousands of rows, of which those in view are drawn. */
+
+const TraceLink = later(() => import("./TraceLink.tsx"))
+const TestPeek = later(() => import("./TestPeek.tsx"))
 
 const tones = { new: "danger", known: "plain", muted: "plain" } as const
 const meanings = {
@@ -47,26 +52,35 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
   }
   const { test } = row
   return (
-    <Link
-      className={`border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4 ${isCurrent ? "bg-selected" : ""}`}
-      params={{ slug, run: String(run), case: test.caseId }}
-      to="/w/$slug/test-runs/$run/tests/$case"
-    >
-      <StatusMark status={test.status} />
-      <span className="foreign min-w-0 flex-1 truncate" title={test.title.slice(0, 1_000)}>
-        {visible(test.title)}
-      </span>
-      {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
-      <span className="text-muted hidden max-w-[35%] min-w-0 md:inline-flex">
-        <Truncated text={visible(test.file)} />
-      </span>
-      {test.attempts.length > 1 && (
-        <span className="text-muted tabular max-md:hidden">{test.attempts.length} attempts</span>
-      )}
-      <span className="text-muted tabular w-18 text-right">
-        {test.status === "skipped" ? "" : formatDuration(test.durationMs)}
-      </span>
-    </Link>
+    <div className={`border-border hover:bg-hover flex h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}>
+      <Link
+        className="flex min-w-0 flex-1 items-center gap-3 pl-4"
+        params={{ slug, run: String(run), case: test.caseId }}
+        to="/w/$slug/test-runs/$run/tests/$case"
+      >
+        <StatusMark status={test.status} />
+        <span className="foreign min-w-0 flex-1 truncate" title={test.title.slice(0, 1_000)}>
+          {visible(test.title)}
+        </span>
+        {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
+        <span className="text-muted hidden max-w-[35%] min-w-0 md:inline-flex">
+          <Truncated text={visible(test.file)} />
+        </span>
+        {test.attempts.length > 1 && (
+          <span className="text-muted tabular max-md:hidden">{test.attempts.length} attempts</span>
+        )}
+        <span className="text-muted tabular w-18 text-right">
+          {test.status === "skipped" ? "" : formatDuration(test.durationMs)}
+        </span>
+      </Link>
+      <div className="w-9 shrink-0">
+        {test.attempts.some(({ files }) => files.length > 0) && (
+          <Suspense fallback={null}>
+            <TraceLink isCurrent={isCurrent} run={run} slug={slug} test={test} />
+          </Suspense>
+        )}
+      </div>
+    </div>
   )
 }
 
@@ -92,6 +106,14 @@ export const TestRows = ({ label, rows, run, slug }: Props) => {
           to: "/w/$slug/test-runs/$run/tests/$case",
           params: { slug, run: String(run), case: row.test.caseId }
         })
+      }}
+      peek={(index) => {
+        const row = rows[index]
+        return row?.kind === "test" ? (
+          <Suspense fallback={null}>
+            <TestPeek run={run} slug={slug} test={row.test} />
+          </Suspense>
+        ) : undefined
       }}
       row={(index, isCurrent) => <TestRow isCurrent={isCurrent} row={rows[index]!} run={run} slug={slug} />}
     />

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -12,6 +12,7 @@ import { CopyButton } from "../ui/Copy.tsx"
 import { formatDuration, visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { Stack } from "../ui/Stack.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
@@ -24,8 +25,8 @@ import { runQuery } from "./queries.ts"
 
 /** A test of a run: its attempts with what they say and show, and its history over runs. */
 
-const CaseHistory = lazy(() => import("./CaseHistory.tsx"))
-const NewTicketDialog = lazy(() => import("../planning/NewTicketDialog.tsx"))
+const CaseHistory = later(() => import("./CaseHistory.tsx"))
+const NewTicketDialog = later(() => import("../planning/NewTicketDialog.tsx"))
 
 interface Props {
   readonly run: TestRun
@@ -129,6 +130,7 @@ const TicketOfFailure = ({ run, slug, test }: Props) => {
       {isOpen && (
         <Suspense fallback={null}>
           <NewTicketDialog
+            about={run.product.name}
             description={descriptionOf(failure)}
             onClose={() => setIsOpen(false)}
             slug={slug}

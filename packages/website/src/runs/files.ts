@@ -1,3 +1,5 @@
+import type { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
+
 /** What a file of a test is, by its name: what a browser shows, what is for a tool, and what is only kept. Pure. */
 
 export type FileKind = "image" | "video" | "text" | "trace" | "other"
@@ -32,3 +34,13 @@ export const imageDiffs = (paths: ReadonlyArray<string>): ReadonlyArray<ImageDif
     if (!paths.includes(actual)) return []
     return [{ name: fileName(`${start}${end}`), expected, actual, diff: paths.includes(diff) ? diff : undefined }]
   })
+
+const hasTrace = ({ files }: Attempt): boolean => files.some((path) => kindOf(path) === "trace")
+
+/** The attempt whose trace says most of a test: the last one that failed, else the last one. */
+export const tracedAttempt = ({ attempts }: TestEntry): Attempt | undefined =>
+  attempts.findLast((one) => one.status === "failed" && hasTrace(one)) ?? attempts.findLast(hasTrace)
+
+/** The line that shows a trace with the Playwright of a machine of one's own. */
+export const traceCommand = (slug: string, run: number, path: string): string =>
+  `npx @delivery/cli runs trace ${run} --workspace ${slug} --test '${path.replaceAll("'", String.raw`'\''`)}'`

@@ -1,3 +1,5 @@
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
+
 /** The filters of the list of runs, as they stand in the address. */
 
 const results = ["passed", "failed", "flaky"] as const
@@ -12,23 +14,15 @@ export interface RunFilters {
   readonly mine?: true
 }
 
-const textOf = (value: unknown): string | undefined => {
-  const text = typeof value === "number" ? String(value) : value
-  return typeof text === "string" && text.trim() !== "" ? text.slice(0, 500) : undefined
-}
-
 /** Reads them from whatever stands there: what is none is left out. */
-export const readRunFilters = (search: Readonly<Record<string, unknown>>): RunFilters => {
-  const [product, environment, q] = [textOf(search["product"]), textOf(search["environment"]), textOf(search["q"])]
-  const result = results.find((one) => one === search["result"])
-  return {
-    ...(product === undefined ? {} : { product }),
-    ...(environment === undefined ? {} : { environment }),
-    ...(result === undefined ? {} : { result }),
-    ...(q === undefined ? {} : { q }),
-    ...(search["mine"] === true || search["mine"] === "true" ? { mine: true as const } : {})
-  }
-}
+export const readRunFilters = (address: Address): RunFilters =>
+  withoutUndefined({
+    product: textAt(address, "product"),
+    environment: textAt(address, "environment"),
+    result: oneAt(address, "result", results),
+    q: textAt(address, "q"),
+    mine: String(address["mine"]) === "true" ? (true as const) : undefined
+  })
 
 /** The query of the API for them. */
 export const queryOf = ({ mine, ...rest }: RunFilters) => ({

@@ -1,3 +1,5 @@
+import { type Address, countAt, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
+
 /** What stands in the addresses of a run and of a test, beside their numbers. */
 
 const views = ["failures", "tests", "retries", "details"] as const
@@ -10,26 +12,22 @@ export interface TestsSearch {
 
 const statuses = ["failed", "flaky", "passed", "skipped"] as const
 
-export const readTestsSearch = (search: Readonly<Record<string, unknown>>): TestsSearch => {
-  const view = views.find((one) => one === search["view"])
-  const status = statuses.find((one) => one === search["status"])
-  const q = typeof search["q"] === "number" ? String(search["q"]) : search["q"]
-  return {
-    ...(view === undefined ? {} : { view }),
-    ...(status === undefined ? {} : { status }),
-    ...(typeof q === "string" && q !== "" ? { q } : {})
-  }
-}
+export const readTestsSearch = (address: Address): TestsSearch =>
+  withoutUndefined({
+    view: oneAt(address, "view", views),
+    status: oneAt(address, "status", statuses),
+    q: textAt(address, "q")
+  })
 
 export interface TestSearch {
   /** The number of the attempt that is shown. */
   readonly attempt?: number
+  /** The trace of the attempt takes the place of the page. */
+  readonly open?: "trace"
 }
 
-export const readTestSearch = (search: Readonly<Record<string, unknown>>): TestSearch => {
-  const attempt = Number(search["attempt"])
-  return Number.isInteger(attempt) && attempt > 0 ? { attempt } : {}
-}
+export const readTestSearch = (address: Address): TestSearch =>
+  withoutUndefined({ attempt: countAt(address, "attempt"), open: oneAt(address, "open", ["trace"]) })
 
 const caseStates = ["failing", "flaky", "slow"] as const
 
@@ -41,31 +39,21 @@ export interface CasesSearch {
   readonly q?: string
 }
 
-const textAt = (search: Readonly<Record<string, unknown>>, name: string): string | undefined => {
-  const value = typeof search[name] === "number" ? String(search[name]) : search[name]
-  return typeof value === "string" && value !== "" ? value.slice(0, 500) : undefined
-}
+const target = (address: Address) => ({
+  product: textAt(address, "product"),
+  environment: textAt(address, "environment")
+})
 
-const target = (search: Readonly<Record<string, unknown>>) => {
-  const [product, environment] = [textAt(search, "product"), textAt(search, "environment")]
-  return { ...(product === undefined ? {} : { product }), ...(environment === undefined ? {} : { environment }) }
-}
-
-export const readCasesSearch = (search: Readonly<Record<string, unknown>>): CasesSearch => {
-  const state = caseStates.find((one) => one === search["state"])
-  const q = textAt(search, "q")
-  return { ...target(search), ...(state === undefined ? {} : { state }), ...(q === undefined ? {} : { q }) }
-}
+export const readCasesSearch = (address: Address): CasesSearch =>
+  withoutUndefined({ ...target(address), state: oneAt(address, "state", caseStates), q: textAt(address, "q") })
 
 /** A test of a product, in one environment or in all. */
 export interface CaseSearch {
   readonly environment?: string
 }
 
-export const readCaseSearch = (search: Readonly<Record<string, unknown>>): CaseSearch => {
-  const environment = textAt(search, "environment")
-  return environment === undefined ? {} : { environment }
-}
+export const readCaseSearch = (address: Address): CaseSearch =>
+  withoutUndefined({ environment: textAt(address, "environment") })
 
 /** How many days back trends go: 30 where nothing is said. */
 export const trendDays = [90, 365] as const
@@ -77,14 +65,12 @@ export interface TrendsSearch {
   readonly view?: "table"
 }
 
-export const readTrendsSearch = (search: Readonly<Record<string, unknown>>): TrendsSearch => {
-  const days = trendDays.find((one) => one === Number(search["days"]))
-  return {
-    ...target(search),
-    ...(days === undefined ? {} : { days }),
-    ...(search["view"] === "table" ? { view: "table" as const } : {})
-  }
-}
+export const readTrendsSearch = (address: Address): TrendsSearch =>
+  withoutUndefined({
+    ...target(address),
+    days: oneAt(address, "days", trendDays),
+    view: oneAt(address, "view", ["table"])
+  })
 
 /** Two runs beside each other, by their numbers. */
 export interface CompareSearch {
@@ -92,11 +78,5 @@ export interface CompareSearch {
   readonly run?: number
 }
 
-export const readCompareSearch = (search: Readonly<Record<string, unknown>>): CompareSearch => {
-  const numberAt = (name: string) => {
-    const number = Number(search[name])
-    return Number.isInteger(number) && number > 0 ? number : undefined
-  }
-  const [base, run] = [numberAt("base"), numberAt("run")]
-  return { ...(base === undefined ? {} : { base }), ...(run === undefined ? {} : { run }) }
-}
+export const readCompareSearch = (address: Address): CompareSearch =>
+  withoutUndefined({ base: countAt(address, "base"), run: countAt(address, "run") })

@@ -1,6 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog"
-import { type ReactNode, useEffect, useState } from "react"
-import { IconButton } from "./Button.tsx"
+import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useRef, useState } from "react"
+import { Button, IconButton } from "./Button.tsx"
 
 interface Props {
   readonly title: string
@@ -9,6 +9,8 @@ interface Props {
   readonly isWide?: boolean
   /** Only an answer closes it, not a click beside it. */
   readonly isPersistent?: boolean
+  /** Only one of its actions closes it: what it shows does not come back. */
+  readonly isKeptOpen?: boolean
   readonly onClose: () => void
   readonly children: ReactNode
   /** What can be done, the primary action last. */
@@ -29,23 +31,85 @@ const useFocusBack = () => {
   )
 }
 
-/** A dialog over the page. Shown for as long as it is rendered. Load it lazily: it brings Base UI. */
+const CloseContext = createContext<() => void>(() => undefined)
+
+/** Closes the dialog that it is in, as Escape does. */
+export const Cancel = () => <Button onClick={useContext(CloseContext)}>Cancel</Button>
+
+const fields = "textarea, input:not([type=checkbox], [type=radio], [aria-hidden])"
+
+/** Asks before what was typed is lost. */
+const useClosing = (onClose: () => void) => {
+  const popup = useRef<HTMLDivElement>(null)
+  // What was typed into last.
+  const [field, setField] = useState<HTMLElement>()
+  const [isAsking, setAsking] = useState(false)
+  const keepTyping = () => {
+    setAsking(false)
+    ;(field?.isConnected === true ? field : popup.current)?.focus()
+  }
+  return {
+    close: () => (field === undefined ? onClose() : isAsking ? keepTyping() : setAsking(true)),
+    isAsking,
+    keepTyping,
+    popup,
+    onInput: ({ currentTarget, target }: FormEvent<HTMLElement>) => {
+      // A dialog above this one is among its parts for React, but not on the page.
+      if (!(target instanceof HTMLElement) || !currentTarget.contains(target) || !target.matches(fields)) return
+      setField(target)
+      setAsking(false)
+    }
+  }
+}
+
+interface DiscardProps {
+  readonly onDiscard: () => void
+  readonly onKeep: () => void
+}
+
+const Discard = ({ onDiscard, onKeep }: DiscardProps) => (
+  <>
+    <p className="flex-1 self-center" role="alert">
+      Discard what you typed?
+    </p>
+    <Button autoFocus onClick={onKeep}>
+      Keep typing
+    </Button>
+    <Button look="danger" onClick={onDiscard}>
+      Discard
+    </Button>
+  </>
+)
+
+/**
+ * A dialog over the page. Shown for as long as it is rendered. Once something was typed into it, it asks before it is closed. Load
+ * it lazily: it brings Base UI.
+ */
 export const Dialog = ({
   actions,
   children,
   description,
+  isKeptOpen = false,
   isPersistent = false,
   isWide = false,
   onClose,
   title
 }: Props) => {
   useFocusBack()
+  const { close, isAsking, keepTyping, onInput, popup } = useClosing(onClose)
+  const footer = isAsking ? <Discard onDiscard={onClose} onKeep={keepTyping} /> : actions
   return (
-    <Base.Root disablePointerDismissal={isPersistent} onOpenChange={(isOpen) => isOpen || onClose()} open>
+    <Base.Root
+      disablePointerDismissal={isPersistent || isKeptOpen}
+      onOpenChange={(isOpen) => isOpen || isKeptOpen || close()}
+      open
+    >
       <Base.Portal>
         <Base.Backdrop className="animate-appear fixed inset-0 z-30 bg-[oklch(0_0_0/0.45)]" />
         <Base.Popup
           className={`bg-raised shadow-overlay animate-appear fixed top-[12vh] left-1/2 z-30 flex max-h-[80vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col rounded-lg outline-none ${isWide ? "max-w-180" : "max-w-112"}`}
+          onInput={onInput}
+          ref={popup}
         >
           <header className="py-3 pr-12 pl-4">
             <Base.Title className="text-md foreign font-semibold">{title}</Base.Title>
@@ -54,13 +118,17 @@ export const Dialog = ({
             )}
           </header>
           <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">{children}</div>
-          {actions !== undefined && (
-            <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">{actions}</footer>
+          {footer !== undefined && (
+            <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">
+              <CloseContext value={close}>{footer}</CloseContext>
+            </footer>
           )}
           {/* Behind all else, so that the keyboard begins with what the dialog is for. */}
-          <div className="absolute top-3 right-3">
-            <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
-          </div>
+          {!isKeptOpen && (
+            <div className="absolute top-3 right-3">
+              <IconButton icon="cross" isSmall label="Close" onClick={close} />
+            </div>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

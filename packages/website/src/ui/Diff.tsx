@@ -1,12 +1,18 @@
 import { visible } from "./format.ts"
 
 export interface DiffLine {
-  readonly kind: "added" | "removed" | "changed" | "same"
+  readonly kind: "added" | "removed" | "changed" | "same" | "refused"
   readonly text: string
 }
 
-const signs = { added: "+", removed: "−", changed: "~", same: " " }
-const colours = { added: "text-success", removed: "text-danger", changed: "text-warning", same: "text-muted" }
+const signs = { added: "+", removed: "−", changed: "~", same: " ", refused: "!" }
+const colours = {
+  added: "text-success",
+  removed: "text-danger",
+  changed: "text-warning",
+  same: "text-muted",
+  refused: "text-danger"
+}
 
 /** Lines with what becomes of each, by sign and colour. */
 export const Diff = ({ label, lines }: { readonly label: string; readonly lines: ReadonlyArray<DiffLine> }) => (

@@ -50,8 +50,3 @@ export const Filter = ({ choices, isRequired = false, noun, onChange, value }: P
 /** A filter that holds or not, as a button that stays pressed. */
 export const pressedClass =
   "text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2"
-
-/** What is changed in an address, without what is no longer in it. */
-export const withoutUndefined = <Search extends object>(search: {
-  readonly [Name in keyof Search]?: Search[Name] | undefined
-}): Search => Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Search

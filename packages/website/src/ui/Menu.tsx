@@ -1,5 +1,6 @@
-import { lazy, type ReactNode, Suspense, useRef, useState } from "react"
+import { type ReactNode, type RefObject, Suspense, useRef, useState } from "react"
 import type { IconName } from "./Icon.tsx"
+import { later } from "./later.tsx"
 
 /** A menu of what can be done or chosen. Its popup is loaded when the pointer or the keyboard comes near. */
 
@@ -20,7 +21,7 @@ export interface MenuGroup {
 }
 
 const load = () => import("./MenuPopup.tsx")
-const Popup = lazy(load)
+const Popup = later(load)
 
 /** What the button of a menu must have. */
 export interface TriggerProps {
@@ -32,14 +33,22 @@ export interface TriggerProps {
   readonly onPointerEnter: () => void
 }
 
-interface Props {
-  readonly label: string
-  readonly groups: ReadonlyArray<MenuGroup>
-  readonly side?: "bottom" | "top" | "right"
+/** What the popup of a menu is told. */
+export interface OpenMenu {
+  readonly anchor: RefObject<HTMLElement | null>
+  readonly isOpen: boolean
+  readonly onOpenChange: (isOpen: boolean) => void
+  readonly side: "bottom" | "top" | "right"
+}
+
+interface ButtonProps {
+  readonly side?: OpenMenu["side"]
+  readonly menu: (open: OpenMenu) => ReactNode
   readonly trigger: (props: TriggerProps) => ReactNode
 }
 
-export const Menu = ({ groups, label, side = "bottom", trigger }: Props) => {
+/** A button with a popup of its own. */
+export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
   const [state, setState] = useState<"never" | "closed" | "open">("never")
   const anchor = useRef<HTMLElement | null>(null)
   return (
@@ -56,16 +65,23 @@ export const Menu = ({ groups, label, side = "bottom", trigger }: Props) => {
       })}
       {state !== "never" && (
         <Suspense fallback={null}>
-          <Popup
-            anchor={anchor}
-            groups={groups}
-            isOpen={state === "open"}
-            label={label}
-            onOpenChange={(isOpen) => setState(isOpen ? "open" : "closed")}
-            side={side}
-          />
+          {menu({
+            anchor,
+            isOpen: state === "open",
+            onOpenChange: (isOpen) => setState(isOpen ? "open" : "closed"),
+            side
+          })}
         </Suspense>
       )}
     </>
   )
 }
+
+interface Props extends Omit<ButtonProps, "menu"> {
+  readonly label: string
+  readonly groups: ReadonlyArray<MenuGroup>
+}
+
+export const Menu = ({ groups, label, ...rest }: Props) => (
+  <MenuButton {...rest} menu={(open) => <Popup {...open} groups={groups} label={label} />} />
+)

@@ -1,16 +1,12 @@
 import { Menu } from "@base-ui/react/menu"
-import { Fragment, type RefObject } from "react"
+import { Fragment } from "react"
 import { Icon } from "./Icon.tsx"
 import { Kbd } from "./Kbd.tsx"
-import type { MenuGroup, MenuItem } from "./Menu.tsx"
+import type { MenuGroup, MenuItem, OpenMenu } from "./Menu.tsx"
 
-interface Props {
-  readonly anchor: RefObject<HTMLElement | null>
+interface Props extends OpenMenu {
   readonly groups: ReadonlyArray<MenuGroup>
-  readonly isOpen: boolean
   readonly label: string
-  readonly onOpenChange: (isOpen: boolean) => void
-  readonly side: "bottom" | "top" | "right"
 }
 
 const row =

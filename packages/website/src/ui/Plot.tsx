@@ -1,4 +1,5 @@
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
+import { later } from "./later.tsx"
 
 /** Numbers over days. What is drawn is loaded when it is needed; the same numbers are in a table beside it. */
 
@@ -23,7 +24,7 @@ export interface PlotProps {
   readonly most?: number
 }
 
-const Drawing = lazy(() => import("./PlotDrawing.tsx"))
+const Drawing = later(() => import("./PlotDrawing.tsx"))
 
 export const Plot = (props: PlotProps) => (
   <Suspense fallback={<div aria-busy="true" aria-label="Loading" className="h-52" role="status" />}>

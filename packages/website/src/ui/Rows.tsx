@@ -1,62 +1,10 @@
-import { type KeyboardEvent, lazy, type ReactNode, type RefObject, Suspense, useRef } from "react"
+import { type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from "react"
+import { DrawnRows, type RowsProps } from "./DrawnRows.tsx"
+import { useKeys } from "./keys.ts"
+import { later } from "./later.tsx"
 import { useRows } from "./useRows.ts"
 
-/** Rows of one height: a few are drawn as they are; of many those in view, by a part that is loaded then. */
-
-const VirtualRows = lazy(() => import("./VirtualRows.tsx"))
-
-/** As many as fill a large screen. */
-const fewRows = 60
-
-export interface RowsProps {
-  readonly count: number
-  readonly keyOf: (index: number) => string
-  readonly row: (index: number) => ReactNode
-  /** The roles of a list unless told. */
-  readonly rowRole?: "listitem" | "row"
-  /** What scrolls. */
-  readonly scroller: () => HTMLElement | null
-  /** Set to what brings a row into view. */
-  readonly reveal: RefObject<(index: number) => void>
-  readonly rowClass?: string
-  readonly rowStyle?: Readonly<Record<string, string>>
-  /** Called when the last rows are near. */
-  readonly onNearEnd?: (() => void) | undefined
-}
-
-const PlainRows = ({
-  count,
-  keyOf,
-  reveal,
-  row,
-  rowClass = "",
-  rowRole = "listitem",
-  rowStyle,
-  scroller
-}: RowsProps) => {
-  reveal.current = (index) => scroller()?.querySelector(`[data-row="${index}"]`)?.scrollIntoView({ block: "nearest" })
-  return Array.from({ length: Math.min(count, fewRows) }, (_, index) => (
-    <div
-      aria-rowindex={rowRole === "row" ? index + 2 : undefined}
-      className={rowClass}
-      data-row={index}
-      key={keyOf(index)}
-      role={rowRole}
-      style={rowStyle}
-    >
-      {row(index)}
-    </div>
-  ))
-}
-
-export const DrawnRows = (props: RowsProps) =>
-  props.count <= fewRows ? (
-    <PlainRows {...props} />
-  ) : (
-    <Suspense fallback={<PlainRows {...props} />}>
-      <VirtualRows {...props} />
-    </Suspense>
-  )
+const Peek = later(() => import("./Peek.tsx"))
 
 const screenOf = (): HTMLElement | null => document.querySelector("#screen")
 
@@ -66,21 +14,39 @@ interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "onNearEnd"> {
   readonly noun: string
   readonly row: (index: number, isCurrent: boolean) => ReactNode
   readonly onOpen: (index: number) => void
+  /** What a row shows beside the list, when asked; undefined where it has nothing to show. */
+  readonly peek?: (index: number) => ReactNode
 }
 
 /** A list of rows in the screen that the keyboard walks. */
-export const Rows = ({ count, label, noun, onOpen, row, ...rest }: ListProps) => {
+export const Rows = ({ count, label, noun, onOpen, peek, row, ...rest }: ListProps) => {
+  const [isPeeking, setPeeking] = useState(false)
   const reveal = useRef<(index: number) => void>(() => {})
   const { current, onKeyDown } = useRows({ count, noun, onMove: (index) => reveal.current(index), onOpen })
+  useKeys(
+    peek === undefined
+      ? []
+      : [{ keys: " ", label: `Peek at the ${noun}`, group: "List", run: () => setPeeking((before) => !before) }]
+  )
+  const peeked = isPeeking && current >= 0 ? peek?.(current) : undefined
   return (
-    <div aria-label={label} onKeyDown={(event: KeyboardEvent) => onKeyDown(event)} role="list" tabIndex={0}>
-      <DrawnRows
-        {...rest}
-        count={count}
-        reveal={reveal}
-        row={(index) => row(index, index === current)}
-        scroller={screenOf}
-      />
-    </div>
+    <>
+      <div aria-label={label} onKeyDown={(event: KeyboardEvent) => onKeyDown(event)} role="list" tabIndex={0}>
+        <DrawnRows
+          {...rest}
+          count={count}
+          reveal={reveal}
+          row={(index) => row(index, index === current)}
+          scroller={screenOf}
+        />
+      </div>
+      {peeked !== undefined && (
+        <Suspense fallback={null}>
+          <Peek label={`The current ${noun}`} onClose={() => setPeeking(false)}>
+            {peeked}
+          </Peek>
+        </Suspense>
+      )}
+    </>
   )
 }

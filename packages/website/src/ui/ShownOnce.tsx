@@ -6,6 +6,8 @@ import { Command } from "./States.tsx"
 interface Props {
   readonly title: string
   readonly secret: string
+  /** What it is, and what is done with it. */
+  readonly description?: string
   readonly onClose: () => void
   /** What to do with it. */
   readonly children?: ReactNode
@@ -13,15 +15,22 @@ interface Props {
 }
 
 /** A secret that nobody can read again. Only its button closes it. Load it lazily: it brings Base UI. */
-export const ShownOnce = ({ children, isWide = false, onClose, secret, title }: Props) => (
+export const ShownOnce = ({
+  children,
+  description = "Copy it now: it is shown this once, and nobody can read it again.",
+  isWide = false,
+  onClose,
+  secret,
+  title
+}: Props) => (
   <Dialog
     actions={
       <Button look="primary" onClick={onClose}>
         I have copied it
       </Button>
     }
-    description="Copy it now: it is shown this once, and nobody can read it again."
-    isPersistent
+    description={description}
+    isKeptOpen
     isWide={isWide}
     onClose={onClose}
     title={title}

@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useLayoutEffect, useRef, useState } from "react"
 import { rowHeight } from "./rowHeight.ts"
-import type { RowsProps } from "./Rows.tsx"
+import type { RowsProps } from "./DrawnRows.tsx"
 
 /** How far from its end a list is read on. */
 const nearEnd = 15

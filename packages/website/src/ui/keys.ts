@@ -20,7 +20,11 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 
 /** A key as people read it: `⌘ K` or `Ctrl K`. */
 export const shownKeys = (keys: string): string =>
-  keys.replace("Mod+", isApple ? "⌘ " : "Ctrl ").replace(/(?<= |^)k$/, isApple || !keys.includes("Mod") ? "$&" : "K")
+  keys === " "
+    ? "Space"
+    : keys
+        .replace("Mod+", isApple ? "⌘ " : "Ctrl ")
+        .replace(/(?<= |^)k$/, isApple || !keys.includes("Mod") ? "$&" : "K")
 
 /** A slider or a checkbox takes no letters and digits. */
 const takesText = (target: HTMLElement): boolean =>
@@ -32,6 +36,10 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable ||
     /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
     target.closest("[role=menu],[role=listbox]") !== null)
+
+/** Space presses what has the keyboard. */
+const isPressing = ({ key, target }: KeyboardEvent): boolean =>
+  key === " " && target instanceof HTMLElement && target.closest("button, summary, video, audio, [role=tab]") !== null
 
 let first: { readonly key: string; readonly at: number } | undefined
 const sequenceMillis = 1_200
@@ -45,7 +53,9 @@ const onKeyDown = (event: KeyboardEvent): void => {
   const isCombined = name.startsWith("Mod+")
   if (
     !isCombined &&
-    (isTyping(event.target) || document.querySelector("[role=dialog]:not([aria-modal=false])") !== null)
+    (isTyping(event.target) ||
+      isPressing(event) ||
+      document.querySelector("[role=dialog]:not([aria-modal=false])") !== null)
   )
     return
   const sequence = first !== undefined && Date.now() - first.at < sequenceMillis ? `${first.key} ${name}` : undefined

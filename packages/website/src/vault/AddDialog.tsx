@@ -4,7 +4,7 @@ import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
+import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { toast } from "../ui/toast.ts"
 import { useTarget } from "./Target.tsx"
@@ -45,7 +45,7 @@ const AddDialog = ({ onClose, product: preferred, slug }: Props) => {
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Cancel />
           <Button disabled={name === ""} isBusy={add.isPending} look="primary" onClick={submit}>
             Add secret
           </Button>

@@ -6,6 +6,7 @@ import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
+import { Sure } from "../api/Sure.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
@@ -14,7 +15,7 @@ import { Menu } from "../ui/Menu.tsx"
 import { Bone } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
-import { versionsQuery } from "./queries.ts"
+import { vaultQuery, versionsQuery } from "./queries.ts"
 import { type CellPath, useReveal } from "./useReveal.ts"
 
 /** A secret in an environment: its value, shown for 30 s where it may be read; a new one; and what was written before. */
@@ -29,7 +30,7 @@ interface Props {
 const useMayWrite = ({ cell, slug }: Props): boolean => mayAct(useRole(slug), "member") && !cell.environment.archived
 
 const Present = ({ cell, path }: { readonly cell: SecretEnvironment; readonly path: CellPath }) => {
-  const { copy, hide, isBusy, reveal, value } = useReveal(path)
+  const { copy, hide, isBusy, reveal, value } = useReveal(path, cell.version)
   const [isCopied, setCopied] = useState(false)
   const isProduction = cell.environment.class === "production"
   const mayRead = mayAct(useRole(path.slug), "member") && !isProduction
@@ -145,7 +146,8 @@ const generators = [
   ["UUID", { type: "uuid" }]
 ] as const
 
-const useWrite = ({ cell, onClose, secret, slug }: Props) => {
+/** Writes what is known at this version, or at the one that the cell is shown at. */
+const useWrite = ({ cell, onClose, secret, slug }: Props, expected = cell.version) => {
   const queries = useQueryClient()
   const params = { slug, productSlug: secret.product.slug, name: secret.name }
   const environment = cell.environment.slug
@@ -169,7 +171,7 @@ const useWrite = ({ cell, onClose, secret, slug }: Props) => {
           ...(write.kind === "restore"
             ? { restore: { [environment]: write.version } }
             : { values: { [environment]: write.kind === "set" ? write.value : null } }),
-          ...(isForced ? {} : { expectedVersions: { [environment]: cell.version } })
+          ...(isForced ? {} : { expectedVersions: { [environment]: expected } })
         }
       })
     },
@@ -186,10 +188,12 @@ const useWrite = ({ cell, onClose, secret, slug }: Props) => {
 }
 
 const Edit = (props: Props) => {
-  const { cell } = props
+  const { cell, secret } = props
   const [text, setText] = useState("")
-  const [isSure, setSure] = useState(false)
-  const write = useWrite(props)
+  // What was typed is meant for the version that was there when the typing began.
+  const [begun, setBegun] = useState(cell.version)
+  const write = useWrite(props, text === "" ? cell.version : begun)
+  const clear = useWrite(props)
   const failure = write.error === null ? undefined : failureOf(write.error)
   const isConflict = failure?.reason === "version_mismatch"
   return (
@@ -206,7 +210,10 @@ const Edit = (props: Props) => {
         isMono
         issue={failure === undefined || isConflict ? undefined : (issueAt(write.error, "values") ?? failure.message)}
         label="New value"
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => {
+          if (text === "") setBegun(cell.version)
+          setText(event.target.value)
+        }}
         rows={3}
         spellCheck={false}
         value={text}
@@ -217,7 +224,7 @@ const Edit = (props: Props) => {
           role="alert"
         >
           <span className="min-w-40 flex-1">
-            Somebody has written it since you opened this at version {cell.version}. {failure.message} What you typed is
+            Somebody has written it since you began to type, at version {begun}. {failure.message} What you typed is
             still here.
           </span>
           <Button isBusy={write.isPending} onClick={() => write.mutate({ kind: "set", value: text, isForced: true })}>
@@ -248,21 +255,29 @@ const Edit = (props: Props) => {
         />
         <span className="flex-1" />
         {cell.hasValue && (
-          <Button
-            isBusy={write.isPending}
-            look={isSure ? "danger" : "quiet"}
-            onBlur={() => setSure(false)}
-            onClick={() => (isSure ? write.mutate({ kind: "clear" }) : setSure(true))}
+          <Sure
+            doing={{ ...clear, mutate: () => clear.mutate({ kind: "clear" }) }}
+            title={`Clear ${secret.name} in ${cell.environment.name}?`}
+            verb="Clear value"
           >
-            {isSure ? "Really clear? Products lose it" : "Clear value"}
-          </Button>
+            <p>Products that read it from now on get none. Its versions stay: you can restore this one at any time.</p>
+          </Sure>
         )}
       </div>
     </form>
   )
 }
 
-const CellDialog = (props: Props) => {
+/** The cell as it is now: somebody may write it while it is open. */
+const useCell = ({ cell, secret, slug }: Props): Pick<Props, "cell" | "secret"> => {
+  const { data } = useQuery(vaultQuery(slug))
+  const now = data?.secrets.find(({ id }) => id === secret.id)
+  const cellNow = now?.environments.find(({ environment }) => environment.id === cell.environment.id)
+  return now === undefined || cellNow === undefined ? { cell, secret } : { cell: cellNow, secret: now }
+}
+
+const CellDialog = (opened: Props) => {
+  const props = { ...opened, ...useCell(opened) }
   const { cell, onClose, secret, slug } = props
   const path = { slug, product: secret.product.slug, name: secret.name, environment: cell.environment.slug }
   const mayWrite = useMayWrite(props)

@@ -6,10 +6,11 @@ import { failureOf, tellFailure } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Diff, type DiffLine } from "../ui/Diff.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
+import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
 import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
+import { isWritten, refusalOf } from "./change.ts"
 import { type Outcome, type Planned, planPaste, writePaste } from "./paste.ts"
 import { useTarget } from "./Target.tsx"
 
@@ -22,17 +23,20 @@ interface Props {
   readonly onClose: () => void
 }
 
-const lineOf = ({ change, name }: Planned): DiffLine => ({
-  kind: change === "unknown" ? "changed" : change,
-  text: change === "unknown" ? `${name} (its value here may not be read)` : name
-})
+const lineOf = ({ change, name }: Planned): DiffLine => {
+  if (change === "refused") return { kind: change, text: `${name} (${refusalOf(name)})` }
+  return change === "unknown"
+    ? { kind: "changed", text: `${name} (its value here may not be read)` }
+    : { kind: change, text: name }
+}
 
-const order = { added: 0, changed: 1, unknown: 1, same: 2 }
+const order = { refused: 0, added: 1, changed: 2, unknown: 2, same: 3 }
 
 const summaryOf = (planned: ReadonlyArray<Planned>): string => {
   const count = (...changes: ReadonlyArray<Planned["change"]>) =>
     planned.filter(({ change }) => changes.includes(change)).length
-  return `${count("added")} added, ${count("changed", "unknown")} changed, ${count("same")} the same`
+  const written = `${count("added")} added, ${count("changed", "unknown")} changed, ${count("same")} the same`
+  return count("refused") === 0 ? written : `${written}, ${count("refused")} refused`
 }
 
 const Refused = ({ outcomes }: { readonly outcomes: ReadonlyArray<Outcome> }) => (
@@ -108,13 +112,13 @@ const PasteDialog = (props: Props) => {
   const [text, setText] = useState("")
   const { compare, fields, hasTarget, isBusy, place, planned, refused, setPlanned, write } = usePaste(props)
   const { values } = readDotEnv(text)
-  const changes = planned?.filter(({ change }) => change !== "same").length ?? 0
+  const changes = planned?.filter(({ change }) => isWritten(change)).length ?? 0
   return (
     <Dialog
       actions={
         planned === undefined ? (
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Cancel />
             <Button
               disabled={values.size === 0 || !hasTarget}
               isBusy={isBusy}

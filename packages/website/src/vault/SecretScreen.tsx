@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { Secret, SecretEnvironment } from "@delivery/domain/vault/Secret"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { secretAuditQuery, vaultQuery } from "./queries.ts"
@@ -15,7 +16,7 @@ import { cellState } from "./rows.ts"
 
 /** One secret: what it is in each environment. */
 
-const CellDialog = lazy(() => import("./CellDialog.tsx"))
+const CellDialog = later(() => import("./CellDialog.tsx"))
 
 const words = { set: "has a value", cleared: "was cleared", missing: "is missing", none: "has no value" }
 

@@ -1,16 +1,17 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
-import { type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from "react"
+import { type KeyboardEvent, Suspense, useEffect, useRef, useState } from "react"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { DrawnRows } from "../ui/Rows.tsx"
+import { DrawnRows } from "../ui/DrawnRows.tsx"
+import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { type Drafts, keyOf, type Place } from "./drafts.ts"
 import { cellState } from "./rows.ts"
 
 /** Names by environments, as a grid that the keyboard walks: arrows move, Enter opens. */
 
-const BatchCell = lazy(() => import("./BatchCell.tsx"))
+const BatchCell = later(() => import("./BatchCell.tsx"))
 
 /** Cells that are written together: each has a draft, until all are sent. */
 export interface Batch {

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { VaultSecrets } from "@delivery/domain/vault/Secret"
-import { lazy, Suspense, useMemo, useRef, useState } from "react"
-import { serviceUrl } from "../api/client.ts"
+import { Suspense, useMemo, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -10,6 +9,7 @@ import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { type Drafts, type Place, withDraft } from "./drafts.ts"
@@ -18,19 +18,13 @@ import { isMissingSomewhere, shownSecrets } from "./rows.ts"
 import type { VaultSearch } from "./search.ts"
 import { VaultActions } from "./VaultActions.tsx"
 import { type Batch, VaultGrid } from "./VaultGrid.tsx"
+import type { Overlay } from "./VaultOverlay.tsx"
 
 /** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
 
-const CellDialog = lazy(() => import("./CellDialog.tsx"))
-const AddDialog = lazy(() => import("./AddDialog.tsx"))
-const BatchBar = lazy(() => import("./BatchBar.tsx"))
-const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
-
-type Overlay =
-  | { readonly kind: "cell"; readonly place: Place }
-  | { readonly kind: "add" }
-  | { readonly kind: "paste" }
-  | undefined
+const BatchBar = later(() => import("./BatchBar.tsx"))
+const NoSecrets = later(() => import("./NoSecrets.tsx"))
+const VaultOverlay = later(() => import("./VaultOverlay.tsx"))
 
 const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: string }) => {
   const search = useSearch({ from: "/w/$slug/vault" })
@@ -80,13 +74,9 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   const secrets = useMemo(() => shownSecrets(vault.secrets, search), [search, vault.secrets])
   if (vault.secrets.length === 0) {
     return (
-      <Empty
-        command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli secrets import .env --product shop --environment staging`}
-        icon="vault"
-        title="Secrets of your products are kept here, by environment"
-      >
-        Paste a .env file above, or import one from the command line.
-      </Empty>
+      <Suspense fallback={null}>
+        <NoSecrets slug={slug} />
+      </Suspense>
     )
   }
   const ofProducts = new Set(secrets.map((one) => one.product.id))
@@ -117,7 +107,6 @@ const VaultScreen = () => {
   const [overlay, setOverlay] = useState<Overlay>()
   const [drafts, setDrafts] = useState<Drafts>()
   const mayWrite = mayAct(useRole(slug), "member")
-  const close = () => setOverlay(undefined)
   return (
     <div className="flex h-full min-h-90 flex-col">
       <Header
@@ -156,10 +145,14 @@ const VaultScreen = () => {
         {drafts !== undefined && (
           <BatchBar drafts={drafts} onClose={() => setDrafts(undefined)} onDrafts={setDrafts} slug={slug} />
         )}
-        {overlay?.kind === "cell" && <CellDialog {...overlay.place} onClose={close} slug={slug} />}
-        {overlay?.kind === "add" && <AddDialog onClose={close} product={product} slug={slug} />}
-        {overlay?.kind === "paste" && (
-          <PasteDialog onClose={close} product={product} secrets={vault?.secrets ?? []} slug={slug} />
+        {overlay !== undefined && (
+          <VaultOverlay
+            onClose={() => setOverlay(undefined)}
+            overlay={overlay}
+            product={product}
+            slug={slug}
+            vault={vault}
+          />
         )}
       </Suspense>
     </div>

@@ -1,7 +1,7 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { client } from "../api/client.ts"
 import { inTurn } from "./inTurn.ts"
-import { type Change, changeOf, type Present } from "./change.ts"
+import { type Change, changeOf, isWritten, type Present, refusalOf } from "./change.ts"
 
 /** What a paste would change, compared with what is there, and the writing of it. */
 
@@ -31,7 +31,8 @@ export const planPaste = (
   secrets: ReadonlyArray<Secret>
 ): Promise<ReadonlyArray<Planned>> => {
   const known = new Map(secrets.filter((one) => one.product.slug === target.product).map((one) => [one.name, one]))
-  return inTurn([...values], async ([name, value]) => {
+  return inTurn([...values], async ([name, value]): Promise<Planned> => {
+    if (refusalOf(name) !== undefined) return { name, value, change: "refused", version: undefined }
     const isKnown = known.has(name)
     const present = isKnown ? await presentOf(target, name) : undefined
     return { name, value, change: changeOf(value, present), version: isKnown ? (present?.version ?? 0) : undefined }
@@ -49,7 +50,7 @@ export const writePaste = (
   planned: ReadonlyArray<Planned>
 ): Promise<ReadonlyArray<Outcome>> =>
   inTurn(
-    planned.filter(({ change }) => change !== "same"),
+    planned.filter(({ change }) => isWritten(change)),
     async ({ name, value, version }) => {
       const result =
         version === undefined

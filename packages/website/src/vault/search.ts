@@ -1,3 +1,5 @@
+import { type Address, oneAt, withoutUndefined, textAt } from "../ui/address.ts"
+
 /** What stands in the address of the vault: which part of it is shown. Never a value. */
 export interface VaultSearch {
   readonly product?: string
@@ -5,18 +7,12 @@ export interface VaultSearch {
   readonly only?: "missing"
 }
 
-export const readVaultSearch = (search: Readonly<Record<string, unknown>>): VaultSearch => {
-  const text = (name: string) => {
-    const value = typeof search[name] === "number" ? String(search[name]) : search[name]
-    return typeof value === "string" && value !== "" ? value : undefined
-  }
-  const [product, q] = [text("product"), text("q")]
-  return {
-    ...(product === undefined ? {} : { product }),
-    ...(q === undefined ? {} : { q }),
-    ...(search["only"] === "missing" ? { only: "missing" as const } : {})
-  }
-}
+export const readVaultSearch = (address: Address): VaultSearch =>
+  withoutUndefined({
+    product: textAt(address, "product"),
+    q: textAt(address, "q"),
+    only: oneAt(address, "only", ["missing"])
+  })
 
 /** Two environments of a product beside each other. */
 export interface VaultCompareSearch {
@@ -26,15 +22,10 @@ export interface VaultCompareSearch {
   readonly only?: "different"
 }
 
-export const readVaultCompareSearch = (search: Readonly<Record<string, unknown>>): VaultCompareSearch => {
-  const [product, left, right] = (["product", "left", "right"] as const).map((name) => {
-    const value = search[name]
-    return typeof value === "string" && value !== "" ? value : undefined
+export const readVaultCompareSearch = (address: Address): VaultCompareSearch =>
+  withoutUndefined({
+    product: textAt(address, "product"),
+    left: textAt(address, "left"),
+    right: textAt(address, "right"),
+    only: oneAt(address, "only", ["different"])
   })
-  return {
-    ...(product === undefined ? {} : { product }),
-    ...(left === undefined ? {} : { left }),
-    ...(right === undefined ? {} : { right }),
-    ...(search["only"] === "different" ? { only: "different" as const } : {})
-  }
-}

@@ -1,6 +1,8 @@
+import { useQueryClient } from "@tanstack/react-query"
 import { useCallback, useEffect, useState } from "react"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
+import { workspaceKey } from "../api/queries.ts"
 
 /** How long a value is shown, in milliseconds. */
 const shownMillis = 30_000
@@ -12,31 +14,41 @@ export interface CellPath {
   readonly environment: string
 }
 
-/** Reads a value. It is in no cache, no address and no storage: whoever asks keeps it, and forgets it. */
-const readValue = async ({ environment, name, product, slug }: CellPath): Promise<string | null> => {
-  const secret = await client.vault.get({ params: { slug, productSlug: product, name } })
-  return secret.environments.find((one) => one.environment.slug === environment)?.value ?? null
+interface Read {
+  readonly value: string
+  readonly version: number
 }
 
-/** A value that is shown for 30 s, and while the window has the keyboard. */
-export const useReveal = (path: CellPath) => {
-  const [value, setValue] = useState<string>()
+/** Reads a value. It is in no cache, no address and no storage: whoever asks keeps it, and forgets it. */
+const readCell = async ({ environment, name, product, slug }: CellPath): Promise<Read | undefined> => {
+  const secret = await client.vault.get({ params: { slug, productSlug: product, name } })
+  const cell = secret.environments.find((one) => one.environment.slug === environment)
+  return cell === undefined || cell.value === null ? undefined : { value: cell.value, version: cell.version }
+}
+
+/** The value of this version: shown for 30 s, while the window has the keyboard, and until another version is written. */
+export const useReveal = (path: CellPath, version: number) => {
+  const queries = useQueryClient()
+  const [shown, setShown] = useState<Read>()
   const [isBusy, setBusy] = useState(false)
-  const hide = useCallback(() => setValue(undefined), [])
+  const hide = useCallback(() => setShown(undefined), [])
+  // Forgotten, and not only hidden. What is newer than the page knows is shown as soon as the page knows it.
+  if (shown !== undefined && shown.version < version) setShown(undefined)
   useEffect(() => {
-    if (value === undefined) return
+    if (shown === undefined) return
     const timer = setTimeout(hide, shownMillis)
     addEventListener("blur", hide)
     return () => {
       clearTimeout(timer)
       removeEventListener("blur", hide)
     }
-  }, [hide, value])
-  const read = async (use: (value: string) => unknown) => {
+  }, [hide, shown])
+  const read = async (use: (read: Read) => unknown) => {
     setBusy(true)
     try {
-      const read = await readValue(path)
-      if (read !== null) await use(read)
+      const read = await readCell(path)
+      if (read?.version !== version) await queries.invalidateQueries({ queryKey: workspaceKey(path.slug, "vault") })
+      if (read !== undefined) await use(read)
     } catch (error) {
       tellFailure("The value could not be read.", error)
     } finally {
@@ -44,10 +56,10 @@ export const useReveal = (path: CellPath) => {
     }
   }
   return {
-    value,
+    value: shown?.version === version ? shown.value : undefined,
     hide,
     isBusy,
-    reveal: () => read(setValue),
-    copy: () => read((text) => navigator.clipboard.writeText(text))
+    reveal: () => read(setShown),
+    copy: () => read(({ value }) => navigator.clipboard.writeText(value))
   }
 }

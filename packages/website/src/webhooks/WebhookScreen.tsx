@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import type { Webhook } from "@delivery/domain/webhooks/Webhook"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
@@ -13,16 +13,17 @@ import { Button } from "../ui/Button.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { webhookQuery } from "./queries.ts"
 import { WebhookState } from "./WebhookState.tsx"
-import { attemptText, hostOf, kindsText } from "./words.ts"
+import { areNamed, attemptText, hostOf, kindsText } from "./words.ts"
 
 /** A webhook: where it sends what, whether that arrives, and what can be done with it. */
 
-const WebhookForm = lazy(() => import("./WebhookForm.tsx"))
-const RotateSecret = lazy(() => import("./RotateSecret.tsx"))
+const WebhookForm = later(() => import("./WebhookForm.tsx"))
+const RotateSecret = later(() => import("./RotateSecret.tsx"))
 
 interface Props {
   readonly webhook: Webhook
@@ -81,8 +82,8 @@ const Shown = ({ slug, webhook }: Props) => {
       <Facts
         facts={[
           ["Address", <Copyable key="address" label="Copy the address" text={webhook.url} />],
-          ["Is sent", kindsText({ ...webhook, kinds: null })],
-          ...(webhook.kinds === null
+          ["Is sent", kindsText(webhook)],
+          ...(webhook.kinds === null || areNamed(webhook.kinds)
             ? []
             : [
                 [

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
@@ -10,6 +10,7 @@ import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { webhooksQuery } from "./queries.ts"
@@ -18,7 +19,7 @@ import { hostOf, kindsText } from "./words.ts"
 
 /** The addresses that are sent what happens. */
 
-const WebhookForm = lazy(() => import("./WebhookForm.tsx"))
+const WebhookForm = later(() => import("./WebhookForm.tsx"))
 
 const List = ({ slug }: { readonly slug: string }) => (
   <Loaded query={useQuery(webhooksQuery(slug))} rows={4}>

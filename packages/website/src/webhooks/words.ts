@@ -3,9 +3,12 @@ import { counted, formatDuration } from "../ui/format.ts"
 
 /** Webhooks in words. Pure. */
 
+/** Whether so few kinds are sent that a line can name them all. */
+export const areNamed = (kinds: ReadonlyArray<string>): boolean => kinds.length <= 3
+
 /** Which events a webhook is sent. */
 export const kindsText = ({ kinds, team }: Pick<Webhook, "kinds" | "team">): string => {
-  const what = kinds === null ? "all events" : kinds.length <= 3 ? kinds.join(", ") : counted(kinds.length, "kind")
+  const what = kinds === null ? "all events" : areNamed(kinds) ? kinds.join(", ") : counted(kinds.length, "kind")
   return team === null ? what : `${what} of ${team.name}`
 }
 

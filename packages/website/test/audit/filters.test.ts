@@ -6,7 +6,7 @@ describe("The addresses of records and settings", () => {
   it("have filters, and leave out what is none", () => {
     const filters = { action: "secret_read", actor: "a", outcome: "refused", subject: "b" } as const
     expect(readAuditFilters(filters)).toEqual(filters)
-    expect(readAuditFilters({ action: 3, actor: "", outcome: "maybe", subject: "x".repeat(201), other: 1 })).toEqual({})
+    expect(readAuditFilters({ action: {}, actor: "", outcome: "maybe", subject: " ", other: 1 })).toEqual({})
     expect([isFiltered(filters), isFiltered({})]).toEqual([true, false])
   })
 

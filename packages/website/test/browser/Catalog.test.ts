@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
@@ -15,13 +16,23 @@ afterAll(async () => {
   expect(site.problems).toEqual([])
 })
 
+/** That the keyboard is in the field. */
+const isIn = (field: Locator) =>
+  field.evaluate(
+    (one) =>
+      new Promise<void>((resolve) => {
+        if (one === document.activeElement) resolve()
+        else one.addEventListener("focus", () => resolve(), { once: true })
+      })
+  )
+
 describe("The catalog", () => {
   it("is filled by keyboard alone", async () => {
     const page = await openScreen(site, "deployments")
     await page.getByText("Which version runs where appears here").waitFor()
     await page.keyboard.press("c")
     const product = page.getByRole("dialog", { name: "Add a product" })
-    await product.getByLabel("Name").waitFor()
+    await isIn(product.getByLabel("Name"))
     expect(await axeFindings(page)).toEqual([])
     await page.keyboard.type("Web shop")
     expect(await product.getByLabel("Slug").inputValue()).toBe("web-shop")
@@ -29,13 +40,13 @@ describe("The catalog", () => {
     await product.waitFor({ state: "detached" })
     await page.keyboard.press("e")
     const environment = page.getByRole("dialog", { name: "Add an environment" })
-    await environment.getByLabel("Name").waitFor()
+    await isIn(environment.getByLabel("Name"))
     await page.keyboard.type("Staging")
     await page.keyboard.press("Enter")
     await environment.waitFor({ state: "detached" })
     await page.getByRole("button", { name: "Web shop in Staging: not deployed, add it" }).press("Enter")
     const deployment = page.getByRole("dialog", { name: "Web shop in Staging" })
-    await deployment.getByLabel("Address").waitFor()
+    await isIn(deployment.getByLabel("Address"))
     await page.keyboard.type("https://staging.shop.example.com")
     await page.keyboard.press("Tab")
     await page.keyboard.type("v1")

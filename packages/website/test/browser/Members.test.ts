@@ -37,6 +37,58 @@ describe("Members", () => {
     await page.getByText("Vera has access again").waitFor()
   })
 
+  it("get a lower role when that is confirmed, with or without the keys that they made", async () => {
+    const rhea = await joinAs(site, "rhea@example.com", "Rhea", "admin")
+    await rhea.goto(`${site.origin}/w/main`)
+    await rhea.evaluate(`Promise.all(["build", "nightly"].map((name) =>
+      fetch("/v1/workspaces/main/account-api-keys", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ name, role: name === "build" ? "admin" : "member" })
+      })))`)
+    const names = async () => {
+      const { accountApiKeys } = await site.call<{ accountApiKeys: ReadonlyArray<{ name: string }> }>(
+        "GET",
+        "account-api-keys"
+      )
+      return accountApiKeys.map(({ name }) => name).toSorted()
+    }
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/settings/members`)
+    const lower = async (from: string, to: string, keep: boolean) => {
+      await page.getByRole("button", { name: `${from}: change the role of Rhea` }).press("Enter")
+      await page.getByRole("menuitemradio", { name: to }).click()
+      const dialog = page.getByRole("dialog", { name: `Make Rhea ${to}?` })
+      await dialog.getByText("what ended does not come back").waitFor()
+      if (keep) await dialog.getByRole("checkbox", { name: /^Keep the account API keys/ }).check()
+      await dialog.getByRole("button", { name: `Make them ${to}` }).press("Enter")
+      await page.getByRole("button", { name: `${to}: change the role of Rhea` }).waitFor()
+      await page.getByText(`Rhea is ${to} now`).first().waitFor()
+    }
+    await lower("admin", "member", true)
+    expect(await names()).toEqual(["build", "nightly"])
+    await lower("member", "viewer", false)
+    expect(await names()).toEqual([])
+    // What ended does not come back: no way back is offered.
+    expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0)
+  })
+
+  it("become owners when it is confirmed what an owner can do", async () => {
+    await joinAs(site, "odo@example.com", "Odo", "viewer")
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/settings/members`)
+    await page.getByRole("button", { name: "viewer: change the role of Odo" }).press("Enter")
+    await page.getByRole("menuitemradio", { name: "owner" }).click()
+    const dialog = page.getByRole("dialog", { name: "Make Odo owner?" })
+    await dialog.getByText("An owner may do everything here").waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "viewer: change the role of Odo" }).press("Enter")
+    await page.getByRole("menuitemradio", { name: "owner" }).click()
+    await dialog.getByRole("button", { name: "Make them owner" }).press("Enter")
+    await page.getByRole("button", { name: "owner: change the role of Odo" }).waitFor()
+  })
+
   it("who have just joined open the workspace from their account", async () => {
     const page = await joinAs(site, "ines@example.com", "Ines", "viewer")
     await page.goto(`${site.origin}/sign-in`)
@@ -80,10 +132,12 @@ describe("Members", () => {
     await page.getByRole("button", { name: "Revoke laptop", exact: true }).focus()
     for (let press = 0; press < 10; press++) await page.keyboard.down("Enter")
     await page.keyboard.up("Enter")
-    await page.getByRole("button", { name: "Really revoke laptop?" }).waitFor()
+    const dialog = page.getByRole("dialog", { name: "Revoke laptop?" })
+    await dialog.waitFor()
     await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
     await page.getByRole("button", { name: "Revoke laptop", exact: true }).dblclick()
-    await page.getByRole("button", { name: "Really revoke laptop?" }).click()
+    await dialog.getByRole("button", { name: "Revoke key" }).click()
     const keys = page.getByRole("list", { name: "API keys" })
     await keys.getByText("laptop", { exact: true }).waitFor({ state: "detached" })
     await keys.getByText("desktop", { exact: true }).waitFor()

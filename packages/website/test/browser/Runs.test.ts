@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded, seedLargeRun } from "../support/Seed.ts"
-import { type Site, startSite } from "../support/Site.ts"
+import { isLive, type Site, startSite } from "../support/Site.ts"
 
 /** Runs, a run and a test in a real browser, by keyboard, with changes of others. */
 
@@ -21,28 +21,45 @@ afterAll(async () => {
 
 const row = (page: Page, run: number) => page.getByRole("list", { name: "Runs" }).getByRole("link", { name: `#${run}` })
 
-/** That the page follows what others do. */
-const isLive = (page: Page) =>
-  page.getByRole("navigation", { name: "Workspace" }).getByText("Live", { exact: true }).waitFor()
+const runOf = (subject: string) => ({
+  product: "shop",
+  environment: "staging",
+  baseUrl: "https://staging.shop.example.com",
+  git: { branch: "main", sha: "a".repeat(40), dirty: false, subject },
+  machine: { hostname: "ci-7", platform: "linux" },
+  selection: { coverage: null, folders: [], caseIds: [] }
+})
 
-const start = (subject: string) =>
-  site.call<{ number: number }>("POST", "test-runs", {
-    product: "shop",
-    environment: "staging",
-    baseUrl: "https://staging.shop.example.com",
-    git: { branch: "main", sha: "a".repeat(40), dirty: false, subject },
-    machine: { hostname: "ci-7", platform: "linux" },
-    selection: { coverage: null, folders: [], caseIds: [] }
-  })
+const start = (subject: string) => site.call<{ number: number }>("POST", "test-runs", runOf(subject))
+
+const finishOf = (tests: ReadonlyArray<object>) => ({
+  interrupted: false,
+  durationMs: 1_000,
+  error: null,
+  cleanup: null,
+  tests
+})
+
+const passedTest = (title: string) => ({
+  caseId: title,
+  title,
+  file: "tests/checkout.spec.ts",
+  coverage: "critical",
+  testKind: "journey",
+  priority: null,
+  files: [],
+  attempt: {
+    status: "passed",
+    durationMs: 1_000,
+    startedAt: new Date().toISOString(),
+    errorMessage: null,
+    errorStack: null,
+    files: []
+  }
+})
 
 const finish = (run: number, tests: ReadonlyArray<object>) =>
-  site.call("POST", `test-runs/${run}/finish`, {
-    interrupted: false,
-    durationMs: 1_000,
-    error: null,
-    cleanup: null,
-    tests
-  })
+  site.call("POST", `test-runs/${run}/finish`, finishOf(tests))
 
 describe("Runs", () => {
   it("are filtered by keyboard, and the address says how", async () => {
@@ -72,9 +89,8 @@ describe("Runs", () => {
     await page.getByRole("menuitemradio", { name: "failed" }).press("Enter")
     await page.waitForURL(/result=failed/)
     await row(page, seeded.passed).waitFor({ state: "detached" })
-    expect(
-      await page.getByRole("button", { name: "Result is failed" }).evaluate((one) => one === document.activeElement)
-    ).toBe(true)
+    // The menu gives the keyboard back when it has gone.
+    await page.getByRole("button", { name: "Result is failed" }).and(page.locator(":focus")).waitFor()
     await page.locator("#screen").focus()
     await page.keyboard.press("j")
     await page.keyboard.press("Enter")
@@ -98,6 +114,31 @@ describe("Runs", () => {
   })
 })
 
+describe("A run of shards", () => {
+  it("shows what each shard has reported, as soon as it has", async () => {
+    const startShard = (index: number) =>
+      site.call<{ number: number }>("POST", "test-runs", {
+        ...runOf("In two jobs"),
+        build: "4711",
+        shard: { index, total: 2 }
+      })
+    const finishShard = (run: number, index: number, tests: ReadonlyArray<object>) =>
+      site.call("POST", `test-runs/${run}/finish`, { ...finishOf(tests), shard: { index, total: 2 } })
+    const { number } = await startShard(1)
+    await startShard(2)
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}?view=tests`)
+    await isLive(page)
+    await page.getByText("0 of 2 shards finished").waitFor()
+    await finishShard(number, 1, [passedTest("pays by card")])
+    await page.getByText("1 of 2 shards finished").waitFor()
+    await page.getByRole("link", { name: /pays by card/ }).waitFor()
+    await finishShard(number, 2, [passedTest("pays by invoice")])
+    await page.getByText("2 of 2 shards finished").waitFor()
+    await page.getByRole("link", { name: /pays by invoice/ }).waitFor()
+  })
+})
+
 describe("A run and its tests", () => {
   it("shows failures by what they say, and leads through them", async () => {
     const page = await site.signIn()
@@ -105,7 +146,7 @@ describe("A run and its tests", () => {
     const failures = page.getByRole("list", { name: "Failures" })
     await failures.getByRole("heading", { name: /TimeoutError/ }).waitFor()
     expect(await failures.getByRole("heading").count()).toBe(2)
-    expect(await failures.getByRole("link").count()).toBe(4)
+    expect(await failures.getByRole("link", { name: /^(?:Failed|Flaky)/ }).count()).toBe(4)
     await page.keyboard.press("n")
     await page.getByRole("region", { name: "the error" }).waitFor()
     const first = page.url()
@@ -115,6 +156,35 @@ describe("A run and its tests", () => {
     await page.waitForURL(first)
     await page.keyboard.press("u")
     await failures.waitFor()
+  })
+
+  it("is peeked at beside its list, which keeps the keyboard", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    await page.getByRole("list", { name: "Failures" }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current test" })
+    await peek.getByRole("region", { name: "the error" }).waitFor()
+    const first = await peek.getByRole("heading").first().innerText()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("j")
+    await page.waitForFunction(
+      (before) => document.querySelector("aside[aria-label='The current test'] h2")?.textContent !== before,
+      first
+    )
+    await page.keyboard.press("Escape")
+    await peek.waitFor({ state: "detached" })
+    await page.goto(`${site.origin}/w/main/test-runs?result=failed`)
+    await row(page, seeded.failed).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const run = page.getByRole("complementary", { name: "The current run" })
+    await run.getByRole("list", { name: "Failures of the run" }).waitFor()
+    await page.keyboard.press(" ")
+    await run.waitFor({ state: "detached" })
+    expect(new URL(page.url()).search).toBe("?result=failed")
   })
 
   it("becomes a ticket, by keyboard alone, with what failed and an owner", async () => {
@@ -154,7 +224,7 @@ describe("A run and its tests", () => {
   it("shows what a test left: pictures, files, and what never came", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
-    await page.getByRole("link", { name: /pays by card/ }).click()
+    await page.getByRole("link", { name: /^Failed.*pays by card/ }).click()
     const picture = page.getByRole("img", { name: "screenshot.png" })
     await picture.waitFor()
     await page.waitForFunction(() => (document.querySelector("main img") as HTMLImageElement).naturalWidth === 480)
@@ -173,7 +243,7 @@ describe("A run and its tests", () => {
   it("shows how a picture differs, in five ways by keys, and keeps the zoom", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
-    await page.getByRole("link", { name: /pays by card/ }).click()
+    await page.getByRole("link", { name: /^Failed.*pays by card/ }).click()
     const diff = page.getByRole("region", { name: "Difference of basket.png" })
     await diff.getByRole("slider", { name: /expected picture/ }).fill("20")
     const widthOf = () =>
@@ -236,7 +306,7 @@ describe("A run and its tests", () => {
         ])
       }
       await page.goto(`${site.origin}/w/main/test-runs/${number}`)
-      await page.getByRole("link", { name: /script/ }).click()
+      await page.getByRole("link", { name: /^Failed.*script/ }).click()
       await page.getByRole("region", { name: "the error" }).waitFor()
       await page.getByRole("button", { name: /Show all/ }).click()
       expect(await page.locator("main").getByText("\\u{202E}").count()).toBeGreaterThan(0)
@@ -258,5 +328,28 @@ describe("A run and its tests", () => {
     await page.getByRole("searchbox").fill("")
     await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
     await tests.getByText(/shows product 4999/).waitFor()
+  })
+})
+
+describe("A list of many runs", () => {
+  it("is read on when its end is near, and not before", async () => {
+    for (let one = 0; one < 60; one++) await finish((await start(`Run ${one} of many`)).number, [])
+    const page = await site.signIn()
+    const pages: Array<string> = []
+    page.on("request", (request) => {
+      if (/\/test-runs\?cursor=/.test(request.url())) pages.push(request.url())
+    })
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    const list = page.getByRole("list", { name: "Runs" })
+    await list.getByText("Run 59 of many").waitFor()
+    await isLive(page)
+    expect([await list.getByRole("link").count(), pages]).toEqual([50, []])
+    await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
+    await list.getByText("Run 9 of many").waitFor()
+    expect(pages).toHaveLength(1)
+    // A large screen is filled from the beginning.
+    await page.setViewportSize({ width: 2560, height: 2160 })
+    await page.reload()
+    await list.getByText("Run 9 of many").waitFor()
   })
 })

@@ -1,195 +1,23 @@
-import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { seed, type Seeded } from "../support/Seed.ts"
-import { seedSettings, type SeededSettings } from "../support/SeedSettings.ts"
-import { type Looks, type Site, startSite } from "../support/Site.ts"
+import { fileOf, type Screens, settled, startScreens } from "../support/Screens.ts"
+import type { Looks } from "../support/Site.ts"
 
-/** Every screen and dialog, in light and dark, narrow and wide: nothing for axe to find, and nothing wider than the window. */
+/**
+ * Every screen and dialog, in light and dark, narrow and wide: nothing for axe to find, and nothing wider than the window. And
+ * what screen readers are told of each.
+ */
 
-let site: Site
-let seeded: Seeded
-let settings: SeededSettings
+let shown: Screens
 
 beforeAll(async () => {
-  site = await startSite({ WEBHOOK_PRIVATE: "true" })
-  seeded = await seed(site.call)
-  settings = await seedSettings(site)
+  shown = await startScreens()
 })
 
 afterAll(async () => {
-  settings.close()
-  await site.close()
-  expect(site.problems).toEqual([])
+  await shown.close()
+  expect(shown.site.problems).toEqual([])
 })
-
-const test = encodeURIComponent("tests/checkout/pays-by-card.spec.ts:Checkout › pays by card")
-
-/** Whether all that the screen asks for has come. */
-const settled = async (page: Page) => {
-  await page.locator("#screen h1").waitFor()
-  await page.waitForLoadState("networkidle").catch(() => {})
-  await page.waitForFunction(() => document.querySelector("[aria-busy=true], .animate-pulse") === null)
-}
-
-const screens = (): Readonly<Record<string, string>> => ({
-  Home: "/w/main",
-  Runs: "/w/main/test-runs",
-  "Runs, none": "/w/main/test-runs?q=nothing",
-  Run: `/w/main/test-runs/${seeded.failed}`,
-  "Run, all tests": `/w/main/test-runs/${seeded.failed}?view=tests`,
-  "Run, retries": `/w/main/test-runs/${seeded.failed}?view=retries`,
-  "Run, details": `/w/main/test-runs/${seeded.failed}?view=details`,
-  "Run, running": `/w/main/test-runs/${seeded.running}`,
-  "Run, unknown": "/w/main/test-runs/999",
-  Test: `/w/main/test-runs/${seeded.failed}/tests/${test}`,
-  "Compare runs": `/w/main/compare?run=${seeded.failed}`,
-  "Compare runs, none chosen": "/w/main/compare",
-  Tests: "/w/main/tests?product=shop",
-  "Tests, none": "/w/main/tests?product=shop&q=nothing",
-  Case: `/w/main/products/shop/cases/${test}`,
-  Trends: "/w/main/trends?product=shop",
-  "Trends, table": "/w/main/trends?product=shop&view=table",
-  "Trends, none": "/w/main/trends?product=billing&environment=review",
-  Deployments: "/w/main/deployments",
-  Deployment: "/w/main/deployments/shop/production",
-  "Compare deployments": "/w/main/deployments/shop/production?view=compare",
-  Vault: "/w/main/vault",
-  "Compare environments": "/w/main/vault/compare?product=shop",
-  Secret: "/w/main/products/shop/secrets/DATABASE_URL",
-  Events: "/w/main/events",
-  Members: "/w/main/settings/members",
-  "API keys": "/w/main/settings/api-keys",
-  "API keys of the workspace": "/w/main/settings/api-keys?of=workspace",
-  "Deployment tokens": "/w/main/deployments/shop/production?view=tokens",
-  "Deployment tokens, none": "/w/main/deployments/shop/staging?view=tokens",
-  Audit: "/w/main/audit",
-  "Audit, none": "/w/main/audit?action=agent_denied",
-  Webhooks: "/w/main/webhooks",
-  Webhook: `/w/main/webhooks/${settings.webhook}`,
-  Semaphores: "/w/main/semaphores",
-  Workspace: "/w/main/settings",
-  Profile: "/w/main/settings/profile",
-  Credentials: "/w/main/settings/credentials",
-  "Trusted publishers": "/w/main/settings/trusted-publishers",
-  Facts: "/w/main/products/shop",
-  "No page": "/w/main/nothing/here"
-})
-
-/** What opens over a screen, and how. */
-const overlays: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
-  Palette: async (page) => {
-    await page.goto(`${site.origin}/w/main`)
-    await settled(page)
-    await page.keyboard.press("Control+k")
-    await page.getByRole("combobox", { name: "Search and do" }).waitFor()
-  },
-  Keys: async (page) => {
-    await page.goto(`${site.origin}/w/main`)
-    await settled(page)
-    await page.keyboard.press("?")
-    await page.getByRole("dialog", { name: "Keys" }).waitFor()
-  },
-  "Filter of runs": async (page) => {
-    await page.goto(`${site.origin}/w/main/test-runs`)
-    await page.getByRole("button", { name: "result" }).click()
-    await page.getByRole("menuitemradio", { name: "failed" }).waitFor()
-  },
-  "A cell of the vault": async (page) => {
-    await page.goto(`${site.origin}/w/main/vault`)
-    await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging has a value" }).click()
-    await page.getByRole("dialog").getByText("Versions").waitFor()
-  },
-  "Several cells of the vault": async (page) => {
-    await page.goto(`${site.origin}/w/main/vault`)
-    await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).waitFor()
-    // The key is there as soon as it is known that the person may write.
-    await page.getByRole("button", { name: "Add secret" }).waitFor()
-    await page.keyboard.press("b")
-    await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).click()
-    await page.getByRole("textbox", { name: "New value of SESSION_SECRET" }).fill("new")
-    await page.keyboard.press("Enter")
-    await page.getByText("1 cell changed").waitFor()
-  },
-  "Add a secret": async (page) => {
-    await page.goto(`${site.origin}/w/main/vault`)
-    await page.getByRole("button", { name: "Add secret" }).click()
-    await page.getByRole("dialog").getByLabel("Name").waitFor()
-  },
-  "New ticket": async (page) => {
-    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}/tests/${test}`)
-    await page.getByRole("button", { name: "Create ticket" }).click()
-    await page.getByRole("dialog", { name: "New ticket" }).waitFor()
-  },
-  "Add a product": async (page) => {
-    await page.goto(`${site.origin}/w/main/deployments`)
-    await page.getByRole("button", { name: "Product", exact: true }).click()
-    await page.getByRole("dialog").getByLabel("Slug").waitFor()
-  },
-  "Add an environment": async (page) => {
-    await page.goto(`${site.origin}/w/main/deployments`)
-    await page.getByRole("button", { name: "Environment", exact: true }).click()
-    await page.getByRole("dialog").getByLabel("Slug").waitFor()
-  },
-  "Archived products": async (page) => {
-    await page.goto(`${site.origin}/w/main/deployments`)
-    await page.getByRole("button", { name: "More", exact: true }).click()
-    await page.getByRole("menuitem", { name: /Archived/ }).click()
-    await page.getByRole("dialog").getByText("Nothing is archived.").waitFor()
-  },
-  Invite: async (page) => {
-    await page.goto(`${site.origin}/w/main/settings/members`)
-    await page.getByRole("button", { name: "Invite" }).click()
-    await page.getByRole("dialog").waitFor()
-  },
-  "New key": async (page) => {
-    await page.goto(`${site.origin}/w/main/settings/api-keys`)
-    await page.getByRole("button", { name: "New API key" }).click()
-    await page.getByRole("dialog").waitFor()
-  },
-  "New deployment token": async (page) => {
-    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=tokens`)
-    await page.getByRole("button", { name: "New token" }).click()
-    await page.getByRole("dialog").getByLabel("Name").waitFor()
-  },
-  "Lines of a token": async (page) => {
-    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=tokens`)
-    await page.getByRole("button", { name: "Lines to paste" }).click()
-    await page.getByRole("tab", { name: "Kubernetes" }).click()
-    await page.getByRole("tabpanel", { name: "Kubernetes" }).waitFor()
-  },
-  "Revoke a token": async (page) => {
-    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=tokens`)
-    await page.getByRole("button", { name: "Revoke kubernetes", exact: true }).click()
-    await page.getByRole("dialog", { name: "Revoke kubernetes?" }).waitFor()
-  },
-  "Trust a workflow": async (page) => {
-    await page.goto(`${site.origin}/w/main/settings/trusted-publishers`)
-    await page.getByRole("button", { name: "Trust a workflow" }).click()
-    await page.getByRole("dialog").getByLabel("Number of the repository").waitFor()
-  },
-  "New webhook": async (page) => {
-    await page.goto(`${site.origin}/w/main/webhooks`)
-    await page.getByRole("button", { name: "New webhook" }).click()
-    await page.getByRole("dialog").getByLabel("Address").waitFor()
-  },
-  "Actions of the audit": async (page) => {
-    await page.goto(`${site.origin}/w/main/audit`)
-    await page.getByRole("button", { name: "action" }).click()
-    await page.getByRole("menuitemradio", { name: "secret read" }).waitFor()
-  },
-  "Details of the audit": async (page) => {
-    await page.goto(`${site.origin}/w/main/audit`)
-    const details = page.getByRole("button", { name: /^Details of/ }).first()
-    await details.click()
-    await page.getByText("Network address").waitFor()
-  },
-  "Add a passkey": async (page) => {
-    await page.goto(`${site.origin}/w/main/settings/profile`)
-    await page.getByRole("button", { name: "Add a passkey" }).click()
-    await page.getByRole("dialog").getByLabel("Name").waitFor()
-  }
-}
 
 const forms: ReadonlyArray<Looks> = [
   { colorScheme: "light", width: 1440 },
@@ -208,10 +36,10 @@ describe("What is shown is for everybody to use", () => {
     it(
       `on every screen: ${form}`,
       async () => {
-        const page = await site.signIn(looks)
+        const page = await shown.site.signIn(looks)
         const findings: Record<string, unknown> = {}
-        for (const [name, path] of Object.entries(screens())) {
-          await page.goto(`${site.origin}${path}`)
+        for (const [name, path] of Object.entries(shown.screens)) {
+          await page.goto(`${shown.site.origin}${path}`)
           await settled(page)
           const found = await axeFindings(page)
           if (found.length > 0) findings[name] = found
@@ -226,9 +54,9 @@ describe("What is shown is for everybody to use", () => {
     it(
       `in every dialog and menu: ${form}`,
       async () => {
-        const page = await site.signIn(looks)
+        const page = await shown.site.signIn(looks)
         const findings: Record<string, unknown> = {}
-        for (const [name, open] of Object.entries(overlays)) {
+        for (const [name, open] of Object.entries(shown.overlays)) {
           await open(page)
           const found = await axeFindings(page)
           if (found.length > 0) findings[name] = found
@@ -239,4 +67,33 @@ describe("What is shown is for everybody to use", () => {
       longMillis
     )
   }
+})
+
+/** Without what is different each time: times, ids, ports, and what is generated. */
+const stable = (snapshot: string): string =>
+  snapshot
+    .replaceAll(/(localhost|127\.0\.0\.1):\d+/g, "$1")
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, "ID")
+    .replaceAll(/\b[a-z]{3}_\w{4,}/g, "TOKEN")
+    .replaceAll(/…\w{4}\b/g, "…LAST")
+    .replaceAll(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?/g, "DATE")
+    .replaceAll(/\b[A-Z][a-z]{2} \d{1,2}(?:, \d{4})?\b/g, "DATE")
+    .replaceAll(/\b(?:now|(?:in )?\d[\d.,]*\s?(?:ms|s|m|min|h|d|mo|y)(?:\s\d+\s(?:s|m|h))?(?:\sago)?)(?!\w)/g, "TIME")
+    .replaceAll(/TIME(?: TIME)+/g, "TIME")
+
+describe("What screen readers are told", () => {
+  it(
+    "of every screen is what it was",
+    async () => {
+      const page = await shown.site.signIn()
+      for (const [name, path] of Object.entries(shown.screens)) {
+        await page.goto(`${shown.site.origin}${path}`)
+        await settled(page)
+        await expect(stable(await page.locator("#screen").ariaSnapshot())).toMatchFileSnapshot(
+          `./aria/${fileOf(name)}.txt`
+        )
+      }
+    },
+    longMillis
+  )
 })

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { seed } from "../support/Seed.ts"
-import { accept, type Site, startSite } from "../support/Site.ts"
+import { accept, isLive, joinAs, type Site, startSite } from "../support/Site.ts"
 
 /** How the website is served, its frame, and what happens around its screens. */
 
@@ -97,6 +97,50 @@ describe("The website", () => {
     ).toContain("TYPED")
   })
 
+  it("writes nothing as another person who has signed in in another tab, and keeps what was typed", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/vault`)
+    await page.getByRole("button", { name: "Add secret" }).click()
+    const form = page.getByRole("dialog").filter({ has: page.getByLabel("Name") })
+    await form.getByLabel("Name").fill("TYPED_BEFORE")
+    const ownersCookies = await page.context().cookies()
+    const ann = await joinAs(site, "ann@example.com", "Ann", "admin")
+    await page.context().addCookies(await ann.context().cookies())
+    const other = await page.context().newPage()
+    await other.goto(`${site.origin}/w/main`)
+    await other.getByRole("button", { name: "Ann" }).waitFor()
+    const secrets = () => site.call<{ secrets: ReadonlyArray<{ name: string }> }>("GET", "vault")
+    const before = await secrets()
+
+    const over = page.getByRole("dialog", { name: "Your session is over" })
+    const add = () => form.getByRole("button", { name: "Add secret" }).click()
+    await add()
+    await over.getByText(/somebody else has signed in/).waitFor()
+    // Who closes it is asked again: the page does not go on as Ann.
+    await page.keyboard.press("Escape")
+    await over.waitFor({ state: "detached" })
+    await add()
+    await over.waitFor()
+    expect(await secrets()).toEqual(before)
+
+    await page.context().addCookies(ownersCookies)
+    await page.keyboard.press("Escape")
+    await over.waitFor({ state: "detached" })
+    await add()
+    await form.waitFor({ state: "detached" })
+    expect((await secrets()).secrets.map(({ name }) => name)).toContain("TYPED_BEFORE")
+  })
+
+  it("notices another person when its tab is shown again", async () => {
+    const bea = await joinAs(site, "bea@example.com", "Bea", "viewer")
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main`)
+    await isLive(page)
+    await page.context().addCookies(await bea.context().cookies())
+    await page.evaluate(() => dispatchEvent(new Event("visibilitychange")))
+    await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
+  })
+
   it("goes anywhere by keyboard: palette, sequences, list of keys", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main`)
@@ -130,6 +174,11 @@ describe("The website", () => {
         getComputedStyle(document.body).colorScheme
       ])
     ).toEqual(["dark", "dark"])
+    // The plain pages of the service look as was chosen, too.
+    for (const path of ["/sign-in", "/no-such-page"]) {
+      await page.goto(`${site.origin}${path}`)
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe("dark")
+    }
   })
 
   it("opens what the API gives as the address of a thing", async () => {
@@ -153,7 +202,7 @@ describe("The website", () => {
     await page.getByLabel("Email address").fill("sam@example.com")
     await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click()
     const link = await page.getByRole("dialog", { name: "Invited" }).locator("pre").innerText()
-    await page.getByRole("button", { name: "Done" }).click()
+    await page.getByRole("button", { name: "I have copied it" }).click()
     await page.getByRole("region", { name: "Pending invites" }).getByText("sam@example.com").waitFor()
     await accept(site.origin, link.split("#")[1]!, "Sam")
     const role = page.getByRole("button", { name: /change the role of Sam/ })
@@ -177,7 +226,7 @@ describe("The website", () => {
     await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor()
     expect(await page.content()).not.toContain(secret)
     await page.getByRole("button", { name: "Revoke laptop" }).press("Enter")
-    await page.getByRole("button", { name: "Really revoke laptop?" }).press("Enter")
+    await page.getByRole("button", { name: "Revoke key" }).press("Enter")
     await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor({ state: "detached" })
   })
 

@@ -24,9 +24,12 @@ const open = (path: string, page?: Page) => openScreen(site, path, page)
 const statusWith = async (token: string) =>
   (await fetch(`${site.origin}/deploy/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status
 
-/** The secret that a dialog shows once, and whether the page has it when that is closed. */
+/** The secret that a dialog shows once, and whether the page has it when that is closed. Escape loses none. */
 const readSecret = async (page: Page, dialog: string) => {
-  const secret = await page.getByRole("dialog", { name: dialog }).locator("pre").first().innerText()
+  const shown = page.getByRole("dialog", { name: dialog }).locator("pre").first()
+  const secret = await shown.innerText()
+  await page.keyboard.press("Escape")
+  expect(await shown.innerText()).toBe(secret)
   await page.getByRole("button", { name: "I have copied it" }).click()
   await page.getByRole("dialog").waitFor({ state: "detached" })
   expect(await page.content()).not.toContain(secret)
@@ -158,7 +161,7 @@ describe("Credentials", () => {
 
     await open("settings/api-keys?of=workspace", page)
     await page.getByRole("button", { name: "Revoke nightly" }).press("Enter")
-    await page.getByRole("button", { name: "Really revoke nightly?" }).press("Enter")
+    await page.getByRole("button", { name: "Revoke key" }).press("Enter")
     await page.getByText("Keys of the workspace belong to no person").waitFor()
     await expect(call("GET", "/v1/me")).rejects.toThrow(/401/)
   })
@@ -169,6 +172,34 @@ describe("Credentials", () => {
     await own.getByRole("button", { name: /^Block/ }).click()
     await page.getByText("you lose this page at once").waitFor()
   })
+
+  it("lead away from what they no longer open when this session is blocked", async () => {
+    const page = await joinAs(site, "ada@example.com", "Ada", "admin")
+    await open("settings/credentials?kind=session", page)
+    const own = page.getByRole("listitem").filter({ hasText: "this session" })
+    await own.getByRole("button", { name: /^Block/ }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Block" }).click()
+    await page.getByText("You cannot enter the workspace “main”").waitFor()
+    expect(await page.getByRole("list", { name: "Credentials" }).count()).toBe(0)
+    await page.getByRole("link", { name: "Your account" }).click()
+    await page.waitForURL(/\/sign-in/)
+    await page.getByText("Ada (ada@example.com)").first().waitFor()
+  })
+
+  it("lead to the sign-in when this session was ended elsewhere", async () => {
+    const page = await joinAs(site, "eve@example.com", "Eve", "viewer")
+    await open("settings/profile", page)
+    await page.waitForLoadState("networkidle")
+    const { session } = await page.evaluate<{ session: { id: string } }>(
+      `fetch("/auth/v1/session").then((answer) => answer.json())`
+    )
+    await page.evaluate(`fetch("/auth/v1/sessions/${session.id}", { method: "DELETE" })`)
+    // Whether or not the page has noticed by then, and says so over the link.
+    await page.getByRole("link", { name: "Members" }).dispatchEvent("click")
+    await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
+    await page.getByRole("link", { name: "Sign in", exact: true }).click()
+    await page.waitForURL(/\/sign-in\?returnTo=/)
+  })
 })
 
 describe("The profile", () => {
@@ -176,8 +207,11 @@ describe("The profile", () => {
     const page = await joinAs(site, "pia@example.com", "Pia", "viewer")
     await addDevice(page)
     await open("settings/profile", page)
-    await page.getByText("pia@example.com").waitFor()
+    await page.getByText("pia@example.com", { exact: true }).waitFor()
     await page.getByText("not verified").waitFor()
+    // Nothing leads to a mail that nobody sends.
+    await page.getByText("pnpm delivery person verify pia@example.com").waitFor()
+    expect(await page.getByRole("link", { name: "Verify it" }).count()).toBe(0)
     await page.getByRole("button", { name: "Add a passkey" }).click()
     await page.getByLabel("Name").fill("Laptop")
     await page.getByRole("button", { name: "Add the passkey" }).click()
@@ -198,7 +232,7 @@ describe("The profile", () => {
     await sessions.getByRole("listitem").filter({ hasText: "by a passkey" }).getByText("this one").waitFor()
     const end = other.getByRole("button", { name: /^End/ })
     await end.press("Enter")
-    await other.getByRole("button", { name: /^Really end/ }).press("Enter")
+    await page.getByRole("button", { name: "End session" }).press("Enter")
     await other.waitFor({ state: "detached" })
 
     // The last way in stays, and the server says why.

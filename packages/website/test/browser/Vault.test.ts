@@ -137,6 +137,77 @@ describe("The vault", () => {
     })
   })
 
+  it("asks before what was typed is lost, however its dialogs are closed", async () => {
+    const page = await open()
+    const question = page.getByRole("alert").getByText("Discard what you typed?")
+    for (const [key, title, label] of [
+      ["c", "Add a secret", "Value"],
+      ["v", "Paste a .env file", "Contents of the file"]
+    ] as const) {
+      await page.keyboard.press(key)
+      const dialog = page.getByRole("dialog", { name: title })
+      const field = dialog.getByLabel(label, { exact: true })
+      await field.fill("A=long")
+      await page.keyboard.press("Escape")
+      await question.waitFor()
+      await dialog.getByRole("button", { name: "Keep typing" }).and(page.locator(":focus")).press("Enter")
+      await field.and(page.locator(":focus")).waitFor()
+      for (const name of ["Cancel", "Close"]) {
+        await dialog.getByRole("button", { name }).press("Enter")
+        await question.waitFor()
+        await page.keyboard.press("Escape")
+        await question.waitFor({ state: "detached" })
+        await field.and(page.locator(":focus")).waitFor()
+      }
+      expect(await field.inputValue()).toBe("A=long")
+      await page.keyboard.press("Escape")
+      await dialog.getByRole("button", { name: "Discard" }).press("Enter")
+      await dialog.waitFor({ state: "detached" })
+    }
+    await cell(page, "DATABASE_URL in Staging", "has a value").first().click()
+    const dialog = page.getByRole("dialog", { name: "DATABASE_URL", exact: true })
+    await dialog.getByLabel("New value").fill("typed")
+    await page.keyboard.press("Escape")
+    await question.waitFor()
+    await dialog.getByRole("button", { name: "Discard" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    // Whoever has typed nothing is not asked.
+    await cell(page, "DATABASE_URL in Staging", "has a value").first().click()
+    await dialog.waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+  })
+
+  it("offers an environment that is not of production first", async () => {
+    const page = await open()
+    for (const key of ["c", "v"]) {
+      await page.keyboard.press(key)
+      const dialog = page.getByRole("dialog")
+      await dialog.getByRole("combobox", { name: "Environment" }).getByText("Review apps", { exact: true }).waitFor()
+      await page.keyboard.press("Escape")
+      await dialog.waitFor({ state: "detached" })
+    }
+  })
+
+  it("shows a cell as it is now when somebody writes it meanwhile", async () => {
+    const write = (value: string) => site.call("PATCH", "products/shop/secrets/WATCHED", { values: { staging: value } })
+    await site.call("POST", "products/shop/secrets", { name: "WATCHED", values: { staging: "0wner-wr0te" } })
+    const page = await open()
+    await cell(page, "WATCHED in Staging", "has a value").click()
+    const dialog = page.getByRole("dialog", { name: "WATCHED", exact: true })
+    await dialog.getByText("version 1 by").waitFor()
+    await dialog.getByRole("button", { name: "Reveal for 30 s" }).click()
+    await dialog.getByText("0wner-wr0te", { exact: true }).waitFor()
+    await write("4nn-wr0te")
+    await dialog.getByText("version 2 by").waitFor()
+    await dialog.getByRole("button", { name: "Reveal for 30 s" }).waitFor()
+    expect(await holds(page, "0wner-wr0te")).toBe(false)
+    await dialog.getByRole("button", { name: "Restore version 1" }).waitFor()
+    expect(await dialog.getByRole("button", { name: "Restore version 2" }).count()).toBe(0)
+    await dialog.getByRole("button", { name: "Reveal for 30 s" }).click()
+    await dialog.getByText("4nn-wr0te", { exact: true }).waitFor()
+  })
+
   it("takes a pasted .env file, a difference first", async () => {
     const page = await open()
     await page.keyboard.press("v")
@@ -148,17 +219,18 @@ describe("The vault", () => {
     await dialog
       .getByLabel("Contents of the file")
       .fill(
-        "SESSION_SECRET=\"staging value of SESSION_SECRET\"\nSMTP_PASSWORD=changed\nexport NEW_NAME='new' # comment\n"
+        "SESSION_SECRET=\"staging value of SESSION_SECRET\"\nSMTP_PASSWORD=changed\nexport NEW_NAME='new' # comment\nNODE_OPTIONS=--inspect\n"
       )
     await dialog.getByRole("button", { name: "Show the difference" }).click()
     const lines = dialog.getByRole("list", { name: "What would change" }).getByRole("listitem")
     await lines.first().waitFor()
     expect(await lines.allInnerTexts().then((texts) => texts.map((text) => text.replaceAll(/\s+/g, " ")))).toEqual([
+      expect.stringMatching(/NODE_OPTIONS .*changes which code/),
       expect.stringContaining("NEW_NAME"),
       expect.stringContaining("SMTP_PASSWORD"),
       expect.stringContaining("SESSION_SECRET")
     ])
-    await dialog.getByText(/: 1 added, 1 changed, 1 the same/).waitFor()
+    await dialog.getByText(/: 1 added, 1 changed, 1 the same, 1 refused/).waitFor()
     await dialog.getByRole("button", { name: "Write 2 secrets" }).click()
     await dialog.waitFor({ state: "detached" })
     await cell(page, "NEW_NAME in Staging", "has a value").waitFor()
@@ -271,6 +343,28 @@ describe("The vault", () => {
     await production.getByText("v4").waitFor()
     const audit = page.getByRole("region", { name: "Who read and wrote it" })
     await audit.getByText("wrote").nth(2).waitFor()
+  })
+
+  it("clears a value when that is confirmed, and restores it", async () => {
+    await site.call("POST", "products/shop/secrets", { name: "CLEARED", values: { staging: "kept" } })
+    const page = await open()
+    await cell(page, "CLEARED in Staging", "has a value").click()
+    await page
+      .getByRole("dialog", { name: "CLEARED", exact: true })
+      .getByRole("button", { name: "Clear value" })
+      .click()
+    const sure = page.getByRole("dialog", { name: "Clear CLEARED in Staging?" })
+    await sure.getByText("you can restore this one at any time").waitFor()
+    await page.keyboard.press("Escape")
+    await sure.waitFor({ state: "detached" })
+    await page
+      .getByRole("dialog", { name: "CLEARED", exact: true })
+      .getByRole("button", { name: "Clear value" })
+      .click()
+    await sure.getByRole("button", { name: "Clear value" }).press("Enter")
+    await cell(page, "CLEARED in Staging", "was cleared").click()
+    await page.getByRole("button", { name: "Restore version 1" }).click()
+    await cell(page, "CLEARED in Staging", "has a value").waitFor()
   })
 
   it("leaves no value in the profile of the browser", async () => {

@@ -1,17 +1,36 @@
+import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Effect, Exit, Scope } from "effect"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { freePort } from "../../../server/src/cli/FreePort.ts"
 import { startChromium } from "../../../server/test/support/Chromium.ts"
+import { makeEmptyDatabase } from "../../../server/test/support/Databases.ts"
 import { type ServerProcess, startServer } from "../../../server/test/support/ServerProcess.ts"
 
-/** A real server on its embedded database, with its website, and browsers that visit it. */
+/** A real server with its website, and browsers that visit it: on its embedded database, or with `TEST_SITES=PostgreSQL` on that. */
+
+/** What the server is told of its database, which goes with the scope. */
+const databaseOf = async (scope: Scope.Scope): Promise<Readonly<Record<string, string>>> =>
+  process.env["TEST_SITES"] === "PostgreSQL"
+    ? {
+        DATABASE_URL: (await Effect.runPromise(Scope.provide(makeEmptyDatabase, scope))).url,
+        VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`
+      }
+    : {}
 
 export interface Site {
   readonly origin: string
-  readonly server: ServerProcess
-  /** The owner's key, and the workspace `main`. */
+  /** Kills the server, as `kill -9` does. */
+  readonly kill: () => Promise<void>
+  /** Starts it again, with the same data at the same address. */
+  readonly revive: () => Promise<void>
+  /** What the server has printed. */
+  readonly output: () => string
+  /** The owner's. */
+  readonly key: string
+  /** With the owner's key, in the workspace `main`. */
   readonly call: Call
   readonly browser: Browser
   /** A page of a browser of its own, in which the owner is signed in. */
@@ -82,6 +101,18 @@ export const openScreen = async (site: Site, path: string, page?: Page): Promise
   return shown
 }
 
+/** That the page follows what others do. */
+export const isLive = (page: Page) =>
+  page.getByRole("navigation", { name: "Workspace" }).getByText("Live", { exact: true }).waitFor()
+
+/** That the page has loaded what it may need next, too. */
+export const atRest = async (page: Page) => {
+  await page.waitForFunction(() =>
+    performance.getEntriesByType("resource").some(({ name }) => name.includes("/SessionOver-"))
+  )
+  await page.waitForLoadState("networkidle")
+}
+
 const moment = () => new Promise((resolve) => setTimeout(resolve, 100))
 
 /** Waits until the website is built. */
@@ -113,14 +144,17 @@ const contextOf = (
 export const startSite = async (environment: Readonly<Record<string, string>> = {}): Promise<Site> => {
   const directory = mkdtempSync(join(tmpdir(), "delivery-website-"))
   const port = await freePort()
+  const scope = Scope.makeUnsafe()
   const origin = `http://localhost:${port}`
-  const server = await startServer({
+  const settings = {
     DATA_DIR: directory,
     PORT: String(port),
     BASE_URL: origin,
     WEBSITE: "true",
+    ...(await databaseOf(scope)),
     ...environment
-  })
+  }
+  let server = await startServer(settings)
   const browser = await startChromium()
   const { key, link } = await printed(server)
   await built(origin)
@@ -148,7 +182,13 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
   await first.context().close()
   return {
     origin,
-    server,
+    key,
+    output: () => server.output(),
+    kill: async () => void (await server.end("SIGKILL")),
+    revive: async () => {
+      server = await startServer(settings)
+      await built(origin)
+    },
     call: callWith(origin, key),
     browser,
     problems,
@@ -162,6 +202,7 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
       for (const context of opened) await context.close()
       await browser.close()
       await server.end("SIGTERM")
+      await Effect.runPromise(Scope.close(scope, Exit.void))
       rmSync(directory, { recursive: true, force: true })
     }
   }

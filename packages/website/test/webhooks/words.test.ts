@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest"
-import { attemptText, hostOf, kindsOf, kindsText } from "../../src/webhooks/words.ts"
+import { areNamed, attemptText, hostOf, kindsOf, kindsText } from "../../src/webhooks/words.ts"
 
 describe("Webhooks in words", () => {
   it("say what is sent", () => {
     expect(kindsText({ kinds: null, team: null })).toBe("all events")
     expect(kindsText({ kinds: ["run_finished"], team: null })).toBe("run_finished")
     expect(kindsText({ kinds: ["a", "b", "c", "d"], team: null })).toBe("4\u00a0kinds")
+    expect([areNamed(["a", "b", "c"]), areNamed(["a", "b", "c", "d"])]).toEqual([true, false])
   })
 
   it("read kinds as they are typed, each once", () => {

@@ -1,0 +1,37 @@
+import type { PromiseClient } from "@delivery/client"
+import { isNamed } from "@delivery/domain/Named"
+import type { Settings } from "./Settings.ts"
+import { shellWord } from "./Shell.ts"
+
+/** A run needs a product, an environment, and a deployment of the one in the other, which people make once. */
+
+/** The command that makes what a path lists. */
+const making = ({ url, workspace }: Settings, path: string, body: object): string => {
+  const address = `${url.replace(/\/+$/, "")}/v1/workspaces/${encodeURIComponent(workspace)}/${path}`
+  return `\`curl --json ${shellWord(JSON.stringify(body))} -H "Authorization: Bearer $DELIVERY_API_KEY" ${shellWord(address)}\``
+}
+
+/** What of the place of a run is missing, in sentences with the command that makes it; undefined where the service does not say. */
+export const missingPlace = async (
+  client: PromiseClient,
+  settings: Settings,
+  signal: AbortSignal | undefined
+): Promise<string | undefined> => {
+  const { baseUrl, environment, product, workspace: slug } = settings
+  const query = { archived: "include" } as const
+  const [products, environments] = await Promise.all([
+    client.safe.products.list({ params: { slug }, query }, { signal }),
+    client.safe.environments.list({ params: { slug }, query }, { signal })
+  ])
+  if (!products.ok || !environments.ok) return undefined
+  if (!products.value.products.some((one) => isNamed(one, product))) {
+    const body = { slug: product, name: product, type: "website" }
+    return `There is no product "${product}" in the workspace ${slug}. An admin makes it with ${making(settings, "products", body)}.`
+  }
+  if (!environments.value.environments.some((one) => isNamed(one, environment))) {
+    const body = { slug: environment, name: environment, class: "non-production" }
+    return `There is no environment "${environment}" in the workspace ${slug}. An admin makes it with ${making(settings, "environments", body)}.`
+  }
+  const body = { product, environment, baseUrl: baseUrl ?? "https://ADDRESS" }
+  return `The product "${product}" has no deployment in "${environment}". A member makes it with ${making(settings, "deployments", body)}.`
+}

@@ -1,0 +1,42 @@
+import { checkOptions, isRequired, readSettings } from "@delivery/publishing"
+import { assert, it } from "vitest"
+
+const complete = { url: "https://delivery.example.com", apiKey: "ctk_x", workspace: "main", product: "shop" }
+
+it("an option that no reporter has is refused, with the one that may be meant", () => {
+  assert.throws(
+    () => checkOptions({ ...complete, enviroment: "staging" }),
+    /^Delivery: The reporter knows no option "enviroment"\. Did you mean environment\? It takes url, apiKey, /
+  )
+  assert.throws(() => checkOptions({ baseURL: "https://shop.example.com" }), /Did you mean baseUrl\?/)
+  assert.throws(() => checkOptions({ token: "" }), /knows no option "token"/)
+  assert.doesNotThrow(() => checkOptions({ ...complete, required: true, cleanup: undefined }))
+})
+
+it("whether publishing is required is said by the usual words, and refused by others", () => {
+  const said = (word: string) => isRequired({}, { DELIVERY_REQUIRED: word })
+  for (const word of ["1", "true", "TRUE", " yes ", "On"]) assert.isTrue(said(word), word)
+  for (const word of ["", " ", "0", "false", "No", "off"]) assert.isFalse(said(word), word)
+  assert.isFalse(isRequired({}, {}))
+  assert.isFalse(isRequired({ required: false }, { DELIVERY_REQUIRED: "maybe" }))
+  for (const word of ["maybe", "constructor"]) {
+    assert.throws(
+      () => said(word),
+      `Delivery: DELIVERY_REQUIRED is "${word}". Expected one of 0, 1, true, yes, on, false, no, off.`
+    )
+  }
+})
+
+it("settings that are wrong leave what results can be kept with, and those that are missing leave nothing", () => {
+  const all = { ...complete, environment: "staging" }
+  assert.notProperty(readSettings(all, {}), "problem")
+  const wrong = readSettings({ ...all, url: "https://delivery.example.com/v1", baseUrl: "shop.example.com" }, {})
+  assert.deepInclude(wrong, {
+    problem: "url is not an absolute http(s) URL, without user, query and /v1; baseUrl is not an http(s) URL"
+  })
+  assert.deepInclude("rest" in wrong ? wrong.rest : {}, { product: "shop", environment: "staging", baseUrl: undefined })
+  assert.deepStrictEqual(readSettings(complete, {}), {
+    problem: "settings are missing: environment (or DELIVERY_ENVIRONMENT)",
+    rest: undefined
+  })
+})

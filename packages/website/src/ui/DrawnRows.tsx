@@ -1,0 +1,59 @@
+import { type ReactNode, type RefObject, Suspense } from "react"
+import { later } from "./later.tsx"
+
+/** Rows of one height: a few are drawn as they are; of many those in view, by a part that is loaded then. */
+
+const VirtualRows = later(() => import("./VirtualRows.tsx"))
+
+/** As many as fill a large screen. */
+const fewRows = 60
+
+export interface RowsProps {
+  readonly count: number
+  readonly keyOf: (index: number) => string
+  readonly row: (index: number) => ReactNode
+  /** The roles of a list unless told. */
+  readonly rowRole?: "listitem" | "row"
+  /** What scrolls. */
+  readonly scroller: () => HTMLElement | null
+  /** Set to what brings a row into view. */
+  readonly reveal: RefObject<(index: number) => void>
+  readonly rowClass?: string
+  readonly rowStyle?: Readonly<Record<string, string>>
+  /** Called when the last rows are near. */
+  readonly onNearEnd?: (() => void) | undefined
+}
+
+const PlainRows = ({
+  count,
+  keyOf,
+  reveal,
+  row,
+  rowClass = "",
+  rowRole = "listitem",
+  rowStyle,
+  scroller
+}: RowsProps) => {
+  reveal.current = (index) => scroller()?.querySelector(`[data-row="${index}"]`)?.scrollIntoView({ block: "nearest" })
+  return Array.from({ length: Math.min(count, fewRows) }, (_, index) => (
+    <div
+      aria-rowindex={rowRole === "row" ? index + 2 : undefined}
+      className={rowClass}
+      data-row={index}
+      key={keyOf(index)}
+      role={rowRole}
+      style={rowStyle}
+    >
+      {row(index)}
+    </div>
+  ))
+}
+
+export const DrawnRows = (props: RowsProps) =>
+  props.count <= fewRows ? (
+    <PlainRows {...props} />
+  ) : (
+    <Suspense fallback={<PlainRows {...props} />}>
+      <VirtualRows {...props} />
+    </Suspense>
+  )

@@ -1,0 +1,45 @@
+import { lazy, type LazyExoticComponent, type ReactNode } from "react"
+
+/**
+ * Parts of a page that are not needed to show it. They are loaded once it has come to rest, or when they are shown before
+ * that: a dialog then opens at once, also without a network.
+ */
+
+const waiting: Array<() => Promise<unknown>> = []
+let isAtRest = false
+
+/** Browsers remember of a module that it could not be loaded. So without a network nothing is asked for. */
+const online = (): Promise<unknown> =>
+  navigator.onLine ? Promise.resolve() : new Promise((resolve) => addEventListener("online", resolve, { once: true }))
+
+/** In place of a part that could not be loaded: what stands around it, and was typed there, stays. */
+const Unloaded = () => (
+  <p className="bg-warning-soft text-warning fixed bottom-3 left-3 z-50 rounded-md px-3 py-2" role="alert">
+    A part of this page could not be loaded. Load the page again when the server answers.
+  </p>
+)
+
+type Component<Props> = (props: Props) => ReactNode
+
+type Later<Props> = LazyExoticComponent<Component<Props>> & {
+  /** Asked by the router, before it shows a screen. */
+  readonly preload: () => Promise<void>
+}
+
+/** What a module exports by default. */
+export const later = <Props,>(load: () => Promise<{ readonly default: Component<Props> }>): Later<Props> => {
+  let loading: ReturnType<typeof load> | undefined
+  const loadOnce = () =>
+    (loading ??= online()
+      .then(load)
+      .catch(() => ({ default: Unloaded })))
+  if (isAtRest) setTimeout(loadOnce)
+  else waiting.push(loadOnce)
+  return Object.assign(lazy(loadOnce), { preload: async () => void (await loadOnce()) })
+}
+
+/** The page is shown, and has time for what may be needed next. */
+export const loadWaiting = (): void => {
+  isAtRest = true
+  for (const load of waiting.splice(0)) void load()
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed } from "../support/Seed.ts"
+import { atRest, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** The server is killed while somebody types, and comes back: what they typed is still there, and is stored once. */
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite({ WEBHOOK_PRIVATE: "true" })
+  await seed(site.call)
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const valueOf = async (name: string) => {
+  const { environments } = await site.call<{
+    environments: ReadonlyArray<{ environment: { slug: string }; value: string; version: number }>
+  }>("GET", `products/shop/secrets/${name}`)
+  return environments.find(({ environment }) => environment.slug === "staging")?.value
+}
+
+/** A screen that is live, with all that it may need. */
+const open = async (path: string) => {
+  const page = await openScreen(site, path)
+  await isLive(page)
+  await atRest(page)
+  return page
+}
+
+describe("A server that is killed", () => {
+  it("loses nothing of a value that is typed", async () => {
+    const page = await open("vault")
+    await page.getByRole("gridcell", { name: "DATABASE_URL in Staging has a value" }).nth(1).click()
+    const field = page.getByRole("dialog").getByLabel("New value")
+    await field.pressSequentially("postgres://shop:")
+    await site.kill()
+    await field.pressSequentially("typed@db/shop")
+    await page.getByRole("button", { name: "Set value" }).click()
+    await page
+      .getByText(/was not answered/)
+      .first()
+      .waitFor()
+    expect(await field.inputValue()).toBe("postgres://shop:typed@db/shop")
+    await site.revive()
+    await page.getByRole("button", { name: "Set value" }).click()
+    await page.getByText("DATABASE_URL in Staging is written").first().waitFor()
+    await isLive(page)
+    expect(await valueOf("DATABASE_URL")).toBe("postgres://shop:typed@db/shop")
+  })
+
+  it("loses nothing of a file that is pasted, between what is typed, compared and written", async () => {
+    const page = await open("vault?product=shop")
+    await page.getByRole("button", { name: "Paste .env" }).click()
+    await page.getByRole("combobox", { name: "Environment" }).click()
+    await page.getByRole("option", { name: "Staging" }).click()
+    const file = page.getByLabel("Contents of the file")
+    await file.fill("PASTED_ONE=1\n")
+    await site.kill()
+    await file.press("End")
+    await file.pressSequentially("PASTED_TWO=2")
+    await site.revive()
+    await page.getByRole("button", { name: "Show the difference" }).click()
+    await page.getByRole("button", { name: "Write 2 secrets" }).waitFor()
+    await site.kill()
+    await page.getByRole("button", { name: "Write 2 secrets" }).click()
+    await page.getByRole("alert").getByText("These were not written").waitFor()
+    await site.revive()
+    expect(await file.inputValue()).toContain("PASTED_ONE=1")
+    await page.getByRole("button", { name: "Show the difference" }).click()
+    await page.getByRole("button", { name: "Write 2 secrets" }).click()
+    await page.getByText("2 secrets written to Shop in Staging").first().waitFor()
+    expect([await valueOf("PASTED_ONE"), await valueOf("PASTED_TWO")]).toEqual(["1", "2"])
+  })
+
+  it("leaves a page that lacks a part as it is", async () => {
+    const page = await site.signIn()
+    // Nothing is loaded but what shows the page.
+    await page.clock.install()
+    await openScreen(site, "settings", page)
+    await isLive(page)
+    await page.getByLabel("Name").fill("Typed")
+    await site.kill()
+    await page.clock.runFor(5_000)
+    await page.getByText("A part of this page could not be loaded").first().waitFor()
+    expect(await page.getByLabel("Name").inputValue()).toBe("Typed")
+    await site.revive()
+  })
+
+  it("loses nothing of a form, and makes one thing of it", async () => {
+    const page = await open("webhooks")
+    await page.getByRole("button", { name: "New webhook" }).click()
+    await page.getByLabel("Address").fill("http://127.0.0.1:9/")
+    await page.getByRole("button", { name: "run_finished" }).click()
+    await site.kill()
+    await page.getByLabel("Address").press("End")
+    await page.getByLabel("Address").pressSequentially("hook")
+    await page.getByRole("button", { name: "Make the webhook" }).click()
+    await page
+      .getByRole("dialog")
+      .getByText(/was not answered/)
+      .waitFor()
+    await site.revive()
+    expect(await page.getByLabel("Address").inputValue()).toBe("http://127.0.0.1:9/hook")
+    expect(await page.getByLabel("Kinds of events").inputValue()).toBe("run_finished")
+    await page.getByRole("button", { name: "Make the webhook" }).click()
+    await page.getByRole("dialog", { name: "The secret of your webhook" }).waitFor()
+    const { webhooks } = await site.call<{ webhooks: ReadonlyArray<{ url: string }> }>("GET", "webhooks")
+    expect(webhooks.map(({ url }) => url)).toEqual(["http://127.0.0.1:9/hook"])
+  })
+})
