@@ -130,8 +130,7 @@ export const AgentTools = Toolkit.make(
   }),
   tool("list_tickets", {
     title: "List tickets",
-    description:
-      "Tickets that you see, in board order, without plans; with q, the 100 that the search finds, best first.",
+    description: "Tickets that you see, in board order, without plans.",
     parameters: Schema.Struct(ticketQuery),
     success: Schema.Struct({ tickets: Schema.Array(QuotedTicketSummary) }),
     hints: reads

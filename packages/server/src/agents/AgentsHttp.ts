@@ -93,12 +93,10 @@ export const layer = Layer.mergeAll(
   ),
 
   handlersOf(DeliveryApi, "notifications", (handlers) =>
-    Effect.map(Messages, ({ mark, notifications, read }) =>
+    Effect.map(Messages, ({ notifications, read }) =>
       handlers
         .handle("list", () => Effect.map(notifications, (notifications) => ({ notifications })))
         .handle("read", () => Effect.map(read, (read) => ({ read })))
-        .handle("markRead", ({ params }) => mark(params.notification, "read"))
-        .handle("markUnread", ({ params }) => mark(params.notification, "unread"))
     )
   )
 )

@@ -25,9 +25,8 @@ import { teamMembers, teams } from "./TeamsRepo.ts"
 import * as TeamsSql from "./TeamsSql.ts"
 import { Tickets } from "./Tickets.ts"
 import * as TicketsHttp from "./TicketsHttp.ts"
-import * as TicketWording from "./TicketWording.ts"
 import * as TicketsMemory from "./TicketsMemory.ts"
-import { ticketIdentifiers, tickets, ticketTags, ticketWords, unwordedTickets } from "./TicketsRepo.ts"
+import { ticketIdentifiers, tickets, ticketTags } from "./TicketsRepo.ts"
 import * as TicketsSql from "./TicketsSql.ts"
 import * as StatusTemplate from "./StatusTemplate.ts"
 import { TicketStatuses } from "./TicketStatuses.ts"
@@ -53,8 +52,6 @@ export const tables = [
   tickets,
   ticketIdentifiers,
   ticketTags,
-  ticketWords,
-  unwordedTickets,
   comments,
   commentMentions,
   tags
@@ -96,8 +93,7 @@ export const layer = Layer.mergeAll(
   Projects.layer,
   Milestones.layer,
   Views.layer,
-  Tags.layer,
-  TicketWording.layer
+  Tags.layer
 ).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]))
 
 export const layerHttp = Layer.mergeAll(PlanningHttp.layer, TicketsHttp.layer)
