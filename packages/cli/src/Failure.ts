@@ -59,6 +59,12 @@ export const callFailure =
       )
     }
     if (tag === "HttpClientError" || tag === "SchemaError") {
+      const called = callOf(error)
+      // Nothing was sent: what was to be sent can be none.
+      if (called === undefined) return Failure.usage(/[.!?]$/.test(message) ? message : `${message}.`)
+      if (called.status !== undefined && called.status >= 500) {
+        return Failure.unreachable(`${url} cannot be reached: something on the way answered ${called.status}.`)
+      }
       return Failure.unreachable(`${url} is not a Delivery service of this version: ${message}`)
     }
     if (tag === "NotFound" && message.startsWith(noSuchPath)) return Failure.usage(`${message} ${pathAdvice(url)}`)
@@ -85,6 +91,10 @@ const noAnswerTo = (url: string, error: unknown): string | undefined => {
   const { description } = error.reason as { readonly description?: string }
   return `${url} cannot be reached: ${description ?? noAnswerReason(error)}.`
 }
+
+/** What the typed client notes of the request behind an error; undefined where none was sent. */
+const callOf = (error: unknown): { readonly status?: number } | undefined =>
+  (error as { readonly call?: { readonly status?: number } }).call
 
 const describe = (error: unknown): { readonly _tag: string; readonly message: string } => {
   if (!(error instanceof Error)) return { _tag: "", message: String(error) }

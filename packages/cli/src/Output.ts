@@ -1,6 +1,7 @@
 import { printable } from "@delivery/domain/CommandLine"
-import { Console, Effect } from "effect"
+import { Console, Effect, Stdio, Stream } from "effect"
 import { stripVTControlCharacters, styleText } from "node:util"
+import { Failure } from "./Failure.ts"
 import { Json } from "./Settings.ts"
 
 /** What commands print: JSON where it was asked for, else text for people. */
@@ -41,10 +42,22 @@ const jsonOf = (value: unknown): string =>
     Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
   )
 
+/** Writes text to standard output, byte for byte. A reader that has gone has read enough; what else cannot be written is a failure. */
+export const write = Effect.fnUntraced(function* (text: string) {
+  const stdio = yield* Stdio.Stdio
+  yield* Stream.run(Stream.make(text), stdio.stdout({ endOnDone: false })).pipe(
+    Effect.catch((error) =>
+      String(error.reason.cause).includes("EPIPE")
+        ? Effect.void
+        : Effect.fail(new Failure({ message: "Standard output cannot be written." }))
+    )
+  )
+})
+
 /** Prints the value as JSON with `--json`, else the text. An empty text prints nothing. */
 export const print = Effect.fnUntraced(function* (value: unknown, text: string) {
-  if (yield* Json) yield* Console.log(jsonOf(value))
-  else if (text !== "") yield* Console.log(text)
+  const shown = (yield* Json) ? jsonOf(value) : text
+  if (shown !== "") yield* write(`${shown}\n`)
 })
 
 /** Writes a line to standard error, outside of effects. */

@@ -3,14 +3,14 @@ import { isNamed } from "@delivery/domain/Named"
 import { compare } from "@delivery/domain/Order"
 import { readDotEnv } from "@delivery/domain/vault/DotEnv"
 import { changesProcesses } from "@delivery/domain/vault/ProcessNames"
-import { Cause, Effect, Option, Redacted, Stdio, Stream } from "effect"
+import { Cause, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
 import { envFile, isShellName } from "./EnvFile.ts"
 import { exitCodeOf, Failure } from "./Failure.ts"
 import { textOr } from "./Flags.ts"
 import { confirmed, secretInput, textFile } from "./Input.ts"
-import { note, oneLine, print, table } from "./Output.ts"
+import { note, oneLine, print, table, write } from "./Output.ts"
 import { run } from "./SecretsRun.ts"
 import { type Connection, connectionFlags, Json } from "./Settings.ts"
 
@@ -54,14 +54,7 @@ const inEnvironment = ({ environments }: RevealedSecret, named: string) =>
   environments.find(({ environment }) => isNamed(environment, named))
 
 /** Bytes as they are; a terminal gets a line end after them. */
-const write = Effect.fnUntraced(function* (text: string) {
-  const stdio = yield* Stdio.Stdio
-  const shown = process.stdout.isTTY ? `${text}\n` : text
-  yield* Effect.mapError(
-    Stream.run(Stream.make(shown), stdio.stdout()),
-    () => new Failure({ message: "Standard output cannot be written." })
-  )
-})
+const writeBytes = (text: string) => write(process.stdout.isTTY ? `${text}\n` : text)
 
 const get = Command.make(
   "get",
@@ -84,7 +77,7 @@ const get = Command.make(
     }
     const value = Redacted.value(found.value)
     if (yield* Json) yield* print({ name, version: found.version, value }, "")
-    else yield* write(value)
+    else yield* writeBytes(value)
   })
 ).pipe(Command.withDescription("Print a value, to the byte. Values of production are never given out"))
 
@@ -287,7 +280,7 @@ const exportFile = Command.make(
         message: `Nothing is exported: a file cannot have these names or values: ${exported.names.map(oneLine).join(", ")}. --json has all.`
       })
     }
-    yield* write(exported.text)
+    yield* writeBytes(exported.text)
   })
 ).pipe(Command.withDescription("Print the values of an environment as a file that sh, Compose and Node read"))
 

@@ -54,6 +54,35 @@ describe("delivery, set up in a wrong way", () => {
     }
   })
 
+  it("says what is wrong with what was never sent, and that something on the way answered", async () => {
+    const secret = ["secrets", "set", "LD_PRELOAD", "--product", "shop", "--environment", "staging"]
+    const ended = await service.home().delivery(secret, { env: { DELIVERY_API_KEY: apiKey }, input: "evil.so" })
+    assert.deepStrictEqual(
+      [ended.code, ended.err],
+      [2, "Expected a name other than of a variable that changes which code a process runs.\n"]
+    )
+    const gateway = createServer((request, answer) => {
+      request.resume()
+      answer.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>")
+    }).listen(0, "127.0.0.1")
+    service.afterwards(() => gateway.close())
+    await once(gateway, "listening")
+    const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
+    assert.deepStrictEqual(await said(["runs", "list", "--url", url]), [
+      4,
+      `${url} cannot be reached: something on the way answered 502.\n`
+    ])
+  })
+
+  it("fails where its output cannot be written", async () => {
+    const full = openSync("/dev/full", "w")
+    service.afterwards(() => closeSync(full))
+    for (const args of [["runs", "list"], ["runs", "list", "--json"]]) {
+      const ended = await service.home().delivery(args, { env: { DELIVERY_API_KEY: apiKey }, output: full })
+      assert.deepStrictEqual([ended.code, ended.err], [1, "Standard output cannot be written.\n"], args.join(" "))
+    }
+  })
+
   it("prints what a service says without obeying it", async () => {
     const hostile = createServer((request, answer) => {
       const message = "bad \u001b]0;OWNED\u0007\u001b[2J\u202E\u009b31m"

@@ -148,6 +148,7 @@ export const routes = {
     create: "POST /v1/workspaces/:slug/tickets",
     get: "GET /v1/workspaces/:slug/tickets/:ticket",
     update: "PATCH /v1/workspaces/:slug/tickets/:ticket",
+    updateMany: "POST /v1/workspaces/:slug/tickets/batch",
     delete: "DELETE /v1/workspaces/:slug/tickets/:ticket",
     reorder: "POST /v1/workspaces/:slug/tickets/:ticket/reorder"
   },
@@ -202,7 +203,9 @@ export const routes = {
   },
   notifications: {
     list: "GET /v1/workspaces/:slug/notifications",
-    read: "POST /v1/workspaces/:slug/notifications/read"
+    read: "POST /v1/workspaces/:slug/notifications/read",
+    markRead: "POST /v1/workspaces/:slug/notifications/:notification/read",
+    markUnread: "POST /v1/workspaces/:slug/notifications/:notification/unread"
   },
   tags: {
     list: "GET /v1/workspaces/:slug/tags",

@@ -111,6 +111,9 @@ export const withoutTokens = (text: string): string => {
   return "***"
 }
 
+/** In lower case, wherever a letter stands: a sigma at the end of a word has a lower case of its own. */
+export const foldCase = (text: string): string => text.toLowerCase().replaceAll("ς", "σ")
+
 /** The form in which names are compared that may not differ in case alone. */
 export const nameKey = (name: string): string => name.normalize("NFC").toLowerCase()
 

@@ -26,7 +26,7 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       doc(
         "read",
         "List tickets as an agent",
-        `Lists tickets, as people list them. \`owner=me\` means the agent and its person. ${seen}`
+        `Lists tickets, or searches them with \`q\`, as people do. \`owner=me\` means the agent and its person. ${seen}`
       )
     ),
     HttpApiEndpoint.post("createTicket", "/agent/v1/tickets", {

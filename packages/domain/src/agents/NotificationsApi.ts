@@ -1,11 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
+import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { Notification } from "./Notification.ts"
 
 const path = `${workspacePath}/notifications` as const
+const one = `${path}/:notification` as const
+const params = { slug: WorkspaceRef, notification: PathRef.annotate({ description: "The id of the notification." }) }
 
 /** The notifications of a member (docs/contract.md, Notifications). */
 export class NotificationsApi extends HttpApiGroup.make("notifications")
@@ -39,6 +41,24 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         "write",
         "Mark notifications read",
         "Marks all your unread notifications as read. Those about tickets that you can no longer see stay unread. Any role may call this."
+      )
+    ),
+    HttpApiEndpoint.post("markRead", `${one}/read`, { params, success: Notification, error: NotFound }).annotateMerge(
+      doc(
+        "write",
+        "Mark a notification read",
+        "Marks one of your notifications as read. One that is read stays as it is. Returns 404 if it is not yours, or if it is about a ticket that you can no longer see; an account API key has none. Any role may call this."
+      )
+    ),
+    HttpApiEndpoint.post("markUnread", `${one}/unread`, {
+      params,
+      success: Notification,
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "write",
+        "Mark a notification unread",
+        "Marks one of your notifications as unread. One that is unread stays as it is. Returns 404 as marking it read does. Any role may call this."
       )
     )
   )

@@ -4,7 +4,7 @@ import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, PersonId, ProjectId, TagId, TeamId, TicketId, TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { maxNumber } from "../Numbers.ts"
-import { Name, Ref, Text, undocumented } from "../Text.ts"
+import { Name, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
@@ -245,6 +245,9 @@ const fields = {
   )
 }
 
+/** How many tickets one call changes. */
+export const maxBatch = 100
+
 const needsProject = { path: ["milestone"], issue: "A milestone needs a project" }
 
 export const CreateTicket = Body({
@@ -295,6 +298,89 @@ export const UpdateTicket = Body({
     examples: [{ status: "0197a1b2-0000-7000-8000-000000000e11", plan: "1. Add the form\n2. Call the bank" }]
   })
 export type UpdateTicket = typeof UpdateTicket.Type
+
+const TagRefs = Schema.Array(Ref).check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
+
+/** The changes of `UpdateTicket` that mean the same for many tickets; statuses also by category, tags one by one. */
+export const TicketChanges = Schema.Struct({
+  team: UpdateTicket.fields.team,
+  status: fields.status,
+  category: Schema.optionalKey(
+    OneOf(StatusCategory.literals).annotate({
+      description: "The first status of this category in the team of each ticket, in place of `status`."
+    })
+  ),
+  owner: fields.owner,
+  project: fields.project,
+  milestone: fields.milestone,
+  addTags: Schema.optionalKey(TagRefs.annotate({ description: "Tags to add, by id." })),
+  removeTags: Schema.optionalKey(
+    TagRefs.annotate({ description: "Tags to remove, by id. A ticket that does not have one stays as it is." })
+  )
+})
+  .check(
+    Schema.makeFilter(
+      ({ addTags, category, milestone, project, removeTags, status }) => {
+        if ((milestone ?? null) !== null && project === null) return needsProject
+        if (status !== undefined && category !== undefined) {
+          return { path: ["category"], issue: "Expected `status` or `category`, not both" }
+        }
+        return addTags?.some((tag) => removeTags?.includes(tag)) === true
+          ? { path: ["removeTags"], issue: "Expected tags that are not in `addTags`" }
+          : true
+      },
+      { toJsonSchema: undocumented }
+    )
+  )
+  .annotate({
+    identifier: "TicketChanges",
+    description: "The changes of each ticket, which mean what they mean for one ticket. `null` clears a field."
+  })
+export type TicketChanges = typeof TicketChanges.Type
+
+export const UpdateTickets = Body({
+  tickets: Schema.Array(Ref)
+    .check(
+      Schema.isMinLength(1, { message: "Expected at least 1 ticket" }),
+      Schema.isMaxLength(maxBatch, { message: `Expected at most ${maxBatch} tickets` }),
+      Schema.makeFilter<ReadonlyArray<string>>(
+        (refs) => new Set(refs.map((ref) => ref.toUpperCase())).size === refs.length || "Expected each ticket once",
+        { toJsonSchema: undocumented }
+      )
+    )
+    .annotate({ description: "The tickets, by identifier or id, each once." }),
+  changes: TicketChanges
+}).annotate({
+  identifier: "UpdateTickets",
+  description: "The tickets to change, and the changes of each.",
+  examples: [{ tickets: ["ENG-12", "OPS-3"], changes: { category: "started", owner: "ana@example.com" } }]
+})
+export type UpdateTickets = typeof UpdateTickets.Type
+
+const ticketOfResult = Schema.String.annotate({ description: "The ticket as it was sent." })
+
+/** What became of one of many tickets. */
+export const UpdatedTicket = Schema.Union([
+  Schema.Struct({ ticket: ticketOfResult, ok: Schema.Literal(true), value: TicketSummary }).annotate({
+    title: "changed"
+  }),
+  Schema.Struct({
+    ticket: ticketOfResult,
+    ok: Schema.Literal(false),
+    error: Schema.Struct({
+      _tag: Schema.Literals(["InvalidInput", "NotFound", "Conflict"]),
+      message: Schema.String,
+      reason: Schema.optionalKey(Schema.String)
+    }).annotate({ description: "Why this ticket was not changed: the error that changing it alone answers." })
+  }).annotate({ title: "refused" })
+]).annotate({
+  identifier: "UpdatedTicket",
+  description: "What became of one of the tickets: the ticket as lists show it, or why it was not changed.",
+  examples: [
+    { ticket: "OPS-3", ok: false, error: { _tag: "Conflict", message: "The team is archived.", reason: "archived" } }
+  ]
+})
+export type UpdatedTicket = typeof UpdatedTicket.Type
 
 /** The new place of a ticket among those of its team and status. */
 export const ReorderTicket = Place("identifier or id", "ReorderTicket", "ENG-7")

@@ -4,7 +4,16 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { OneOf, Ref } from "../Text.ts"
-import { CreateTicket, ReorderTicket, Ticket, TicketList, UpdateTicket } from "./Ticket.ts"
+import {
+  CreateTicket,
+  ReorderTicket,
+  Ticket,
+  TicketList,
+  UpdatedTicket,
+  UpdateTicket,
+  UpdateTickets
+} from "./Ticket.ts"
+import { TicketQuery } from "./TicketSearch.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
 const path = `${workspacePath}/tickets` as const
@@ -29,6 +38,13 @@ export const ticketReferences = {
 
 /** The filters of the list of tickets. */
 export const ticketQuery = {
+  q: Schema.optionalKey(
+    TicketQuery.annotate({
+      description:
+        "Only tickets that have all of these words, at most 10, in their identifier, title or description: each as the beginning of a word, in any case. The identifier of a ticket, also one that it had in another team, finds that ticket, too. With `q`, the list has at most 100 tickets: first the one that `q` is the identifier of, then those that have all words in identifier and title, then the others; of each the last changed first.",
+      examples: ["pay card"]
+    })
+  ),
   team: Schema.optionalKey(Ref.annotate({ description: "Only tickets of this team, by key.", examples: ["ENG"] })),
   project: Schema.optionalKey(
     Ref.annotate({ description: "Only tickets of this project, by slug.", examples: ["checkout"] })
@@ -60,7 +76,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       doc(
         "read",
         "List tickets",
-        "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. Returns 404 if the team, project or owner of a filter does not exist. Any role may call this."
+        "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. With `q`, it is a search: the 100 best, in an order of its own. Returns 404 if the team, project or owner of a filter does not exist. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -94,6 +110,21 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
         "Update a ticket",
         "Changes the fields that are sent; `null` clears a field.\n\nMoving the ticket to another `team` gives it a new identifier and the last rank there. It gets the first status of the same category unless you send `status`, and loses the tags of the old team unless you send `tags`. Moving it to another `project` takes it out of its milestone unless you send `milestone`.\n\nReturns 400 for a milestone without a project, 409 `archived` if the team of the ticket is archived, and otherwise the same errors as creating a ticket. The owner and the project are checked when they are sent, and when the team changes. Requires the role `member` or higher.",
         { conflicts: ticketReferences }
+      )
+    ),
+    HttpApiEndpoint.post("updateMany", `${path}/batch`, {
+      params: { slug: WorkspaceRef },
+      payload: UpdateTickets,
+      success: Schema.Struct({ results: Schema.Array(UpdatedTicket) }).annotate({
+        identifier: "UpdatedTickets",
+        description: "What became of each ticket, in the order in which they were sent."
+      }),
+      error: [Forbidden, InvalidInput, NotFound]
+    }).annotateMerge(
+      doc(
+        "write",
+        "Update tickets",
+        "Makes the same changes to 1 to 100 tickets, one after the other. Each is changed or refused alone, by the rules and with the errors of updating it alone, and has its own result. `category` stands for the first status of the category in the team of the ticket. Tags are added and removed one by one; a ticket that would have more than 50 is refused.\n\nReturns 400, and changes nothing, if a ticket is named twice. Counts as so many requests for the rate limit. Requires the role `member` or higher."
       )
     ),
     HttpApiEndpoint.delete("delete", one, {

@@ -130,7 +130,8 @@ export const AgentTools = Toolkit.make(
   }),
   tool("list_tickets", {
     title: "List tickets",
-    description: "Tickets that you see, in board order, without plans.",
+    description:
+      "Tickets that you see, in board order, without plans; with q, the 100 that the search finds, best first.",
     parameters: Schema.Struct(ticketQuery),
     success: Schema.Struct({ tickets: Schema.Array(QuotedTicketSummary) }),
     hints: reads

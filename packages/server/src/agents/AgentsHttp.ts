@@ -93,10 +93,12 @@ export const layer = Layer.mergeAll(
   ),
 
   handlersOf(DeliveryApi, "notifications", (handlers) =>
-    Effect.map(Messages, ({ notifications, read }) =>
+    Effect.map(Messages, ({ mark, notifications, read }) =>
       handlers
         .handle("list", () => Effect.map(notifications, (notifications) => ({ notifications })))
         .handle("read", () => Effect.map(read, (read) => ({ read })))
+        .handle("markRead", ({ params }) => mark(params.notification, "read"))
+        .handle("markUnread", ({ params }) => mark(params.notification, "unread"))
     )
   )
 )

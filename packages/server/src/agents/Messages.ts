@@ -81,6 +81,8 @@ export class Messages extends Context.Service<
     readonly notifications: Effect.Effect<ReadonlyArray<Notification>, NotFound, Caller>
     /** Marks the caller's visible unread notifications read, and returns their number. */
     readonly read: Effect.Effect<number, NotFound, Caller>
+    /** Marks one of the caller's visible notifications read or unread. */
+    readonly mark: (notification: string, as: "read" | "unread") => Effect.Effect<Notification, NotFound, Caller>
   }
 >()("@delivery/server/agents/Messages") {
   /** Supplies `WaitingMessages` and planning's `AgentMentions`, too. */
@@ -110,7 +112,8 @@ function* make() {
     decline: decline(dependencies),
     end: end(dependencies),
     notifications: notifications(dependencies),
-    read: readNotifications(dependencies)
+    read: readNotifications(dependencies),
+    mark: markNotification(dependencies)
   })
   return Context.make(Messages, messages).pipe(
     Context.add(WaitingMessages, WaitingMessages.of({ decline: declineWaiting(dependencies) })),
@@ -306,6 +309,15 @@ const readNotifications = ({ repo }: Dependencies) =>
     if (person === undefined) return 0
     return yield* repo.read(viewerOf(access), person.id, timestamp(yield* Clock.currentTimeMillis))
   }).pipe(Effect.withSpan("Messages.read"))
+
+const markNotification = ({ repo }: Dependencies) =>
+  Effect.fn("Messages.mark")(function* (ref: string, as: "read" | "unread") {
+    const access = yield* anyRole
+    const person = personOf(access.principal)
+    const readAt = as === "read" ? timestamp(yield* Clock.currentTimeMillis) : null
+    const marked = person === undefined ? undefined : yield* repo.mark(viewerOf(access), person.id, ref, readAt)
+    return marked ?? (yield* NotFound.of("notification", ref))
+  })
 
 const declineWaiting = (dependencies: Dependencies): WaitingMessages["Service"]["decline"] => {
   const { events, repo } = dependencies

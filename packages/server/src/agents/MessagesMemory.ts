@@ -60,7 +60,8 @@ export const layer = Layer.effect(
         memory.read((database) => database.table(agents).get(id)?.workspaceId === workspaceId),
       findTicket: (viewer, ref) => memory.read((database) => findTicketInMemory(database, viewer, ref)?.id),
       notifications: listNotifications(memory),
-      read: readNotifications(memory)
+      read: readNotifications(memory),
+      mark: markNotification(memory)
     })
   )
 )
@@ -276,14 +277,19 @@ const listNotifications =
         .table(notifications)
         .filter((row) => row.workspaceId === viewer.workspaceId && row.personId === personId)
         .toSorted((a, b) => oldestFirst(b, a))
-        .flatMap(({ createdAt, id, kind, messageId, readAt }): ReadonlyArray<Notification> => {
-          const found = seen.get(messageId)
-          if (found === undefined) return []
-          const { teamId: _, ...message } = found
-          return [{ id, kind, message, readAt, createdAt }]
-        })
+        .flatMap((row) => present(row, seen.get(row.messageId)) ?? [])
         .slice(0, notificationsPageSize)
     })
+
+/** Undefined where the viewer does not see the message. */
+const present = (
+  { createdAt, id, kind, readAt }: NotificationRow,
+  stored: StoredMessage | undefined
+): Notification | undefined => {
+  if (stored === undefined) return undefined
+  const { teamId: _, ...message } = stored
+  return { id, kind, message, readAt, createdAt }
+}
 
 const readNotifications =
   (memory: Memory): MessagesRepo["Service"]["read"] =>
@@ -301,5 +307,20 @@ const readNotifications =
         )
         for (const row of unread) rows.set(row.id, { ...row, readAt: at })
         return unread.length
+      })
+    )
+
+const markNotification =
+  (memory: Memory): MessagesRepo["Service"]["mark"] =>
+  (viewer, personId, id, readAt) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(notifications)
+        const row = rows.get(id)
+        if (row?.workspaceId !== viewer.workspaceId || row.personId !== personId) return undefined
+        const [seen] = select(database, viewer, (message) => message.id === row.messageId)
+        const marked = { ...row, readAt: readAt === null ? null : (row.readAt ?? readAt) }
+        if (seen !== undefined) rows.set(row.id, marked)
+        return present(marked, seen)
       })
     )

@@ -147,5 +147,12 @@ export class MessagesRepo extends Context.Service<
     readonly notifications: (viewer: Viewer, personId: PersonId) => Effect.Effect<ReadonlyArray<Notification>>
     /** Marks the person's unread notifications read, and returns their number. */
     readonly read: (viewer: Viewer, personId: PersonId, at: Timestamp) => Effect.Effect<number>
+    /** Marks a notification of the person read, unless it is, or with null unread. Undefined where there is none. */
+    readonly mark: (
+      viewer: Viewer,
+      personId: PersonId,
+      id: string,
+      readAt: Timestamp | null
+    ) => Effect.Effect<Notification | undefined>
   }
 >()("@delivery/server/agents/MessagesRepo") {}

@@ -44,7 +44,8 @@ export const layer = Layer.effect(
       hasAgent: hasAgent(sql),
       findTicket: findTicket(sql),
       notifications: listNotifications(sql),
-      read: readNotifications(sql)
+      read: readNotifications(sql),
+      mark: markNotification(sql)
     })
   )
 )
@@ -313,11 +314,13 @@ const readNotification = (row: SelectedNotification): Notification => {
   return { id: notificationId, kind, message, readAt: isoOrNull(readAt), createdAt: iso(notifiedAt) }
 }
 
+const notificationColumns = `n.id as "notificationId", n.kind, n.read_at as "readAt", n.created_at as "notifiedAt",
+  ${messageColumns}`
+
 const listNotifications =
   (sql: PgClient.PgClient): MessagesRepo["Service"]["notifications"] =>
   (viewer, personId) =>
-    sql<SelectedNotification>`select n.id as "notificationId", n.kind, n.read_at as "readAt",
-        n.created_at as "notifiedAt", ${sql.literal(messageColumns)}
+    sql<SelectedNotification>`select ${sql.literal(notificationColumns)}
       from notifications n join messages m on m.id = n.message_id ${sql.literal(messageJoins)}
       where n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId}
         and ${seesTeam(sql, viewer, "team")}
@@ -336,3 +339,21 @@ const readNotifications =
       Effect.map((rows) => rows.length),
       dieOnSqlError
     )
+
+const markNotification =
+  (sql: PgClient.PgClient): MessagesRepo["Service"]["mark"] =>
+  (viewer, personId, id, readAt) =>
+    isId(id)
+      ? sql<SelectedNotification>`with marked as (
+            update notifications n set read_at = ${readAt === null ? null : sql`coalesce(n.read_at, ${date(readAt)})`}
+            from messages m join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
+            where n.id = ${id} and n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId}
+              and m.id = n.message_id and ${seesTeam(sql, viewer, "team")}
+            returning n.*
+          )
+          select ${sql.literal(notificationColumns)}
+          from marked n join messages m on m.id = n.message_id ${sql.literal(messageJoins)}`.pipe(
+          Effect.map((rows) => rows.map(readNotification)[0]),
+          dieOnSqlError
+        )
+      : Effect.undefined

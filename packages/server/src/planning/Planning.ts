@@ -25,8 +25,9 @@ import { teamMembers, teams } from "./TeamsRepo.ts"
 import * as TeamsSql from "./TeamsSql.ts"
 import { Tickets } from "./Tickets.ts"
 import * as TicketsHttp from "./TicketsHttp.ts"
+import * as TicketWording from "./TicketWording.ts"
 import * as TicketsMemory from "./TicketsMemory.ts"
-import { ticketIdentifiers, tickets, ticketTags } from "./TicketsRepo.ts"
+import { ticketIdentifiers, tickets, ticketTags, ticketWords, unwordedTickets } from "./TicketsRepo.ts"
 import * as TicketsSql from "./TicketsSql.ts"
 import * as StatusTemplate from "./StatusTemplate.ts"
 import { TicketStatuses } from "./TicketStatuses.ts"
@@ -52,6 +53,8 @@ export const tables = [
   tickets,
   ticketIdentifiers,
   ticketTags,
+  ticketWords,
+  unwordedTickets,
   comments,
   commentMentions,
   tags
@@ -93,7 +96,8 @@ export const layer = Layer.mergeAll(
   Projects.layer,
   Milestones.layer,
   Views.layer,
-  Tags.layer
+  Tags.layer,
+  TicketWording.layer
 ).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]))
 
 export const layerHttp = Layer.mergeAll(PlanningHttp.layer, TicketsHttp.layer)

@@ -48,7 +48,7 @@ const reorderOnce = (dependencies: Dependencies) => {
     const rank = yield* rankAt(order, before, beside(other, goesBefore ? "before" : "after"))
     const after = { ...before, rank, updatedAt: yield* nextUpdate(before) }
     const event = yield* events.make(by, { kind: "ticket_reordered", ...about(after) })
-    yield* repo.update(rowOf(by.workspace.id, after), undefined, [event])
+    yield* repo.update(rowOf(by.workspace.id, after), undefined, [event], false)
     return present(baseUrl, by, after)
   })
 }

@@ -1,7 +1,7 @@
 import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import { isAtLeast } from "@delivery/domain/identity/Role"
-import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
+import type { TicketChanges, UpdateTicket } from "@delivery/domain/planning/Ticket"
 import { Effect } from "effect"
 import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
 import type { LockedProject, LockedTeam, ResolvedReferences, TagPart } from "./TicketsRepo.ts"
@@ -22,7 +22,7 @@ export const isAnswerableFor = (by: Access, actorRef: ActorRef, actor: Actor): b
  * null stays null. `NotFound` names the property.
  */
 export const referencesOf = Effect.fnUntraced(function* (
-  input: Pick<UpdateTicket, "status" | "owner" | "milestone" | "tags">,
+  input: Pick<UpdateTicket & TicketChanges, "status" | "owner" | "milestone" | "tags" | "addTags">,
   resolved: ResolvedReferences,
   project: LockedProject | null
 ) {
@@ -33,9 +33,10 @@ export const referencesOf = Effect.fnUntraced(function* (
   if (typeof milestone === "number" && project !== null && resolved.milestone === undefined) {
     return yield* NotFound.reference("milestone", milestone)
   }
+  const [tagField, tagRefs] = input.tags === undefined ? ["addTags", input.addTags] : ["tags", input.tags]
   const tags: Array<TagPart> = []
-  for (const id of new Set(input.tags)) {
-    tags.push(resolved.tags.find((tag) => tag.id === id) ?? (yield* NotFound.reference("tags", id)))
+  for (const id of new Set(tagRefs)) {
+    tags.push(resolved.tags.find((tag) => tag.id === id) ?? (yield* NotFound.reference(tagField, id, "tag")))
   }
   if (typeof milestone === "number" && project === null) {
     return yield* InvalidInput.at("milestone", "A milestone needs a project.")
@@ -44,7 +45,7 @@ export const referencesOf = Effect.fnUntraced(function* (
     status,
     owner: typeof owner === "string" ? resolved.owner!.owner : owner,
     milestone: typeof milestone === "number" ? resolved.milestone : milestone,
-    tags: input.tags === undefined ? undefined : tags
+    tags: tagRefs === undefined ? undefined : tags
   }
 })
 

@@ -1,15 +1,28 @@
-import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
+import {
+  maxTags,
+  type TicketChanges,
+  type UpdatedTicket,
+  type UpdateTicket,
+  type UpdateTickets
+} from "@delivery/domain/planning/Ticket"
 import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
-import { Conflict, NotFound } from "@delivery/domain/Errors"
+import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import { Effect } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { rankBetween } from "./Ranks.ts"
-import { present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
+import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
 import { checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
-import type { LockedProject, LockedTeam, ResolvedReferences, TeamStatus, TicketDetails } from "./TicketsRepo.ts"
+import type {
+  LockedProject,
+  LockedTeam,
+  ResolvedReferences,
+  TagPart,
+  TeamStatus,
+  TicketDetails
+} from "./TicketsRepo.ts"
 import {
   type Dependencies,
   findLocked,
@@ -36,26 +49,70 @@ interface Held {
 
 type References = Effect.Success<ReturnType<typeof referencesOf>>
 
+/** The body of a change of one ticket, or of many. */
+type Changes = UpdateTicket & TicketChanges
+
 export const update = (dependencies: Dependencies) => {
+  const { baseUrl } = dependencies
   const tryUpdate = updateOnce(dependencies)
   const retry = untilLocked(dependencies)
   return Effect.fn("Tickets.update")(function* (ref: string, input: UpdateTicket) {
     const by = yield* atLeast("member")
-    return yield* retry(tryUpdate(by, ref, input))
+    return present(baseUrl, by, yield* retry(tryUpdate(by, ref, input)))
   })
 }
 
+/** One after the other, each in a transaction of its own: it never holds the locks of two tickets. */
+export const updateMany = (dependencies: Dependencies) => {
+  const { baseUrl } = dependencies
+  const tryUpdate = updateOnce(dependencies)
+  const retry = untilLocked(dependencies)
+  const checkOnce = eachOnce(dependencies)
+  return Effect.fn("Tickets.updateMany")(function* ({ changes, tickets }: UpdateTickets) {
+    const by = yield* atLeast("member")
+    yield* checkOnce(viewerOf(by), tickets)
+    return yield* Effect.forEach(tickets, (ticket) =>
+      Effect.match(retry(tryUpdate(by, ticket, changes)), {
+        onSuccess: (changed): UpdatedTicket => ({ ticket, ok: true, value: listed(baseUrl, by, changed) }),
+        onFailure: (error): UpdatedTicket => ({ ticket, ok: false, error: refusalOf(error) })
+      })
+    )
+  })
+}
+
+const refusalOf = (error: InvalidInput | NotFound | Conflict) => ({
+  _tag: error._tag,
+  message: error.message,
+  ...("reason" in error && error.reason !== undefined ? { reason: error.reason } : {})
+})
+
+/** Fails where two of the refs name one ticket. */
+const eachOnce = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (viewer: Viewer, refs: ReadonlyArray<string>) {
+    const seen = new Set<string>()
+    for (const [index, ref] of refs.entries()) {
+      const id = (yield* repo.locate(viewer, ref))?.id
+      if (id !== undefined && seen.has(id)) {
+        return yield* InvalidInput.at(`tickets[${index}]`, "This ticket is named twice.")
+      }
+      if (id !== undefined) seen.add(id)
+    }
+  })
+
 /** Undefined where the ticket moved before it was locked. */
 const updateOnce = (dependencies: Dependencies) => {
-  const { baseUrl, events, repo } = dependencies
+  const { events, repo } = dependencies
   const lockForUpdate = hold(dependencies)
-  return Effect.fnUntraced(function* (by: Access, ref: string, input: UpdateTicket) {
+  return Effect.fnUntraced(function* (by: Access, ref: string, input: Changes) {
     const held = yield* lockForUpdate(viewerOf(by), ref, input)
     if (held === undefined) return undefined
     const { before, isMoved, resolved, team } = held
     const after = changed(held, input, yield* referencesOf(input, resolved, held.project))
+    if (after.tags.length > maxTags) {
+      return yield* InvalidInput.at("addTags", `The ticket would have more than ${maxTags} tags.`)
+    }
     const changes = changesOf(before, after)
-    if (changes.length === 0) return present(baseUrl, by, before)
+    if (changes.length === 0) return before
     const changedFields = new Set(changes.map(({ field }) => field))
     yield* checkChange(held, after, changedFields)
     const at = yield* nextUpdate(before)
@@ -66,9 +123,10 @@ const updateOnce = (dependencies: Dependencies) => {
       updatedAt: at
     }
     const madeEvents = yield* Effect.all(updateEvents(before, stored, changes).map((event) => events.make(by, event)))
+    const isReworded = ["team", "title", "description"].some((field) => changedFields.has(field))
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined
-    yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents)
-    return present(baseUrl, by, stored)
+    yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents, isReworded)
+    return stored
   })
 }
 
@@ -79,7 +137,7 @@ const hold = (dependencies: Dependencies) => {
   const find = locate(dependencies)
   const lockTicket = lock(dependencies)
   const findTicket = findLocked(dependencies)
-  return Effect.fnUntraced(function* (viewer: Viewer, ref: string, input: UpdateTicket) {
+  return Effect.fnUntraced(function* (viewer: Viewer, ref: string, input: Changes) {
     const place = yield* find(viewer, ref)
     const targetId = input.team === undefined ? place.teamId : (yield* team(viewer, input.team)).id
     const isMoved = targetId !== place.teamId
@@ -99,7 +157,7 @@ const hold = (dependencies: Dependencies) => {
       owner: input.owner ?? (isMoved && input.owner === undefined ? before.owner?.id : undefined),
       projectId: project?.id,
       milestone: input.milestone ?? undefined,
-      tags: input.tags
+      tags: input.tags ?? input.addTags
     })
     const held: Held = { before, team: teams.get(targetId)!, isMoved, teams: [...teams.values()], project, resolved }
     return held
@@ -112,9 +170,11 @@ const hold = (dependencies: Dependencies) => {
  */
 const changed = (
   { before, isMoved, project, resolved, team }: Held,
-  input: UpdateTicket,
+  input: Changes,
   { milestone, owner, status, tags }: References
 ): TicketDetails => {
+  const category = input.category ?? (isMoved ? before.status.category : undefined)
+  const kept = isMoved ? before.tags.filter(({ teamId }) => teamId === null) : before.tags
   const isOtherProject = input.project !== undefined && (project?.id ?? null) !== (before.project?.id ?? null)
   return {
     ...before,
@@ -122,13 +182,23 @@ const changed = (
     description: input.description === undefined ? before.description : input.description,
     plan: input.plan === undefined ? before.plan : input.plan,
     team: teamPart(team),
-    status: status ?? (isMoved ? firstOf(resolved.statuses, before.status.category) : before.status),
+    status: status ?? (category === undefined ? before.status : firstOf(resolved.statuses, category)),
     owner: owner === undefined ? before.owner : owner,
     project: input.project === undefined ? before.project : project && projectPart(project),
     milestone: milestone === undefined ? (isOtherProject ? null : before.milestone) : milestone,
-    tags: tags ?? (isMoved ? before.tags.filter(({ teamId }) => teamId === null) : before.tags)
+    tags: input.tags === undefined ? withChanges(kept, tags ?? [], input.removeTags ?? []) : (tags ?? [])
   }
 }
+
+const withChanges = (
+  tags: ReadonlyArray<TagPart>,
+  added: ReadonlyArray<TagPart>,
+  removed: ReadonlyArray<string>
+): ReadonlyArray<TagPart> => [
+  ...new Map(
+    [...tags, ...added].filter(({ id }) => !removed.includes(id)).map((tag): [string, TagPart] => [tag.id, tag])
+  ).values()
+]
 
 /** Every category keeps at least one status. */
 const firstOf = (statuses: ReadonlyArray<TeamStatus>, category: StatusCategory): TeamStatus =>

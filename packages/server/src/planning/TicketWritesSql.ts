@@ -7,6 +7,7 @@ import { insertEvent } from "../events/EventStatements.ts"
 import { uuids } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { nearest, rankedList } from "./RankedListSql.ts"
+import { storeWords } from "./TicketWordsSql.ts"
 import { type TicketRow, tickets, type TicketsRepo } from "./TicketsRepo.ts"
 
 /** What `TicketsRepo` writes over SQL, and the order of a team's tickets. A ticket is stored in one statement. */
@@ -28,23 +29,24 @@ export const insert =
     sql`with inserted as (
         insert into tickets (id, workspace_id, team_id, number, title, description, plan, status_id, rank,
           owner_kind, owner_id, project_id, milestone_id, creator_kind, creator_id, started_at, completed_at,
-          canceled_at, created_at, updated_at)
+          canceled_at, created_at, updated_at, wording)
         values (${ticket.id}, ${ticket.workspaceId}, ${ticket.teamId}, ${ticket.number}, ${ticket.title},
           ${ticket.description}, ${ticket.plan}, ${ticket.statusId}, ${ticket.rank},
           ${ticket.ownerKind}, ${ticket.ownerId}, ${ticket.projectId}, ${ticket.milestoneId},
           ${ticket.creatorKind}, ${ticket.creatorId}, ${dateOrNull(ticket.startedAt)},
           ${dateOrNull(ticket.completedAt)}, ${dateOrNull(ticket.canceledAt)}, ${date(ticket.createdAt)},
-          ${date(ticket.updatedAt)})
+          ${date(ticket.updatedAt)}, 1)
         returning id
       ), identified as (
         insert into ticket_identifiers (workspace_id, team_id, number, ticket_id)
         values (${ticket.workspaceId}, ${ticket.teamId}, ${ticket.number}, ${ticket.id})
+      ), worded as (${storeWords(sql, [ticket])}
       ), tagged as (${insertTags(sql, ticket, tagIds, "inserted")}), ${joined(sql, insertedEvents(sql, [event]))}
       select id from inserted`.pipe(Effect.asVoid, dieOnSqlError)
 
 export const update =
   (sql: PgClient.PgClient): Repo["update"] =>
-  (ticket, tagIds, events) =>
+  (ticket, tagIds, events, isReworded) =>
     sql`with changed as (
         update tickets set team_id = ${ticket.teamId}, number = ${ticket.number}, title = ${ticket.title},
           description = ${ticket.description}, plan = ${ticket.plan}, status_id = ${ticket.statusId},
@@ -52,12 +54,13 @@ export const update =
           project_id = ${ticket.projectId}, milestone_id = ${ticket.milestoneId},
           started_at = ${dateOrNull(ticket.startedAt)}, completed_at = ${dateOrNull(ticket.completedAt)},
           canceled_at = ${dateOrNull(ticket.canceledAt)}, updated_at = ${date(ticket.updatedAt)}
+          ${isReworded ? sql`, wording = wording + 1` : sql``}
         where id = ${ticket.id}
         returning id
       ), identified as (
         insert into ticket_identifiers (workspace_id, team_id, number, ticket_id)
         values (${ticket.workspaceId}, ${ticket.teamId}, ${ticket.number}, ${ticket.id}) on conflict do nothing
-      ) ${
+      ) ${isReworded ? sql`, worded as (${storeWords(sql, [ticket])})` : sql``} ${
         tagIds === undefined
           ? sql``
           : sql`, untagged as (

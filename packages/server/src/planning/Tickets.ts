@@ -7,10 +7,14 @@ import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import {
   compareTickets,
   type CreateTicket,
+  parseTicketIdentifier,
   type Ticket,
   type TicketSummary,
-  type UpdateTicket
+  type UpdatedTicket,
+  type UpdateTicket,
+  type UpdateTickets
 } from "@delivery/domain/planning/Ticket"
+import { wordsOf } from "@delivery/domain/planning/TicketSearch"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -27,7 +31,7 @@ import { reorder } from "./TicketMoves.ts"
 import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
 import { type Dependencies, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
-import { update } from "./TicketUpdates.ts"
+import { update, updateMany } from "./TicketUpdates.ts"
 import { viewerOf } from "./Viewer.ts"
 
 /** The filters of a list of tickets, as in its query. */
@@ -39,6 +43,8 @@ export interface TicketFilter {
   /** The id or email address of a member, the id of an agent, `me` or `none`. */
   readonly owner?: string | undefined
   readonly category?: StatusCategory | undefined
+  /** Words, or the identifier of a ticket. */
+  readonly q?: string | undefined
 }
 
 /** Tickets (docs/contract.md, Tickets). */
@@ -56,6 +62,10 @@ export class Tickets extends Context.Service<
       ticket: string,
       input: UpdateTicket
     ) => Effect.Effect<Ticket, InvalidInput | NotFound | Forbidden | Conflict, Caller>
+    /** What became of each, in their order. */
+    readonly updateMany: (
+      input: UpdateTickets
+    ) => Effect.Effect<ReadonlyArray<UpdatedTicket>, InvalidInput | NotFound | Forbidden, Caller>
     readonly delete: (ticket: string) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
     readonly reorder: (
       ticket: string,
@@ -81,6 +91,7 @@ function* make() {
     create: create(dependencies),
     get: get(dependencies),
     update: update(dependencies),
+    updateMany: updateMany(dependencies),
     delete: remove(dependencies),
     reorder: reorder(dependencies)
   })
@@ -91,6 +102,7 @@ const list = (dependencies: Dependencies) => {
   const team = findTeam(dependencies)
   const ownerIds = ownerIdsOf(dependencies)
   const match = matching(dependencies)
+  const find = searching(dependencies)
   return Effect.fn("Tickets.list")(function* (filter: TicketFilter) {
     const access = yield* anyRole
     const viewer = viewerOf(access)
@@ -101,14 +113,25 @@ const list = (dependencies: Dependencies) => {
     }
     const owners = filter.owner === undefined ? undefined : yield* ownerIds(access, filter.owner)
     if (owners?.length === 0) return []
-    return yield* match(access, {
+    const selection: TicketSelection = {
       teamIds,
       projectIds: project === undefined ? [] : [project.id],
       owners: owners ?? [],
       categories: filter.category === undefined ? [] : [filter.category]
-    })
+    }
+    return yield* filter.q === undefined ? match(access, selection) : find(access, filter.q, selection)
   })
 }
+
+/** The selected tickets that the caller sees and that a search finds. */
+const searching = ({ baseUrl, repo }: Dependencies) =>
+  Effect.fnUntraced(function* (access: Access, q: string, selection: TicketSelection) {
+    const words = wordsOf(q)
+    if (words.length === 0) return []
+    const identifier = parseTicketIdentifier(q.trim()) === undefined ? undefined : q.trim()
+    const found = yield* repo.search(viewerOf(access), { words, identifier }, selection)
+    return found.map((ticket) => listed(baseUrl, access, ticket))
+  })
 
 /** Whom the `owner` of a filter means: nobody where an account key asks for its own. */
 const ownerIdsOf = ({ repo }: Dependencies) =>

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { handlersOf } from "../http/Handlers.ts"
 import { listAnswer } from "../http/ListAnswer.ts"
 import { ListTurns } from "../http/ListTurns.ts"
+import { alsoRequested } from "../http/RateLimits.ts"
 import { Comments } from "./Comments.ts"
 import { Tickets } from "./Tickets.ts"
 
@@ -19,6 +20,12 @@ export const layer = Layer.mergeAll(
         .handle("create", ({ payload }) => tickets.create(payload))
         .handle("get", ({ params }) => tickets.get(params.ticket))
         .handle("update", ({ params, payload }) => tickets.update(params.ticket, payload))
+        .handle("updateMany", ({ payload }) =>
+          Effect.andThen(
+            alsoRequested(payload.tickets.length - 1),
+            Effect.map(tickets.updateMany(payload), (results) => ({ results }))
+          )
+        )
         .handle("delete", ({ params }) => tickets.delete(params.ticket))
         .handle("reorder", ({ params, payload }) => tickets.reorder(params.ticket, payload))
     })

@@ -1,5 +1,7 @@
 import type { AgentId, PersonId, TagId, TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
-import { maxListedDescription } from "@delivery/domain/planning/Ticket"
+import { compare } from "@delivery/domain/Order"
+import { maxListedDescription, ticketIdentifier } from "@delivery/domain/planning/Ticket"
+import { maxFound, wordsOf } from "@delivery/domain/planning/TicketSearch"
 import { firstCharacters } from "@delivery/domain/Text"
 import type { TeamRef } from "@delivery/domain/planning/Team"
 import { Effect, Layer } from "effect"
@@ -41,6 +43,8 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     TicketsRepo.of({
       list: list(memory),
+      search: search(memory),
+      wordTickets: Effect.succeed(false),
       find: find(memory),
       locate: locate(memory),
       lockTeams: lockTeams(memory),
@@ -69,11 +73,41 @@ const list = (memory: Memory) => (viewer: Viewer, selection: TicketSelection) =>
       .filter((ticket) => ticket.workspaceId === viewer.workspaceId && seesTicket(database, viewer, ticket))
       .filter(isSelected(database, selection))
       .map(detailsIn(database))
-      .map(({ description, plan: _, ...listed }): ListedTicket => ({
-        ...listed,
-        description: description && firstCharacters(description, maxListedDescription + 1)
-      }))
+      .map(listedPart)
   )
+
+const listedPart = ({ description, plan: _, ...listed }: TicketDetails): ListedTicket => ({
+  ...listed,
+  description: description && firstCharacters(description, maxListedDescription + 1)
+})
+
+const search =
+  (memory: Memory): Repo["search"] =>
+  (viewer, { identifier, words }, selection) =>
+    memory.read((database) => {
+      const named = identifier === undefined ? undefined : findTicketInMemory(database, viewer, identifier)
+      const hasAll = (held: ReadonlyArray<string>) =>
+        words.every((word) => held.some((other) => other.startsWith(word)))
+      const placeOf = (ticket: TicketRow): number => {
+        if (ticket.id === named?.id) return 0
+        const { key } = database.table(teams).get(ticket.teamId)!
+        const title = [...wordsOf(ticketIdentifier(key, ticket.number)), ...wordsOf(ticket.title)]
+        if (hasAll(title)) return 1
+        return hasAll([...title, ...wordsOf(ticket.description ?? "")]) ? 2 : 3
+      }
+      return database
+        .table(tickets)
+        .filter((ticket) => ticket.workspaceId === viewer.workspaceId && seesTicket(database, viewer, ticket))
+        .filter(isSelected(database, selection))
+        .map((ticket) => ({ ticket, place: placeOf(ticket) }))
+        .filter(({ place }) => place < 3)
+        .toSorted(
+          (a, b) =>
+            a.place - b.place || compare(b.ticket.updatedAt, a.ticket.updatedAt) || compare(b.ticket.id, a.ticket.id)
+        )
+        .slice(0, maxFound)
+        .map(({ ticket }) => listedPart(detailsIn(database)(ticket)))
+    })
 
 const seesTicket = (database: MemoryDatabase, viewer: Viewer, { teamId }: TicketRow): boolean =>
   seesTeamInMemory(database, viewer, database.table(teams).get(teamId)!)

@@ -18,7 +18,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
-import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { instant, integer, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
 import type { RankedList } from "./RankedList.ts"
 import type { Viewer } from "./Viewer.ts"
 
@@ -62,6 +62,21 @@ export const ticketTags = table("ticket_tags", {
   ticketId: uuid<TicketId>(),
   tagId: uuid<TagId>()
 })
+
+/**
+ * What the search finds of tickets: the words of identifier and title, the same with those of the description, and in both
+ * the id of the workspace. Only SQL has it: the memory storage reads every ticket.
+ */
+export const ticketWords = table("ticket_words", {
+  ticketId: uuid<TicketId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  teamId: uuid<TeamId>(),
+  titleWords: words(),
+  words: words()
+})
+
+/** Tickets whose words are not stored yet: servers of before the search wrote them. Only SQL has them. */
+export const unwordedTickets = table("unworded_tickets", { ticketId: uuid<TicketId>() })
 
 export type OwnerRef =
   | { readonly kind: "user"; readonly id: PersonId }
@@ -132,6 +147,14 @@ export interface TicketSelection {
   readonly tagIds?: ReadonlyArray<TagId>
 }
 
+/** What a search looks for. */
+export interface TicketQuery {
+  /** Beginnings of words that the ticket must have, at least one. */
+  readonly words: ReadonlyArray<string>
+  /** Where the search may name a ticket: an identifier, in any case. */
+  readonly identifier: string | undefined
+}
+
 /** Where a ticket is, which decides the locks to take. */
 export type TicketPlace = Pick<TicketRow, "id" | "teamId" | "projectId">
 
@@ -189,6 +212,14 @@ export class TicketsRepo extends Context.Service<
   {
     /** In no particular order. */
     readonly list: (viewer: Viewer, selection: TicketSelection) => Effect.Effect<ReadonlyArray<ListedTicket>>
+    /** The selected tickets that a search finds, the best first, at most `maxFound`. */
+    readonly search: (
+      viewer: Viewer,
+      query: TicketQuery,
+      selection: TicketSelection
+    ) => Effect.Effect<ReadonlyArray<ListedTicket>>
+    /** Stores the words of some tickets that have none yet, in a transaction. Returns whether there were any. */
+    readonly wordTickets: Effect.Effect<boolean>
     /** By id, or by an identifier, in any case, of a team that the viewer sees too. */
     readonly find: (viewer: Viewer, ref: string) => Effect.Effect<TicketDetails | undefined>
     /** Like `find`, but only where the ticket is. */
@@ -214,11 +245,16 @@ export class TicketsRepo extends Context.Service<
     /** The next number of the team, which the transaction has locked. It is used again if the transaction fails. */
     readonly takeNumber: (teamId: TeamId) => Effect.Effect<number>
     readonly insert: (ticket: TicketRow, tagIds: ReadonlyArray<TagId>, event: StoredEvent) => Effect.Effect<void>
-    /** Stores a changed ticket, its identifier if it is new, and its tags if they change; it keeps its former identifiers. */
+    /**
+     * Stores a changed ticket, its identifier if it is new, and its tags if they change; it keeps its former identifiers.
+     *
+     * @param isReworded Whether its identifier, title or description changes.
+     */
     readonly update: (
       ticket: TicketRow,
       tagIds: ReadonlyArray<TagId> | undefined,
-      events: ReadonlyArray<StoredEvent>
+      events: ReadonlyArray<StoredEvent>,
+      isReworded: boolean
     ) => Effect.Effect<void>
     /** With its identifiers, tags and comments. */
     readonly delete: (id: TicketId, event: StoredEvent) => Effect.Effect<void>

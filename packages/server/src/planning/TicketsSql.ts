@@ -20,7 +20,10 @@ import {
   type TicketSelection,
   TicketsRepo
 } from "./TicketsRepo.ts"
+import { search } from "./TicketSearchSql.ts"
+import { wordTickets } from "./TicketWordsSql.ts"
 import { inStatus, insert, orderOf, remove, takeNumber, update } from "./TicketWritesSql.ts"
+import type { Viewer } from "./Viewer.ts"
 import { seesProject, seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
@@ -28,6 +31,8 @@ export const layer = Layer.effect(
   Effect.map(PgClient.PgClient, (sql) =>
     TicketsRepo.of({
       list: list(sql),
+      search: search(sql, (viewer, selection) => visible(sql, viewer, selection)),
+      wordTickets: wordTickets(sql),
       find: find(sql),
       locate: locate(sql),
       lockTeams: lockTeams(sql),
@@ -53,15 +58,21 @@ const list = (sql: PgClient.PgClient): Repo["list"] => {
   const tables = joinedTables(sql)
   return (viewer, selection) =>
     sql<SelectedTicket>`select ${columns} ${tables}
-      where ${sql.and([
-        sql`t.workspace_id = ${viewer.workspaceId}`,
-        seesTeam(sql, viewer, "team"),
-        ...conditionsOf(sql, selection)
-      ])}`.pipe(
+      where ${sql.and(visible(sql, viewer, selection))}`.pipe(
       Effect.map((rows) => rows.map(readListed)),
       dieOnSqlError
     )
 }
+
+const visible = (
+  sql: PgClient.PgClient,
+  viewer: Viewer,
+  selection: TicketSelection
+): ReadonlyArray<Statement.Fragment> => [
+  sql`t.workspace_id = ${viewer.workspaceId}`,
+  seesTeam(sql, viewer, "team"),
+  ...conditionsOf(sql, selection)
+]
 
 const conditionsOf = (sql: PgClient.PgClient, selection: TicketSelection): ReadonlyArray<Statement.Fragment> => {
   const { categories = [], owners = [], projectIds = [], statusIds = [], tagIds = [], teamIds = [] } = selection

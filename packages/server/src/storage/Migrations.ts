@@ -43,6 +43,7 @@ import trustedPublishers from "./migrations/0096_trusted_publishers.ts"
 import runCi from "./migrations/0098_run_ci.ts"
 import runShards from "./migrations/0099_run_shards.ts"
 import logins from "./migrations/0100_logins.ts"
+import ticketSearch from "./migrations/0105_ticket_search.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -87,7 +88,8 @@ export const migrations = {
   "0096_trusted_publishers": trustedPublishers,
   "0098_run_ci": runCi,
   "0099_run_shards": runShards,
-  "0100_logins": logins
+  "0100_logins": logins,
+  "0105_ticket_search": ticketSearch
 }
 
 /** The number of the latest migration. */

@@ -35,6 +35,7 @@ type UdtName =
   | "varbit"
   | "_uuid"
   | "_float8"
+  | "tsvector"
 
 export interface Column<A> {
   readonly type: UdtName
@@ -61,6 +62,8 @@ export const bytes = (): Column<Uint8Array> => column("bytea")
 export const bits = (): Column<string> => column("varbit")
 export const uuids = <Id extends string = string>(): Column<ReadonlyArray<Id>> => column("_uuid")
 
+/** Words without places, for a search. */
+export const words = (): Column<ReadonlyArray<string>> => column("tsvector")
 export const doubles = (): Column<ReadonlyArray<number>> => column("_float8")
 
 export const nullable = <A>(column: Column<A>): Column<A | null> =>

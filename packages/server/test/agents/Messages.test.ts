@@ -56,6 +56,8 @@ withServicesOnEachStorage("Messages", (it) => {
       assert.deepStrictEqual(yield* whoMay(scene, messages.decline(newId(), {})), { ...everyone, ...account })
       assert.deepStrictEqual(yield* notifiedOf(scene.adminKey), [])
       assert.strictEqual(yield* messages.read.pipe(as(scene.adminKey)), 0)
+      assert.deepStrictEqual(yield* whoMay(scene, messages.mark(newId(), "read")), everyone)
+      assert.deepStrictEqual(yield* whoMay(scene, messages.mark(newId(), "unread")), everyone)
     })
   )
 

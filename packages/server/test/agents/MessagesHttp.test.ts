@@ -113,7 +113,18 @@ onEachServer(
       assert.deepStrictEqual([notification?.kind, notification?.message], ["message_completed", completed])
       assert.deepStrictEqual(await at.ben.post("notifications/read", undefined, 200), { read: 1 })
       assert.deepStrictEqual(await at.ben.post("notifications/read", undefined, 200), { read: 0 })
-      assertTimestamp((await notifications(at.ben))[0]!.readAt)
+      const [read] = await notifications(at.ben)
+      assertTimestamp(read!.readAt)
+      const mark = (by: Http, as: string) => by.send<Notification>("POST", `notifications/${read!.id}/${as}`)
+      const unread = await mark(at.ben, "unread")
+      assert.deepStrictEqual([unread.status, unread.body], [200, { ...read!, readAt: null }])
+      assert.deepStrictEqual(await notifications(at.ben), [unread.body])
+      const again = await mark(at.ben, "read")
+      assertTimestamp(again.body.readAt)
+      assert.deepStrictEqual([again.status, await notifications(at.ben)], [200, [again.body]])
+      assert.deepStrictEqual((await mark(at.ben, "read")).body, again.body)
+      assert.strictEqual(refusal(await mark(at.ana, "unread")), "404 notification")
+      assert.deepStrictEqual(await notifications(at.ben), [again.body])
       for (const [end, field, most] of [
         ["complete", "reply", 10_000],
         ["decline", "reason", 2_000]

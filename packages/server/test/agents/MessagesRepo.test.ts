@@ -452,6 +452,69 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
+  it.effect("marks one notification of a person read and unread, where they see its ticket", () =>
+    Effect.gen(function* () {
+      const repo = yield* MessagesRepo
+      const { admin, agent, member, ticket, workspace } = yield* makeMessageScene
+      const closed = yield* addTeam(workspace.id, { visibility: "private" })
+      const viewer = seesOwn(workspace.id, null)
+      const notified = Effect.fnUntraced(function* (about: TicketRow) {
+        const message = messageRow(agent, about, admin)
+        yield* repo.insert([message])
+        const row: NotificationRow = {
+          id: newId<NotificationId>(),
+          workspaceId: workspace.id,
+          personId: member.principal.id,
+          kind: "message_received",
+          messageId: message.id,
+          readAt: null,
+          createdAt: minute(0)
+        }
+        yield* repo.notify([row])
+        return row.id
+      })
+      const [one, other, hidden] = [
+        yield* notified(ticket),
+        yield* notified(ticket),
+        yield* notified(yield* addTicket(closed))
+      ]
+      const person = member.principal.id
+      const readAt = Effect.map(
+        repo.notifications(seesAll(workspace.id), person),
+        (found) => new Map(found.map(({ id, readAt }) => [id, readAt]))
+      )
+      const marked = yield* repo.mark(viewer, person, one, minute(1))
+      assert(marked !== undefined)
+      assert.strictEqual(marked.readAt, minute(1))
+      assert.deepStrictEqual(
+        marked,
+        (yield* repo.notifications(viewer, person)).find(({ id }) => id === one)
+      )
+      // It keeps the time when it was read.
+      assert.deepStrictEqual(yield* repo.mark(viewer, person, one, minute(2)), marked)
+      yield* repo.mark(viewer, person, other, minute(2))
+      assert.deepStrictEqual(yield* repo.mark(viewer, person, one, null), { ...marked, readAt: null })
+      assert.deepStrictEqual(yield* repo.mark(viewer, person, one, null), { ...marked, readAt: null })
+      for (const [seen, of, id] of [
+        [viewer, person, hidden],
+        [viewer, admin.principal.id, one],
+        [seesAll((yield* makeScene).workspace.id), person, one],
+        [viewer, person, newId()],
+        [viewer, person, "x"]
+      ] as const) {
+        assert.isUndefined(yield* repo.mark(seen, of, id, minute(3)))
+      }
+      assert.deepStrictEqual(
+        yield* readAt,
+        new Map([
+          [one, null],
+          [other, minute(2)],
+          [hidden, null]
+        ])
+      )
+    })
+  )
+
   it.effect("deletes the messages of a deleted ticket", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo

@@ -1,4 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import type { Notification } from "@delivery/domain/agents/Notification"
 import type { AuditEntry, AuditPage } from "@delivery/domain/audit/Audit"
 import type { PasskeyCreationOptions } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
@@ -97,7 +98,7 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
  * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, or who shows no key; a person,
  * whatever the role in the workspace; a person who signed in with a browser; a run of the workspace, by its token; a deployed
  * product, by its token; an admin or owner, but no key of the workspace; an agent, by its access token, and one whose person may write; a
- * person who may write; a person, or who sees what is all persons'; who can be in a team, a member or up; or, in the workspace, who has at least the role.
+ * person who may write; a person, or who sees what is all persons'; a person whom something was told; who can be in a team, a member or up; or, in the workspace, who has at least the role.
  */
 type Who =
   | "everyone"
@@ -113,6 +114,7 @@ type Who =
   | "an agent that writes"
   | "a person that writes"
   | "a person or an admin"
+  | "a notified person"
   | "a team member"
   | Role
 
@@ -257,6 +259,13 @@ const agentFor = async (by: Http) => {
     json: { client: "claude", computer: "laptop" }
   })
   return status === 201 ? body.agent : undefined
+}
+
+/** A notification of the caller, about a message to their agent. */
+const ofNotification = async (owner: Http, by: Http) => {
+  await sentTo(owner, await agentFor(by))
+  const { notifications } = await by.get<{ notifications: ReadonlyArray<Notification> }>("notifications")
+  return { params: { notification: notifications[0]!.id } }
 }
 
 /** A message to the agent whose token it is; to another where it is none. */
@@ -759,6 +768,10 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (owner) => ({ ...(await ofTicket(owner)), json: { title: "Changed" } })
   },
+  "tickets.updateMany": {
+    who: "member",
+    request: async (owner) => ({ json: { tickets: [await ticketFor(owner)], changes: { category: "started" } } })
+  },
   "tickets.delete": { who: "member", request: ofTicket },
   "tickets.reorder": {
     who: "member",
@@ -795,6 +808,8 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "notifications.list": { who: "viewer" },
   "notifications.read": { who: "viewer" },
+  "notifications.markRead": { who: "a notified person", request: ofNotification },
+  "notifications.markUnread": { who: "a notified person", request: ofNotification },
   "agentInbox.list": { who: "an agent" },
   "agentInbox.take": { who: "an agent", request: () => ({ json: {} }) },
   "agentInbox.get": { who: "an agent", request: ofAgentMessage },
@@ -1120,6 +1135,7 @@ const expected = ({ gives, who }: Row, { scope }: Endpoint, { key, kind, limited
   if (who === "a person" || who === "a person or nobody") return isPerson ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
   if (who === "a person or an admin") return isPerson || isAtLeast(role, "admin") ? "2xx" : "404 message"
+  if (who === "a notified person") return isPerson ? "2xx" : "404 notification"
   if (who === "a person of the workspace") {
     return !isPerson ? "403 account_key" : lacks(gives) ? "403 scope_missing" : "2xx"
   }

@@ -14,6 +14,7 @@ import {
   registerAgent,
   signIn,
   startRun,
+  teamKey,
   withClockOnEachServer
 } from "../support/Http.ts"
 
@@ -138,6 +139,29 @@ withClockOnEachServer(
       advance("6 seconds")
       assert.strictEqual((await me(keys[1]!)).status, 200)
       assert.strictEqual((await me(keys[2]!)).status, 429)
+    })
+
+    test("a change of many tickets counts as so many, and is refused as a whole", async (owner, advance) => {
+      const workspace = await newDeployment(owner)
+      const { key } = await workspace.post<{ key: string }>("teams", { key: teamKey(), name: "Team" })
+      advance("1 minute")
+      const made = await workspace.post<{ id: string }>("tickets", { team: key, title: "Ticket" })
+      advance("1 minute")
+      const change = (others: number, category: string) =>
+        workspace.send<{ results: ReadonlyArray<{ ok: boolean }> }>("POST", "tickets/batch", {
+          json: {
+            tickets: [made.id, ...Array.from({ length: others }, (_, n) => `NO-${n + 1}`)],
+            changes: { category }
+          }
+        })
+      const done = await change(6, "started")
+      assert.deepStrictEqual(
+        [done.status, done.headers["ratelimit"]?.toString().split(";")[1], done.body.results.map(({ ok }) => ok)],
+        [200, "r=3", [true, ...Array<boolean>(6).fill(false)]]
+      )
+      assert.strictEqual((await change(6, "completed")).status, 429)
+      const { status } = await workspace.get<{ status: { category: string } }>(`tickets/${made.id}`)
+      assert.strictEqual(status.category, "started")
     })
 
     test("a session has the limit of its person, however its cookie is written", async (owner, advance) => {

@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
+import type { Notification } from "@delivery/domain/agents/Notification"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { Comment } from "@delivery/domain/planning/Comment"
@@ -13,7 +14,7 @@ import { accountKey, type Http, join, newWorkspace, registerAgent, teamKey, uniq
 /** An open and a private team, everybody who may and may not see the private one, and what teams have. */
 
 /** What a field may name. */
-export type Kind = "team" | "project" | "ticket" | "comment" | "status" | "tag" | "view" | "message"
+export type Kind = "team" | "project" | "ticket" | "comment" | "status" | "tag" | "view" | "message" | "notification"
 
 /** A way to name an object of a team. */
 export interface Form {
@@ -51,6 +52,13 @@ const within = async <A>(
   const made = await act()
   if (joins) await workspace.delete(`teams/${team}/members/${person}`)
   return made
+}
+
+/** To the caller's agent, and so theirs. */
+const newMessage = async (scene: Scene, team: string, by: Caller) => {
+  const ticket = (await newTicket(scene, team)).identifier
+  const agent = (by.person === undefined ? undefined : by.agent) ?? scene.owner.agent
+  return scene.workspace.post<AgentMessage>("messages", { agent, ticket, ask: "build" })
 }
 
 /** A ticket made in one team and moved to another is still named by its first identifier. */
@@ -112,17 +120,19 @@ export const forms: Readonly<Record<Exclude<Kind, "comment">, readonly [Form, ..
   ],
   message: [
     {
-      // To the caller's agent, and so theirs.
-      made: async (scene, team, by) => {
-        const ticket = (await newTicket(scene, team)).identifier
-        const agent = (by.person === undefined ? undefined : by.agent) ?? scene.owner.agent
-        return within(
-          scene,
-          by,
-          team,
-          async () => (await scene.workspace.post<AgentMessage>("messages", { agent, ticket, ask: "build" })).id
-        )
-      },
+      made: async (scene, team, by) => within(scene, by, team, async () => (await newMessage(scene, team, by)).id),
+      absent: absentId
+    }
+  ],
+  notification: [
+    {
+      made: async (scene, team, by) =>
+        within(scene, by, team, async () => {
+          const { id } = await newMessage(scene, team, by)
+          const { http } = by.person === undefined ? scene.owner : by
+          const { notifications } = await http.get<{ notifications: ReadonlyArray<Notification> }>("notifications")
+          return notifications.find(({ message }) => message.id === id)!.id
+        }),
       absent: absentId
     }
   ]

@@ -17,6 +17,7 @@ import {
   join,
   newWorkspace,
   onEachServer,
+  refusal,
   registerAgent,
   teamKey,
   unique
@@ -37,6 +38,8 @@ const newTeam = async (owner: Http) => {
     by.post<Ticket>("tickets", { team: team.key, title: unique("Ticket"), ...fields })
   return { workspace, team, status, member, create }
 }
+
+type Json = Readonly<Record<string, unknown>>
 
 const makeTeam = (workspace: Http, fields: object = {}) =>
   workspace.post<Team>("teams", { key: teamKey(), name: unique("Team"), ...fields })
@@ -61,6 +64,43 @@ const personOf = async (http: Http) => {
 const withoutPlan = ({ plan: _, ...summary }: Ticket): TicketSummary => summary
 
 onEachServer("tickets", (test) => {
+  test("changes many, and answers what became of each", async (owner) => {
+    const { create, member, status, workspace } = await newTeam(owner)
+    const [first, second] = [await create({ plan: "1. Form" }), await create()]
+    const refs = [second.identifier.toLowerCase(), "NO-1", first.id]
+    const change = (json: object) => member.send<Json>("POST", "tickets/batch", { json })
+    const answer = await change({ tickets: refs, changes: { status: status("started").id } })
+    assert.strictEqual(answer.status, 200)
+    const [a, b] = [await member.get<Ticket>(`tickets/${first.id}`), await member.get<Ticket>(`tickets/${second.id}`)]
+    assert.strictEqual(a.status.category, "started")
+    assert.deepStrictEqual(answer.body, {
+      results: [
+        { ticket: refs[0], ok: true, value: withoutPlan(b) },
+        {
+          ticket: "NO-1",
+          ok: false,
+          error: { _tag: "NotFound", message: 'There is no ticket "NO-1" that you can see.' }
+        },
+        { ticket: refs[2], ok: true, value: withoutPlan(a) }
+      ]
+    })
+    const before = await events(workspace)
+    const tickets = [first.id]
+    for (const [json, at] of [
+      [{ tickets, changes: { status: status("backlog").id, category: "backlog" } }, "changes.category"],
+      [{ tickets, changes: { addTags: ["a"], removeTags: ["a"] } }, "changes.removeTags"],
+      [{ tickets, changes: { milestone: 1, project: null } }, "changes.milestone"],
+      [{ tickets: [], changes: {} }, "tickets"],
+      [{ tickets: Array.from({ length: 101 }, (_, n) => `A-${n + 1}`), changes: {} }, "tickets"],
+      [{ tickets: [first.identifier, first.identifier.toLowerCase()], changes: {} }, "tickets"],
+      [{ tickets: [first.identifier, first.id], changes: { category: "backlog" } }, "tickets[1]"],
+      [{ tickets }, "changes"]
+    ] as const) {
+      assert.strictEqual(refusal(await change(json)), `400 ${at}`)
+    }
+    assert.deepStrictEqual(await events(workspace), before)
+  })
+
   test("answers a new ticket in full, and lists it without its plan", async (owner) => {
     const { create, member, status, team, workspace } = await newTeam(owner)
     const project = await workspace.post<Project>("projects", {

@@ -182,7 +182,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
       yield* addTeamMember(closed, member)
       const row = yield* addTicket(closed)
       const moved = { ...row, teamId: team.id, number: 7, rank: "b00", statusId: (yield* addTicket(team)).statusId }
-      yield* repo.update(moved, undefined, [])
+      yield* repo.update(moved, undefined, [], true)
       const back = { ...row, number: 9 }
       for (const ref of [`${closed.key}-1`, `${team.key}-7`, row.id]) {
         assert.strictEqual((yield* repo.find(seesOwn(workspace.id, member.principal.id), ref))?.id, row.id, ref)
@@ -190,7 +190,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
       const viewer = seesOwn(workspace.id, other.principal.id)
       assert.isUndefined(yield* repo.find(viewer, `${closed.key}-1`))
       assert.strictEqual((yield* repo.find(viewer, `${team.key}-7`))?.number, 7)
-      yield* repo.update(back, undefined, [])
+      yield* repo.update(back, undefined, [], true)
       for (const number of [1, 9]) {
         assert.strictEqual((yield* repo.find(seesAll(workspace.id), `${closed.key}-${number}`))?.number, 9)
       }
@@ -315,12 +315,12 @@ onEachStorage("TicketsRepo", (it, storage) => {
       const tagsOf = (id: TicketId) =>
         Effect.map(repo.find(viewer, id), (found) => found!.tags.map(({ id }) => id).toSorted())
       const events = [anEvent(workspace.id, { kind: "ticket_one" }), anEvent(workspace.id, { kind: "ticket_two" })]
-      yield* repo.update(changed, undefined, events)
+      yield* repo.update(changed, undefined, events, true)
       assert.deepStrictEqual<unknown>(yield* stored, changed)
       assert.deepStrictEqual(yield* tagsOf(row.id), [kept.id, dropped.id].toSorted())
-      yield* repo.update(changed, [kept.id, added.id], [])
+      yield* repo.update(changed, [kept.id, added.id], [], false)
       assert.deepStrictEqual(yield* tagsOf(row.id), [kept.id, added.id].toSorted())
-      yield* repo.update(row, [], [])
+      yield* repo.update(row, [], [], true)
       assert.deepStrictEqual<unknown>(yield* stored, row)
       assert.deepStrictEqual(yield* tagsOf(row.id), [])
       assert.deepStrictEqual(yield* tagsOf(other.id), [dropped.id])

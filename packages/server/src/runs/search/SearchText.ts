@@ -1,12 +1,12 @@
 import type { Case } from "@delivery/domain/runs/Case"
+import { foldCase } from "@delivery/domain/Text"
 import type { Git } from "@delivery/domain/runs/TestRun"
 
 /** How `q` compares texts, the same in every storage. The columns `test_runs.search` and `test_cases.search` are stored so. */
 
 const separator = "\n"
 
-/** In lower case, wherever a letter stands: a sigma at the end of a word has a lower case of its own. */
-const fold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ").replaceAll(separator, " ")
+const fold = (text: string): string => foldCase(text).replaceAll(separator, " ")
 
 /** The text of a run in which `q` is looked for. */
 export const searchText = (git: Pick<Git, "branch" | "subject">): string =>
