@@ -1,4 +1,5 @@
 import { once } from "node:events"
+import { closeSync, openSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -77,7 +78,10 @@ describe("delivery, set up in a wrong way", () => {
   it("fails where its output cannot be written", async () => {
     const full = openSync("/dev/full", "w")
     service.afterwards(() => closeSync(full))
-    for (const args of [["runs", "list"], ["runs", "list", "--json"]]) {
+    for (const args of [
+      ["runs", "list"],
+      ["runs", "list", "--json"]
+    ]) {
       const ended = await service.home().delivery(args, { env: { DELIVERY_API_KEY: apiKey }, output: full })
       assert.deepStrictEqual([ended.code, ended.err], [1, "Standard output cannot be written.\n"], args.join(" "))
     }

@@ -22,6 +22,8 @@ export interface Options {
   readonly input?: string
   /** Default: the home. */
   readonly cwd?: string
+  /** Where its standard output goes. Default: a pipe, read as `out`. */
+  readonly output?: number
 }
 
 /** A command that goes on. */
@@ -51,15 +53,17 @@ const running = (
   args: ReadonlyArray<string>,
   cwd: string,
   env: Readonly<Record<string, string>>,
-  input: string
+  input: string,
+  output?: number
 ): Running => {
-  const child = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] })
+  const child = spawn(command, args, { cwd, env, stdio: ["pipe", output ?? "pipe", "pipe"] })
+  const [stdin, stdout, stderr] = [child.stdin!, child.stdout, child.stderr!]
   let [out, err, hasEnded] = ["", "", false]
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
+  stdout?.setEncoding("utf8").on("data", (text: string) => (out += text))
+  stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
   // A command that ends without reading closes the pipe.
-  child.stdin.on("error", () => {})
-  child.stdin.end(input)
+  stdin.on("error", () => {})
+  stdin.end(input)
   const code = (once(child, "close") as Promise<[number | null]>).then(([code]) => {
     hasEnded = true
     child.emit("over")
@@ -70,7 +74,8 @@ const running = (
       const found = pattern.exec(out + err)
       if (found !== null) return found
       if (hasEnded) throw new Error(`The command has ended before it printed ${pattern}:\n${out}${err}`)
-      await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), once(child, "over")])
+      const news = [stdout ?? [], stderr].flat().map((one) => once(one, "data"))
+      await Promise.race([...news, once(child, "over")])
     }
   }
   return { child, out: () => out, err: () => err, until, code }
@@ -96,8 +101,8 @@ export const newHome = (): Home => {
   }
   return {
     directory,
-    delivery: (args, { cwd = directory, env = {}, input = "" } = {}) =>
-      ended(process.execPath, [main, ...args], cwd, { ...environment, ...env }, input),
+    delivery: (args, { cwd = directory, env = {}, input = "", output } = {}) =>
+      ended(process.execPath, [main, ...args], cwd, { ...environment, ...env }, input, output),
     start: (args, { env = {}, input = "" } = {}) =>
       running(process.execPath, [main, ...args], directory, { ...environment, ...env }, input),
     script: (text, { env = {}, input = "" } = {}) =>
