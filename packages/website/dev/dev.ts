@@ -12,7 +12,7 @@ const port = Number(process.env["PORT"] ?? 4000)
 const inner = await freePort()
 
 /** What Vite answers: the pages, and the files that they are made of. */
-const ofWebsite = "(?:w(?:[/?]|$)|design|src/|@|node_modules/|packages/|icon\\.svg|$)"
+const ofWebsite = "(?:w(?:[/?]|$)|design|src/|build/|@|node_modules/|packages/|icon\\.svg|$)"
 
 const vite = await createServer({
   configFile: join(import.meta.dirname, "../vite.config.ts"),
