@@ -1,13 +1,14 @@
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 
 const dialogs = {
-  product: lazy(() => import("./ProductDialog.tsx")),
-  environment: lazy(() => import("./EnvironmentDialog.tsx")),
-  archived: lazy(() => import("./ArchivedDialog.tsx"))
+  product: later(() => import("./ProductDialog.tsx")),
+  environment: later(() => import("./EnvironmentDialog.tsx")),
+  archived: later(() => import("./ArchivedDialog.tsx"))
 }
 
 /** What an admin adds to the catalog, and brings back. */

@@ -58,7 +58,8 @@ const onKeyDown = (event: KeyboardEvent): void => {
       document.querySelector("[role=dialog]:not([aria-modal=false])") !== null)
   )
     return
-  const sequence = first !== undefined && Date.now() - first.at < sequenceMillis ? `${first.key} ${name}` : undefined
+  const sequence =
+    first !== undefined && event.timeStamp - first.at < sequenceMillis ? `${first.key} ${name}` : undefined
   const all = [...registered].toReversed()
   const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys }) => keys === name)
   first = undefined
@@ -66,7 +67,7 @@ const onKeyDown = (event: KeyboardEvent): void => {
     event.preventDefault()
     return found.run()
   }
-  if (all.some(({ keys }) => keys.startsWith(`${name} `))) first = { key: name, at: Date.now() }
+  if (all.some(({ keys }) => keys.startsWith(`${name} `))) first = { key: name, at: event.timeStamp }
 }
 
 let listeners = 0

@@ -1,4 +1,4 @@
-import { lazy, type LazyExoticComponent, type ReactNode } from "react"
+import { type ReactNode, use } from "react"
 
 /**
  * Parts of a page that are not needed to show it. They are loaded once it has come to rest, or when they are shown before
@@ -21,21 +21,34 @@ const Unloaded = () => (
 
 type Component<Props> = (props: Props) => ReactNode
 
-type Later<Props> = LazyExoticComponent<Component<Props>> & {
+type Later<Props> = Component<Props> & {
   /** Asked by the router, before it shows a screen. */
   readonly preload: () => Promise<void>
 }
 
-/** What a module exports by default. */
-export const later = <Props,>(load: () => Promise<{ readonly default: Component<Props> }>): Later<Props> => {
-  let loading: ReturnType<typeof load> | undefined
+/**
+ * What a module exports by default. Once it is loaded it is shown at once: React's own `lazy` would wait for a moment the first
+ * time, in which what stands around it is hidden, and loses the keyboard.
+ */
+export const later = <Props extends object>(
+  load: () => Promise<{ readonly default: Component<Props> }>
+): Later<Props> => {
+  let loading: Promise<Component<Props>> | undefined
+  let loaded: Component<Props> | undefined
   const loadOnce = () =>
     (loading ??= online()
       .then(load)
-      .catch(() => ({ default: Unloaded })))
+      .then(
+        (module) => (loaded = module.default),
+        () => (loaded = Unloaded)
+      ))
   if (isAtRest) setTimeout(loadOnce)
   else waiting.push(loadOnce)
-  return Object.assign(lazy(loadOnce), { preload: async () => void (await loadOnce()) })
+  const Shown = (props: Props) => {
+    const Part = loaded ?? use(loadOnce())
+    return <Part {...props} />
+  }
+  return Object.assign(Shown, { preload: async () => void (await loadOnce()) })
 }
 
 /** The page is shown, and has time for what may be needed next. */

@@ -30,6 +30,8 @@ describe("The catalog", () => {
   it("is filled by keyboard alone", async () => {
     const page = await openScreen(site, "deployments")
     await page.getByText("Which version runs where appears here").waitFor()
+    // The key is there as soon as it is known that the person may add one.
+    await page.getByRole("button", { name: "Product", exact: true }).waitFor()
     await page.keyboard.press("c")
     const product = page.getByRole("dialog", { name: "Add a product" })
     await isIn(product.getByLabel("Name"))

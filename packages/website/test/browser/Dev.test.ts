@@ -27,7 +27,7 @@ it("pnpm dev serves the API and the website at one port, and waits for changes o
     const link = /http:\/\/\S+#ltk_\w+/.exec(output)![0]
     expect(new URL(link).port).toBe(String(port))
     const page = await (await browser.newContext({ locale: "en-US" })).newPage()
-    page.setDefaultTimeout(0)
+    page.setDefaultTimeout(100_000)
     // Vite says so when it can tell the page what has changed.
     const connected = page.waitForEvent("console", (message) => message.text().includes("[vite] connected"))
     await page.goto(link)

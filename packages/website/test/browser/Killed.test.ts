@@ -78,13 +78,17 @@ describe("A server that is killed", () => {
 
   it("leaves a page that lacks a part as it is", async () => {
     const page = await site.signIn()
-    // Nothing is loaded but what shows the page.
-    await page.clock.install()
+    // One part is asked for, and not sent before the server is killed.
+    const { promise: killed, resolve: go } = Promise.withResolvers<void>()
+    await page.route(/\/Toasts-/, async (route) => {
+      await killed
+      await route.continue()
+    })
     await openScreen(site, "settings", page)
     await isLive(page)
     await page.getByLabel("Name").fill("Typed")
     await site.kill()
-    await page.clock.runFor(5_000)
+    go()
     await page.getByText("A part of this page could not be loaded").first().waitFor()
     expect(await page.getByLabel("Name").inputValue()).toBe("Typed")
     await site.revive()

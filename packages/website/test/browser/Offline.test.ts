@@ -84,7 +84,8 @@ describe("Without a network", () => {
   it("a page that has just come stays, and gets what it lacks with the network", async () => {
     const page = await site.signIn()
     // Nothing is loaded but what shows the page.
-    await page.clock.install()
+    await page.clock.install({ time: 0 })
+    await page.clock.pauseAt(1_000)
     await openScreen(site, "settings/members", page)
     await page.context().setOffline(true)
     await page.clock.runFor(5_000)

@@ -195,7 +195,7 @@ describe("Credentials", () => {
     )
     await page.evaluate(`fetch("/auth/v1/sessions/${session.id}", { method: "DELETE" })`)
     // Whether or not the page has noticed by then, and says so over the link.
-    await page.getByRole("link", { name: "Members" }).dispatchEvent("click")
+    await page.getByRole("link", { name: "Members", includeHidden: true }).dispatchEvent("click")
     await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
     await page.getByRole("link", { name: "Sign in", exact: true }).click()
     await page.waitForURL(/\/sign-in\?returnTo=/)

@@ -277,6 +277,8 @@ describe("The vault", () => {
     await page.goto(`${site.origin}/w/main/vault/compare?product=shop&left=staging&right=review`)
     const names = page.getByRole("list", { name: "Secrets" })
     await names.getByRole("link", { name: "ALIKE both have a value" }).waitFor()
+    // The key is there as soon as it is known that the person may compare them.
+    await page.getByRole("button", { name: "Compare the values" }).waitFor()
     await page.keyboard.press("c")
     await names.getByRole("link", { name: "ALIKE the same value" }).waitFor()
     await names.getByRole("link", { name: "STRIPE_API_KEY another value" }).waitFor()

@@ -163,8 +163,8 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
   const visit = async (looks: Looks = {}) => {
     const context = await contextOf(browser, looks)
     opened.push(context)
-    // The time limit of the test ends what does not come.
-    context.setDefaultTimeout(0)
+    // Before the time limit of the test: it says what did not come.
+    context.setDefaultTimeout(100_000)
     const page = await context.newPage()
     page.on("pageerror", (error) => problems.push(String(error)))
     page.on("console", (message) => {
