@@ -155,13 +155,13 @@ const projects = [
   withEnv({ TEST_SERVERS: "memory" }),
   { ...withEnv({ TEST_STORAGES: "memory,PostgreSQL" }), name: "races", include: races, exclude: [] },
   { ...packages, name: "slow", include: slow, exclude: browsers },
-  { ...packages, name: "slow browsers", include: browsers, exclude: [], retry: 2 },
+  { ...packages, name: "slow browsers", include: browsers, exclude: [], retry: 1 },
   {
     ...withEnv({ TEST_SITES: "PostgreSQL" }),
     name: "slow browsers on PostgreSQL",
     include: journeys,
     exclude: [],
-    retry: 2
+    retry: 1
   },
   { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "slow servers", include: overHttp, exclude: [] },
   { ...withEnv({ TEST_STORAGES: "the embedded database" }), name: "slow races", include: races, exclude: [] }

@@ -51,15 +51,29 @@ const seedSemaphores = async (site: Site) => {
     Site["call"],
     Site["call"]
   ]
-  const take = (call: Site["call"], name: string, capacity: number, test: string, requestId: string) =>
-    call("POST", `semaphores/${name}/leases`, { capacity, test, requestId, ttlMs: 300_000, waitMs: 0 })
+  const ttlMs = 300_000
+  const held: Array<() => Promise<unknown>> = []
+  const take = async (call: Site["call"], name: string, capacity: number, test: string, requestId: string) => {
+    const leases = `semaphores/${name}/leases`
+    const ask = () =>
+      call<{ lease: string; position?: number }>("POST", leases, { capacity, test, requestId, ttlMs, waitMs: 0 })
+    const { lease, position } = await ask()
+    held.push(() => (position !== undefined ? ask() : call("POST", `${leases}/${lease}/renew`, { ttlMs })))
+    return lease
+  }
+  const lease = await take(one, "printer", 1, semaphoreTests[0]!, "4")
+  await one("DELETE", `semaphores/printer/leases/${lease}`)
+  held.length = 0
   await take(one, "payment-sandbox", 2, semaphoreTests[0]!, "1")
   await take(other, "payment-sandbox", 2, semaphoreTests[1]!, "1")
   await take(one, "payment-sandbox", 2, semaphoreTests[2]!, "2")
   await take(other, "payment-sandbox", 2, semaphoreTests[0]!, "2")
   await take(one, "mailbox", 3, semaphoreTests[2]!, "3")
-  const { lease } = await take(one, "printer", 1, semaphoreTests[0]!, "4").then((held) => held as { lease: string })
-  await one("DELETE", `semaphores/printer/leases/${lease}`)
+  // As holders and those who wait do: the screens are looked at for longer than a lease and a place last.
+  const renewing = setInterval(() => {
+    for (const renew of held) void renew()
+  }, 5_000)
+  return () => clearInterval(renewing)
 }
 
 const seedTokens = async ({ call }: Site) => {
@@ -121,6 +135,12 @@ export const seedSettings = async (site: Site): Promise<SeededSettings> => {
   })
   await accept(origin, invite.token, "Sam Okafor")
   await call("PATCH", "deployments/billing/staging", { version: "v1.9.0" })
-  await seedSemaphores(site)
-  return webhooks
+  const release = await seedSemaphores(site)
+  return {
+    webhook: webhooks.webhook,
+    close: () => {
+      release()
+      webhooks.close()
+    }
+  }
 }
