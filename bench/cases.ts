@@ -258,8 +258,8 @@ try {
   await server.end()
   await inDatabase(showPlans(at))
   console.log("\nFinishing a run, one after the other, with and without the counting behind:")
-  await inDatabase(measureFinish(at, { tests: 50, perBlock: 60, blocks: 30 }))
-  await inDatabase(measureFinish(at, { tests: 5_000, perBlock: 5, blocks: 12 }))
+  await inDatabase(measureFinish(at, { tests: 50, perBlock: 600, blocks: 12 }))
+  await inDatabase(measureFinish(at, { tests: 5_000, perBlock: 10, blocks: 8 }))
 } finally {
   await close()
 }
