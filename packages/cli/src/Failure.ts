@@ -20,6 +20,10 @@ export class Failure extends Data.TaggedError("Failure")<{
   static notSignedIn(message: string): Failure {
     return new Failure({ message, exitCode: exitCodes.notSignedIn })
   }
+  /** Somebody was asked, and left without an answer. */
+  static unanswered(): Failure {
+    return new Failure({ message: "Nothing was done.", exitCode: exitCodes.interrupted })
+  }
   static unreachable(message: string): Failure {
     return new Failure({ message, exitCode: exitCodes.unreachable })
   }
@@ -83,12 +87,22 @@ const pathAdvice = (url: string): string => {
     : `The address of the service, ${url}, has a path. Without one, it is ${origin}.`
 }
 
+/** Why an answer that had begun did not come to its end; undefined for one that did. */
+const brokenOffBy = (cause: unknown): string | undefined => {
+  if (cause instanceof DOMException && cause.name === "TimeoutError") return cause.message
+  return cause instanceof TypeError ? "its answer was cut off" : undefined
+}
+
 /** Why nothing answered; undefined for an error of an answer. */
 const noAnswerTo = (url: string, error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   if (error.name === "TimeoutError") return `${url} cannot be reached: there was no answer in time.`
-  if (!("reason" in error && "response" in error) || error.response !== undefined) return undefined
-  const { description } = error.reason as { readonly description?: string }
+  if (!("reason" in error && "response" in error)) return undefined
+  const { cause, description } = error.reason as { readonly cause?: unknown; readonly description?: string }
+  if (error.response !== undefined) {
+    const brokenOff = brokenOffBy(cause)
+    return brokenOff === undefined ? undefined : `${url} cannot be reached: ${brokenOff}.`
+  }
   return `${url} cannot be reached: ${description ?? noAnswerReason(error)}.`
 }
 

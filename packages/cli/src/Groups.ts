@@ -33,7 +33,7 @@ const groups = [
   },
   {
     name: "secrets",
-    description: "Secrets: run, list, get, set, import, export",
+    description: "Secrets: run, list, get, set, clear, import, export",
     load: async () => (await import("./Secrets.ts")).secrets
   },
   {

@@ -32,9 +32,7 @@ const standardInput = Effect.gen(function* () {
 export const secretInput = Effect.fnUntraced(function* (question: string) {
   const { stdinIsTerminal } = yield* Stdio.Stdio
   if (!(yield* stdinIsTerminal)) return yield* standardInput
-  return Redacted.value(
-    yield* Effect.mapError(Prompt.Password({ message: question }), () => new Failure({ message: "Nothing was done." }))
-  )
+  return Redacted.value(yield* Effect.mapError(Prompt.Password({ message: question }), () => Failure.unanswered()))
 })
 
 /** A file of UTF-8, as it is. */
@@ -52,10 +50,7 @@ export const confirmed = Effect.fnUntraced(function* (question: string, yes: boo
   if (!(yield* stdinIsTerminal)) {
     return yield* Failure.usage("Nobody can be asked here: add --yes to do this without asking.")
   }
-  return yield* Effect.mapError(
-    Prompt.Confirm({ message: question, initial: false }),
-    () => new Failure({ message: "Nothing was done." })
-  )
+  return yield* Effect.mapError(Prompt.Confirm({ message: question, initial: false }), () => Failure.unanswered())
 })
 
 /** Asks on a terminal which one it is. Where nobody can answer, it is undefined. */
@@ -64,6 +59,6 @@ export const chosenOne = Effect.fnUntraced(function* (question: string, choices:
   if (!(yield* stdinIsTerminal)) return undefined
   return yield* Effect.mapError(
     Prompt.Select({ message: question, choices: choices.map((title) => ({ title, value: title })) }),
-    () => new Failure({ message: "Nothing was done." })
+    () => Failure.unanswered()
   )
 })

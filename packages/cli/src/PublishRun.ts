@@ -1,9 +1,18 @@
-import type { Coverage, FinishTestRun, StartTestRun, TestReport, TestRunSummary } from "@delivery/client"
+import {
+  Conflict,
+  type Coverage,
+  type FinishTestRun,
+  type StartTestRun,
+  type TestReport,
+  type TestRunSummary
+} from "@delivery/client"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
 import { ciUrlOf, Publisher, readGit, readMachine, withinLimits } from "@delivery/publishing"
+import type { Dirent } from "node:fs"
 import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
 import { Failure } from "./Failure.ts"
+import { oneLine } from "./Output.ts"
 import { testReports } from "./results/Result.ts"
 import { readText, resultsOf } from "./results/ResultFiles.ts"
 import { readSaved, type Saved } from "./results/Saved.ts"
@@ -32,6 +41,12 @@ export interface Published {
   readonly omitted: string | null
 }
 
+/** What people are told meanwhile. */
+interface Tell {
+  readonly progress: (line: string) => void
+  readonly note: (line: string) => void
+}
+
 interface Attachment {
   readonly path: string
   readonly contentType: string
@@ -56,14 +71,17 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".zip": "application/zip"
 }
 
-/** The files that an argument names: itself, or all below it. */
-const filesBelow = async (path: string): Promise<ReadonlyArray<string>> => {
+/** The files that an argument names: itself, or all below it. What a link below it leads to may be no file of the run. */
+const filesBelow = async (path: string, { note }: Tell): Promise<ReadonlyArray<string>> => {
   const found = await stat(path).catch(() => {
     throw Failure.usage(`--attach: ${path} cannot be read.`)
   })
   if (!found.isDirectory()) return [path]
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const pathOf = (entry: Dirent) => join(entry.parentPath, entry.name)
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(pathOf)
+  if (links.length > 0) note(`--attach: symbolic links are left out: ${links.map(oneLine).join(", ")}.`)
+  return entries.filter((entry) => entry.isFile()).map(pathOf)
 }
 
 /** The path of an attached file in the run: its path from the working directory, or its name if it lies elsewhere. */
@@ -77,8 +95,8 @@ const attachmentOf = async (file: string): Promise<Attachment> => {
   return { path, source: file, contentType: contentTypes[extname(file).toLowerCase()] ?? "application/octet-stream" }
 }
 
-const attachmentsOf = async (paths: ReadonlyArray<string>): Promise<ReadonlyArray<Attachment>> => {
-  const files = (await Promise.all(paths.map(filesBelow))).flat()
+const attachmentsOf = async (paths: ReadonlyArray<string>, tell: Tell): Promise<ReadonlyArray<Attachment>> => {
+  const files = (await Promise.all(paths.map((path) => filesBelow(path, tell)))).flat()
   const attachments = await Promise.all([...new Set(files)].map(attachmentOf))
   const taken = new Set<string>()
   for (const { path } of attachments) {
@@ -180,10 +198,15 @@ const startOf = async (publisher: Publisher, options: PublishOptions): Promise<S
   }
 }
 
-const placeOf = ({ environment, product }: { readonly product: string; readonly environment: string }) => ({
-  product,
-  environment
-})
+/** Where saved results were made. A flag that says otherwise would move them to where they were not. */
+const savedPlace = (options: PublishOptions, start: NonNullable<Saved["start"]>): PublishOptions => {
+  for (const name of ["product", "environment"] as const) {
+    if (options[name] !== undefined && options[name] !== start[name]) {
+      throw Failure.usage(`--${name}: ${options.files[0]} has the results of ${start[name]}. Leave the flag out.`)
+    }
+  }
+  return { ...options, product: start.product, environment: start.environment }
+}
 
 const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
   interrupted: false,
@@ -194,8 +217,13 @@ const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
 })
 
 /** Starts the run, or goes on with the one that the saved results have. Answers its number. */
-const begin = async (publisher: Publisher, saved: Saved | undefined, options: PublishOptions): Promise<number> => {
-  if (saved === undefined) return (await publisher.start(await startOf(publisher, options))).number
+const begin = async (
+  publisher: Publisher,
+  saved: Saved | undefined,
+  options: PublishOptions,
+  cancelled: AbortSignal
+): Promise<number> => {
+  if (saved === undefined) return (await publisher.start(await startOf(publisher, options), cancelled)).number
   if ("run" in saved && !options.again) {
     publisher.uploads.begin(saved.run)
     return saved.run
@@ -206,7 +234,7 @@ const begin = async (publisher: Publisher, saved: Saved | undefined, options: Pu
     )
   }
   const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
-  return (await publisher.start({ ...saved.start, baseUrl })).number
+  return (await publisher.start({ ...saved.start, baseUrl }, cancelled)).number
 }
 
 /** Notes the run in the file of saved results, so that publishing them again does not make another one. */
@@ -221,14 +249,37 @@ const keepRun = async (file: string, run: number, saved: Saved, note: (line: str
   }
 }
 
-/** What people are told meanwhile. */
-interface Tell {
-  readonly progress: (line: string) => void
-  readonly note: (line: string) => void
+/** How long the service may take to hear that publishing was cancelled, in milliseconds. */
+const cancelMillis = 5_000
+
+const rejectionOf = (cancelled: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (cancelled.aborted) reject(cancelled.reason as Error)
+    cancelled.addEventListener("abort", () => reject(cancelled.reason as Error), { once: true })
+  })
+
+/** Leaves no run behind that seems to go on. Saved results can still finish theirs. */
+const leave = async (publisher: Publisher, run: number, savedIn: string | undefined, { note }: Tell): Promise<void> => {
+  if (savedIn !== undefined) return note(`Run ${run} is not finished. Publish ${savedIn} again to finish it.`)
+  const interrupted = { ...reportOf([]), interrupted: true }
+  await publisher.finish(run, interrupted, AbortSignal.timeout(cancelMillis)).then(
+    () => note(`Run ${run} has ended as interrupted.`),
+    (error: unknown) =>
+      note(
+        error instanceof Conflict
+          ? `Run ${run} was published before.`
+          : `Run ${run} could not be ended. The service ends it at its time limit.`
+      )
+  )
 }
 
-/** Reads everything first, so that a file that is refused starts no run. */
-export const publishRun = async (at: Connection, options: PublishOptions, tell: Tell): Promise<Published> => {
+/** Reads everything first, so that a file that is refused starts no run. Ends the run where it is cancelled before its end. */
+export const publishRun = async (
+  at: Connection,
+  options: PublishOptions,
+  tell: Tell,
+  cancelled: AbortSignal
+): Promise<Published> => {
   const { baseUrl, coverage = "regression" } = options
   if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
     throw Failure.usage("--base-url: expected an absolute http or https URL.")
@@ -236,21 +287,27 @@ export const publishRun = async (at: Connection, options: PublishOptions, tell: 
   const read = await readAll(options.files)
   const saved = await savedIn(read)
   const finish = saved?.finish ?? reportOf(await testsOf(read, coverage, Date.now()))
-  const attachments = await attachmentsOf(options.attach)
-  const about = saved?.start === undefined ? options : { ...options, ...placeOf(saved.start) }
+  const attachments = await attachmentsOf(options.attach, tell)
+  const about = saved?.start === undefined ? options : savedPlace(options, saved.start)
   const publisher = publisherOf(at, about)
-  const number = await begin(publisher, saved, about)
-  if (saved !== undefined) await keepRun(options.files[0]!, number, saved, tell.note)
-  tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
-  publisher.uploads.add(attachments)
-  const { failures } = await publisher.uploads.settled()
-  const { omitted, report } = withinLimits(finish)
-  const run = await publisher.finish(number, report)
-  const failed = new Set(failures.map(({ path }) => path))
-  return {
-    run,
-    files: attachments.map(({ path }) => path).filter((path) => !failed.has(path)),
-    notAttached: failures,
-    omitted
+  cancelled.throwIfAborted()
+  const number = await begin(publisher, saved, about, cancelled)
+  try {
+    if (saved !== undefined) await keepRun(options.files[0]!, number, saved, tell.note)
+    tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
+    publisher.uploads.add(attachments)
+    const { failures } = await Promise.race([publisher.uploads.settled(), rejectionOf(cancelled)])
+    const { omitted, report } = withinLimits(finish)
+    const run = await publisher.finish(number, report, cancelled)
+    const failed = new Set(failures.map(({ path }) => path))
+    return {
+      run,
+      files: attachments.map(({ path }) => path).filter((path) => !failed.has(path)),
+      notAttached: failures,
+      omitted
+    }
+  } catch (error) {
+    if (cancelled.aborted) await leave(publisher, number, saved === undefined ? undefined : options.files[0], tell)
+    throw error
   }
 }

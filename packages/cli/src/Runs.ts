@@ -5,6 +5,7 @@ import { call } from "./Calls.ts"
 import { callFailure, Failure } from "./Failure.ts"
 import { given, optionalText, textOr } from "./Flags.ts"
 import { openPage } from "./OpenPage.ts"
+import type { Published } from "./PublishRun.ts"
 import { colour, note, oneLine, plainLines, print, table, noteNow } from "./Output.ts"
 import { runNumber } from "./RunNumber.ts"
 import { retry, trace } from "./RunsPlaywright.ts"
@@ -66,19 +67,24 @@ const publish = Command.make(
     const at = yield* connection
     const isJson = yield* Json
     const { publishRun } = yield* Effect.promise(() => import("./PublishRun.ts"))
-    const published = yield* Effect.tryPromise({
-      try: () =>
-        publishRun(
-          at,
-          { again, attach, files, ...given(options) },
-          {
-            note: noteNow,
-            progress: (line) => {
-              if (!isJson && process.stderr.isTTY) noteNow(line)
-            }
-          }
-        ),
-      catch: callFailure(at.url)
+    const tell = {
+      note: noteNow,
+      progress: (line: string) => {
+        if (!isJson && process.stderr.isTTY) noteNow(line)
+      }
+    }
+    const published = yield* Effect.callback<Published, Failure>((resume) => {
+      const cancelling = new AbortController()
+      const publishing = publishRun(at, { again, attach, files, ...given(options) }, tell, cancelling.signal).then(
+        (published) => resume(Effect.succeed(published)),
+        (error: unknown) => resume(Effect.fail(callFailure(at.url)(error)))
+      )
+      return Effect.promise(() => {
+        // Whoever does not wait until the service has heard of it presses Ctrl-C again.
+        process.once("SIGINT", () => process.exit(130))
+        cancelling.abort()
+        return publishing
+      })
     })
     const { notAttached, omitted, run } = published
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)

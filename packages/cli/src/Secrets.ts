@@ -122,6 +122,30 @@ const set = Command.make(
   })
 ).pipe(Command.withDescription("Write a value, read from standard input, a prompt or a file"))
 
+/** Asks, or needs `--yes`: a product that starts next lacks the value. */
+const yesFlag = (what: string) =>
+  Flag.Boolean("yes").pipe(Flag.withAlias("y"), Flag.withDefault(false), Flag.withDescription(what))
+
+const clear = Command.make(
+  "clear",
+  { name, ...pair, yes: yesFlag("Clear without asking") },
+  Effect.fnUntraced(function* ({ environment, name, product, yes }) {
+    const isAgreed = yield* confirmed(`Clear ${oneLine(name)} in ${oneLine(environment)}?`, yes)
+    if (!isAgreed) return yield* new Failure({ message: "Nothing was done." })
+    const secret = yield* call((client, { workspace }) =>
+      client.vault.update({
+        params: { slug: workspace, productSlug: product, name },
+        payload: { values: { [environment]: null } }
+      })
+    )
+    const version = secret.environments.find((one) => isNamed(one.environment, environment))?.version ?? 0
+    yield* print(
+      { name, product, environment, version },
+      `${oneLine(name)} has no value in ${oneLine(environment)} since version ${version}. Earlier versions are kept.`
+    )
+  })
+).pipe(Command.withDescription("Clear the value of an environment. The website restores earlier versions"))
+
 /** What an import would do with one secret. */
 interface Change {
   readonly name: string
@@ -198,11 +222,7 @@ const importFile = Command.make(
       Argument.withDescription("File of NAME=value lines, as Node's --env-file reads it")
     ),
     ...pair,
-    yes: Flag.Boolean("yes").pipe(
-      Flag.withAlias("y"),
-      Flag.withDefault(false),
-      Flag.withDescription("Write without asking")
-    )
+    yes: yesFlag("Write without asking")
   },
   Effect.fnUntraced(function* ({ file, yes, ...pair }) {
     const read = readDotEnv(yield* textFile(file))
@@ -285,7 +305,7 @@ const exportFile = Command.make(
 ).pipe(Command.withDescription("Print the values of an environment as a file that sh, Compose and Node read"))
 
 export const secrets = Command.make("secrets").pipe(
-  Command.withDescription("Secrets: run, list, get, set, import, export"),
-  Command.withSubcommands([run, list, get, set, importFile, exportFile]),
+  Command.withDescription("Secrets: run, list, get, set, clear, import, export"),
+  Command.withSubcommands([run, list, get, set, clear, importFile, exportFile]),
   Command.withGlobalFlags(connectionFlags)
 )

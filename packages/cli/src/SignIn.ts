@@ -193,6 +193,7 @@ export const logout = Command.make(
   },
   Effect.fnUntraced(function* ({ keepKey }) {
     const { hasProfile, keyProblem, profile } = yield* settings
+    if (!hasProfile && profile.source === "--profile") return yield* Failure.usage(keyProblem!)
     const stored = hasProfile ? (yield* readProfiles).profiles[profile.value] : undefined
     const isEnded = stored?.keyId !== undefined && !keepKey
     if (isEnded) {
@@ -291,6 +292,10 @@ export const status = Command.make(
         `${found.keyProblem ?? "You are not signed in."} Run \`delivery login\`, or set DELIVERY_API_KEY.`
       )
     if (me._tag === "Failure") return yield* me.failure
+    const workspace = found.workspace.value
+    if (!me.success.workspaces.some(({ id, slug }) => workspace === slug || workspace === id)) {
+      return yield* new Failure({ message: `There is no workspace "${oneLine(workspace)}" that this key may act in.` })
+    }
   })
 ).pipe(
   Command.withDescription("Show who you are to which service, and where each setting comes from"),

@@ -6,7 +6,10 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { once } from "node:events"
+import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { createServer, request as forward } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import {
@@ -20,12 +23,30 @@ import {
 } from "../../server/test/support/Http.ts"
 import { freePort } from "../../server/src/cli/FreePort.ts"
 import type { Home, Options } from "./support/Home.ts"
-import { apiKey, useService } from "./support/Service.ts"
+import { apiKey, type Service, useService } from "./support/Service.ts"
 
 /** The commands as processes, against a server on a socket. */
 
 const fixture = (name: string) => join(import.meta.dirname, "junit", name)
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8")
+
+/** Between a command and the service: passes everything on but uploads of files, which it answers nothing. */
+const holdingUploads = async (service: Service) => {
+  let hold = () => {}
+  const asked = new Promise<void>((resolve) => (hold = resolve))
+  const between = createServer((request, answer) => {
+    if (request.method === "PUT") return hold()
+    const headers = { ...request.headers, host: new URL(service.baseUrl).host }
+    const passed = forward(`${service.baseUrl}${request.url}`, { method: request.method, headers }, (from) => {
+      answer.writeHead(from.statusCode!, from.headers)
+      from.pipe(answer)
+    })
+    request.pipe(passed)
+  }).listen(0, "127.0.0.1")
+  service.afterwards(() => (between.closeAllConnections(), between.close()))
+  await once(between, "listening")
+  return { asked, url: `http://127.0.0.1:${(between.address() as AddressInfo).port}` }
+}
 
 describe("delivery", () => {
   const server = useService()
@@ -102,6 +123,13 @@ describe("delivery", () => {
     assert.include(status.err, missing)
     assert.match(status.out, /^Profile\s+none named nope\s+--profile$/m)
     assert.include((await at.delivery(["runs", "list"], { env: { DELIVERY_PROFILE: "nope" } })).err, missing)
+    assert.deepStrictEqual(await at.delivery(["logout", "--profile", "nope"]), {
+      code: 2,
+      out: "",
+      err: `${missing}\n`
+    })
+    const elsewhere = await at.delivery(["status", "--profile", "default", "--workspace", "nope"])
+    assert.deepInclude(elsewhere, { code: 1, err: 'There is no workspace "nope" that this key may act in.\n' })
     assert.include(await at.delivery(["login", "--url", server.baseUrl, "--workspace", "main"], { input: apiKey }), {
       code: 0
     })
@@ -301,6 +329,59 @@ describe("delivery", () => {
     assert.deepStrictEqual((await json<TestRunPage>(at, ["runs", "list"], { env })).runs, [])
   })
 
+  test("leaves no run behind that seems to go on when publishing is interrupted", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    writeFileSync(join(at.directory, "server.log"), "started\n")
+    symlinkSync("/etc/hostname", join(at.directory, "link"))
+    const { asked, url } = await holdingUploads(server)
+    const env = {
+      ...as(workspace),
+      DELIVERY_URL: url,
+      DELIVERY_PRODUCT: "shop",
+      DELIVERY_ENVIRONMENT: "staging"
+    }
+    const flags = ["--base-url", "https://staging.shop.example", "--attach", "."]
+    const running = at.start(["runs", "publish", fixture("go.xml"), ...flags], { env })
+    await asked
+    running.child.kill("SIGINT")
+    assert.strictEqual(await running.code, 130)
+    assert.strictEqual(running.err(), "--attach: symbolic links are left out: link.\nRun 1 has ended as interrupted.\n")
+    const run = await workspace.get<TestRun>("test-runs/1")
+    assert.deepInclude(run, { state: "interrupted", result: null })
+  })
+
+  test("keeps saved results where they were made, and their run for another try when it is interrupted", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const { asked, url } = await holdingUploads(server)
+    const env = { ...as(workspace), DELIVERY_URL: url }
+    const start = {
+      product: "shop",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example",
+      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
+      machine: { hostname: "ci", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    }
+    const finish = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests: [] }
+    writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start, finish }))
+    writeFileSync(join(at.directory, "server.log"), "started\n")
+    const publish = ["runs", "publish", "saved.json", "--attach", "server.log"]
+    assert.deepStrictEqual(await at.delivery([...publish, "--environment", "live"], { env }), {
+      code: 2,
+      out: "",
+      err: "--environment: saved.json has the results of staging. Leave the flag out.\n"
+    })
+    const running = at.start(publish, { env })
+    await asked
+    running.child.kill("SIGINT")
+    assert.strictEqual(await running.code, 130)
+    assert.strictEqual(running.err(), "Run 1 is not finished. Publish saved.json again to finish it.\n")
+    const again = await json<{ readonly run: TestRunSummary }>(at, publish, { env: as(workspace) })
+    assert.include(again.run, { number: 1, state: "finished" })
+  })
+
   test("opens the page of a run with the browser that BROWSER names", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
@@ -444,6 +525,30 @@ describe("delivery", () => {
     const listed = await at.delivery(["secrets", "list"], { env })
     assert.match(listed.out, /^Secret +live +staging\nA +1 +2\n$/)
     assert.include(await at.delivery(["secrets", "get", "B"], { env }), { code: 1, out: "" })
+  })
+
+  test("clear takes the value of one environment away, once that is confirmed", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    assert.include(await at.delivery(["secrets", "set", "A"], { env, input: "canary" }), { code: 0 })
+    const unasked = await at.delivery(["secrets", "clear", "A"], { env })
+    assert.deepInclude(unasked, {
+      code: 2,
+      err: "Nobody can be asked here: add --yes to do this without asking.\n"
+    })
+    assert.include(await at.delivery(["secrets", "get", "A"], { env }), { code: 0, out: "canary" })
+    assert.deepStrictEqual(await at.delivery(["secrets", "clear", "A", "--yes"], { env }), {
+      code: 0,
+      err: "",
+      out: "A has no value in staging since version 2. Earlier versions are kept.\n"
+    })
+    assert.deepStrictEqual(await at.delivery(["secrets", "get", "A"], { env }), {
+      code: 1,
+      out: "",
+      err: "A has no value in staging.\n"
+    })
+    assert.include(await at.delivery(["secrets", "clear", "NONE", "--yes"], { env }), { code: 1, out: "" })
   })
 
   test("import shows what would change, by name, and writes it once it is agreed to", async (owner) => {

@@ -3,20 +3,23 @@ import { Effect, Fiber } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
-import { createServer } from "node:http"
+import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { callFailure } from "../src/Failure.ts"
 import { answerSeconds, answeringWithin } from "../src/Http.ts"
 
+const serving = (answer: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer(answer).listen(0, "127.0.0.1")
+      await once(server, "listening")
+      return server
+    }),
+    (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
+  )
+
 /** A service that accepts connections, and answers none. */
-const silent = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const server = createServer(() => {}).listen(0, "127.0.0.1")
-    await once(server, "listening")
-    return server
-  }),
-  (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
-)
+const silent = serving(() => {})
 
 it.effect("a call of a service that does not answer ends in time, and says where it was", () =>
   Effect.gen(function* () {
@@ -40,3 +43,25 @@ it.effect("a call of a service that does not answer ends in time, and says where
     )
   })
 )
+
+for (const [does, leave, said] of [
+  ["stalls", () => {}, "nothing more of the answer within 0.2 s"],
+  ["is cut off", (answer: ServerResponse) => answer.destroy(), "its answer was cut off"]
+] as const) {
+  it.live(`an answer that ${does} ends the call, and says so`, () =>
+    Effect.gen(function* () {
+      const server = yield* serving((_, answer) => {
+        answer.writeHead(200, { "content-type": "application/json" })
+        answer.write("{", () => leave(answer))
+      })
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const { exitCode, message } = yield* HttpClient.get(`${url}/v1/me`).pipe(
+        Effect.flatMap(({ json }) => json),
+        Effect.provide(answeringWithin(answerSeconds, 0.2)),
+        Effect.mapError(callFailure(url)),
+        Effect.flip
+      )
+      assert.deepStrictEqual({ exitCode, message }, { exitCode: 4, message: `${url} cannot be reached: ${said}.` })
+    })
+  )
+}

@@ -82,7 +82,10 @@ describe("delivery, set up in a wrong way", () => {
       ["runs", "list"],
       ["runs", "list", "--json"]
     ]) {
-      const ended = await service.home().delivery(args, { env: { DELIVERY_API_KEY: apiKey }, output: full })
+      const ended = await service.home().delivery(args, {
+        env: { DELIVERY_API_KEY: apiKey, DELIVERY_URL: service.baseUrl },
+        output: full
+      })
       assert.deepStrictEqual([ended.code, ended.err], [1, "Standard output cannot be written.\n"], args.join(" "))
     }
   })

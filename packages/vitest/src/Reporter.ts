@@ -3,6 +3,8 @@ import { performance } from "node:perf_hooks"
 import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, Vitest } from "vitest/node"
 import { attachedFiles, messageOf, testReports } from "./TestReports.ts"
 
+const oldestVitest = 5
+
 /**
  * Publishes a run of Vitest to the service. It starts a run before the first test, uploads attachments while the tests run, and
  * finishes the run with the first attempt of each test. If something fails on the way, it says so on one line, and no test fails,
@@ -23,7 +25,15 @@ export class DeliveryReporter implements Reporter {
   }
 
   onInit(vitest: Vitest): void {
-    if (!vitest.config.watch) this.#vitest = vitest
+    if (vitest.config.watch) return
+    // Older ones say nothing of the attempts of a test.
+    if (Number.parseInt(vitest.version, 10) < oldestVitest) {
+      const problem = `@delivery/vitest needs Vitest ${oldestVitest} or later, and this is ${vitest.version}.`
+      if (this.#isRequired) throw new Error(`Delivery: the run cannot be published: ${problem}`)
+      vitest.logger.log(`Delivery: nothing is published: ${problem}`)
+      return
+    }
+    this.#vitest = vitest
   }
 
   /** Vitest awaits this before it starts workers, so that the tests find their run in the environment. */

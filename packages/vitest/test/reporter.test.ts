@@ -1,6 +1,6 @@
 import { createClient, type PromiseClient } from "@delivery/client"
 import { execFile } from "node:child_process"
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -150,6 +150,23 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "yes" })
     expect(required.exitCode).toBe(1)
     expect(required.output).toContain("Delivery: the run cannot be published: A valid API key is required")
+  })
+
+  it("says which Vitest it needs where there is an older one", async () => {
+    const older = `new (class extends DeliveryReporter {
+      onInit(vitest) {
+        super.onInit(Object.create(vitest, { version: { value: "4.1.12" } }))
+      }
+    })()`
+    const directory = await projectOf(`import { it } from "vitest"; it("sells", () => {})`)
+    const config = join(directory, "vitest.config.js")
+    await writeFile(config, (await readFile(config, "utf8")).replace(/new DeliveryReporter\(.*?\}\)/, older))
+    const problem = "@delivery/vitest needs Vitest 5 or later, and this is 4.1.12."
+    const ran = await runVitest(directory)
+    expect([ran.exitCode, ran.lines]).toEqual([0, [`Delivery: nothing is published: ${problem}`]])
+    const required = await runVitest(directory, { DELIVERY_REQUIRED: "yes" })
+    expect(required.exitCode).toBe(1)
+    expect(required.output).toContain(`Delivery: the run cannot be published: ${problem}`)
   })
 
   it("refuses options that it does not have", async () => {
