@@ -148,11 +148,11 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
   const { product: _, ...filters } = useSearch({ from: "/w/$slug/tests" })
   const navigate = useNavigate()
   const query = useInfiniteQuery(casesQuery(slug, product, filters))
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = query
+  const { data, error, fetchNextPage, hasNextPage, isFetching, refetch } = query
   const cases = data?.pages.flatMap((page) => page.cases) ?? []
   const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [fetchNextPage, hasNextPage, isFetchingNextPage])
+    if (hasNextPage && !isFetching) void fetchNextPage()
+  }, [fetchNextPage, hasNextPage, isFetching])
   if (data === undefined) {
     return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
   }

@@ -83,28 +83,25 @@ const RunRow = ({
 interface ListProps {
   readonly slug: string
   readonly runs: ReadonlyArray<TestRunSummary>
-  readonly hasMore: boolean
   readonly isLoadingMore: boolean
+  /** Reads on, where there is more and nothing is being read. Another one each time that this changes. */
   readonly onMore: () => void
 }
 
-const RunList = ({ hasMore, isLoadingMore, onMore, runs, slug }: ListProps) => {
+const RunList = ({ isLoadingMore, onMore, runs, slug }: ListProps) => {
   const navigate = useNavigate()
-  const more = useCallback(() => {
-    if (hasMore && !isLoadingMore) onMore()
-  }, [hasMore, isLoadingMore, onMore])
   // A list of few rows does not say when its end is near: on a large screen it is from the beginning.
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) more()
+        if (entries.some(({ isIntersecting }) => isIntersecting)) onMore()
       },
       { root: document.querySelector("#screen"), rootMargin: "480px" }
     )
     if (end.current !== null) observer.observe(end.current)
     return () => observer.disconnect()
-  }, [more])
+  }, [onMore])
   return (
     <>
       <Rows
@@ -112,7 +109,7 @@ const RunList = ({ hasMore, isLoadingMore, onMore, runs, slug }: ListProps) => {
         keyOf={(index) => runs[index]!.id}
         label="Runs"
         noun="run"
-        onNearEnd={more}
+        onNearEnd={onMore}
         onOpen={(index) =>
           void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(runs[index]!.number) } })
         }
@@ -155,11 +152,13 @@ const NoRuns = ({ filters, slug }: { readonly filters: RunFilters; readonly slug
 const RunsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/test-runs" })
   const filters = useSearch({ from: "/w/$slug/test-runs" })
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isPending, refetch } = useInfiniteQuery(
-    runsQuery(slug, filters)
-  )
+  const { data, error, fetchNextPage, hasNextPage, isFetching, isFetchingNextPage, isPending, refetch } =
+    useInfiniteQuery(runsQuery(slug, filters))
   const runs = data?.pages.flatMap((page) => page.runs) ?? []
-  const more = useCallback(() => void fetchNextPage(), [fetchNextPage])
+  // A list that is read again meanwhile, since others have changed it, gives up what was read on: it is asked for after that.
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage()
+  }, [fetchNextPage, hasNextPage, isFetching])
   return (
     <>
       <Header crumbs={[]} title="Runs" />
@@ -171,7 +170,7 @@ const RunsScreen = () => {
       ) : runs.length === 0 ? (
         <NoRuns filters={filters} slug={slug} />
       ) : (
-        <RunList hasMore={hasNextPage} isLoadingMore={isFetchingNextPage} onMore={more} runs={runs} slug={slug} />
+        <RunList isLoadingMore={isFetchingNextPage} onMore={more} runs={runs} slug={slug} />
       )}
     </>
   )

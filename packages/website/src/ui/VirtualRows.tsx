@@ -21,6 +21,8 @@ const VirtualRows = (props: RowsProps) => {
   const virtual = useVirtualizer({
     count,
     getScrollElement: scroller,
+    // Where it is: it may have been scrolled while fewer rows were drawn as they are.
+    initialOffset: () => scroller()?.scrollTop ?? 0,
     estimateSize: rowHeight,
     scrollMargin,
     overscan: 12,

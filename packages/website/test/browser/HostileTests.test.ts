@@ -86,6 +86,13 @@ it("Hostile text stays text, within the window", async () => {
     (await site.call<{ cases: ReadonlyArray<{ states: ReadonlyArray<string> }> }>("GET", "products/shop/cases"))
       .cases[0]
   while (!(await counted())?.states.includes("failing")) continue
+  // Days are counted after the cases.
+  const runsOfDays = async () =>
+    (await site.call<{ days: ReadonlyArray<{ runs: number }> }>("GET", "products/shop/trends")).days.reduce(
+      (sum, { runs }) => sum + runs,
+      0
+    )
+  while ((await runsOfDays()) < 2) continue
   const screens = {
     "tests?product=shop": /<img src=x/,
     "trends?product=shop": /Finished runs/,

@@ -203,8 +203,12 @@ describe("A run and its tests", () => {
     await page.keyboard.press("End")
     await page.keyboard.type(" again")
     await dialog.getByRole("combobox", { name: "Owner" }).press("Enter")
+    // The keyboard is in the list once one of it is marked.
+    const marked = (name: string | RegExp) => page.getByRole("option", { name }).and(page.locator("[data-highlighted]"))
     await page.getByRole("option", { name: /you$/ }).waitFor()
+    await marked("Nobody").waitFor()
     await page.keyboard.press("ArrowDown")
+    await marked(/you$/).waitFor()
     await page.keyboard.press("Enter")
     await dialog.getByLabel("Title").press("Enter")
     await dialog.waitFor({ state: "detached" })
@@ -347,6 +351,9 @@ describe("A list of many runs", () => {
     await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
     await list.getByText("Run 9 of many").waitFor()
     expect(pages).toHaveLength(1)
+    // By then the list has more rows than are drawn as they are. It stays where it was scrolled to.
+    await page.locator("#screen [data-row='50'][style]").waitFor()
+    expect(await page.locator("#screen").evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(600)
     // A large screen is filled from the beginning.
     await page.setViewportSize({ width: 2560, height: 2160 })
     await page.reload()

@@ -197,8 +197,11 @@ describe("Credentials", () => {
     // Whether or not the page has noticed by then, and says so over the link.
     await page.getByRole("link", { name: "Members", includeHidden: true }).dispatchEvent("click")
     await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
-    await page.getByRole("link", { name: "Sign in", exact: true }).click()
-    await page.waitForURL(/\/sign-in\?returnTo=/)
+    const signIn = page.getByRole("link", { name: "Sign in", exact: true })
+    expect(await signIn.getAttribute("href")).toMatch(/^\/sign-in\?returnTo=/)
+    await signIn.click()
+    // The page keeps where it leads back to, and takes it out of its address.
+    await page.waitForURL(/\/sign-in$/)
   })
 })
 
