@@ -1,24 +1,21 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import type { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { Suspense, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { CodeBlock } from "../ui/Code.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
-import { formatDuration, visible } from "../ui/format.ts"
-import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
-import { Stack } from "../ui/Stack.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
-import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
-import { AttemptFiles } from "./AttemptFiles.tsx"
+import { AttemptView } from "./AttemptView.tsx"
 import { neighbour } from "./failureRows.ts"
 import { descriptionOf, titleOf } from "./failureTicket.ts"
 import { runQuery } from "./queries.ts"
@@ -26,6 +23,7 @@ import { runQuery } from "./queries.ts"
 /** A test of a run: its attempts with what they say and show, and its history over runs. */
 
 const CaseHistory = later(() => import("./CaseHistory.tsx"))
+const ManyAttempts = later(() => import("./ManyAttempts.tsx"))
 const NewTicketDialog = later(() => import("../planning/NewTicketDialog.tsx"))
 
 interface Props {
@@ -34,85 +32,15 @@ interface Props {
   readonly slug: string
 }
 
-const nameOf = ({ number, retry }: Attempt): string =>
-  retry === null ? `Attempt ${number}` : `Attempt ${number}, retry ${retry}`
-
-/** What the message does not say already. */
-const stackOf = ({ errorMessage, errorStack }: Attempt): string | undefined => {
-  if (errorStack === null || errorStack.trim() === "") return undefined
-  const message = (errorMessage ?? "").trim()
-  const at = errorStack.indexOf(message)
-  const rest =
-    message !== "" && at >= 0 && at < 40 ? errorStack.slice(at + message.length).replace(/^\n+/, "") : errorStack
-  return rest.trim() === "" ? undefined : rest
-}
-
-const AttemptView = ({
-  attempt,
-  run,
-  slug
-}: {
-  readonly attempt: Attempt
-  readonly run: TestRun
-  readonly slug: string
-}) => {
-  const stack = stackOf(attempt)
-  return (
-    <div className="flex flex-col gap-4 p-4">
-      <p className="text-muted flex flex-wrap items-center gap-x-4 gap-y-1">
-        <StatusMark isWordShown status={attempt.status} />
-        <span className="tabular">{formatDuration(attempt.durationMs)}</span>
-        <Time at={attempt.startedAt} />
-      </p>
-      {attempt.errorMessage !== null && (
-        <section aria-label="Error" className="flex flex-col gap-1">
-          <h2 className="font-medium">Error</h2>
-          <CodeBlock label="the error" text={attempt.errorMessage} tone="danger" />
-        </section>
-      )}
-      {stack !== undefined && (
-        <section aria-label="Stack" className="flex flex-col gap-1">
-          <h2 className="font-medium">Stack</h2>
-          <Stack text={stack} />
-        </section>
-      )}
-      <AttemptFiles files={attempt.files} run={run.number} slug={slug} />
-      {attempt.errorMessage === null && stack === undefined && attempt.files.length === 0 && (
-        <p className="text-muted">This attempt passed and left no files.</p>
-      )}
-    </div>
-  )
-}
-
 const Attempts = ({ run, slug, test }: Props) => {
-  const search = useSearch({ from: "/w/$slug/test-runs/$run/tests/$case" })
-  const shown =
-    test.attempts.find((one) => one.number === search.attempt) ??
-    test.attempts.findLast((one) => one.status === "failed") ??
-    test.attempts.at(-1)
-  if (shown === undefined) return <Empty icon="dash" title="This test was skipped" />
-  return (
-    <>
-      {test.attempts.length > 1 && (
-        <Tabs label="Attempts">
-          {test.attempts.map((one) => (
-            <Link
-              activeOptions={{ exact: true }}
-              className={tabClass}
-              from="/w/$slug/test-runs/$run/tests/$case"
-              key={one.number}
-              replace
-              search={one === shown ? search : { attempt: one.number }}
-              to="."
-            >
-              <StatusMark size={14} status={one.status} />
-              {nameOf(one)}
-            </Link>
-          ))}
-        </Tabs>
-      )}
-      <AttemptView attempt={shown} key={shown.number} run={run} slug={slug} />
-    </>
+  const [only, ...others] = test.attempts
+  if (only === undefined) return <Empty icon="dash" title="This test was skipped" />
+  return others.length === 0 ? (
+    <AttemptView attempt={only} run={run.number} slug={slug} />
+  ) : (
+    <Suspense fallback={<SkeletonRows rows={8} />}>
+      <ManyAttempts attempts={test.attempts} run={run.number} slug={slug} />
+    </Suspense>
   )
 }
 

@@ -20,14 +20,17 @@ export const readTestsSearch = (address: Address): TestsSearch =>
   })
 
 export interface TestSearch {
-  /** The number of the attempt that is shown. */
-  readonly attempt?: number
+  /** The number of the attempt that is shown, or all side by side. */
+  readonly attempt?: number | "all"
   /** The trace of the attempt takes the place of the page. */
   readonly open?: "trace"
 }
 
 export const readTestSearch = (address: Address): TestSearch =>
-  withoutUndefined({ attempt: countAt(address, "attempt"), open: oneAt(address, "open", ["trace"]) })
+  withoutUndefined({
+    attempt: oneAt(address, "attempt", ["all"]) ?? countAt(address, "attempt"),
+    open: oneAt(address, "open", ["trace"])
+  })
 
 const caseStates = ["failing", "flaky", "slow"] as const
 

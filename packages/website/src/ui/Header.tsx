@@ -67,4 +67,4 @@ export const Tabs = ({ children, label }: { readonly children: ReactNode; readon
 )
 
 export const tabClass =
-  "text-muted hover:text-text aria-[current=page]:text-text aria-[current=page]:border-text -mb-px inline-flex h-9 items-center gap-1.5 whitespace-nowrap border-b-2 border-transparent px-2 font-medium"
+  "text-muted hover:text-text -outline-offset-2 aria-[current=page]:text-text aria-[current=page]:border-text -mb-px inline-flex h-9 items-center gap-1.5 whitespace-nowrap border-b-2 border-transparent px-2 font-medium"

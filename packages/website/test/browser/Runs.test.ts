@@ -187,6 +187,39 @@ describe("A run and its tests", () => {
     expect(new URL(page.url()).search).toBe("?result=failed")
   })
 
+  it("shows the attempts of a retried test one by one, and side by side", async () => {
+    const { git, machine } = runOf("Ship at once")
+    const { number } = await start("Ship at once")
+    const failedTest = passedTest("ships at once")
+    const failed = { ...failedTest.attempt, status: "failed", errorMessage: "No parcel\u202e was shipped" }
+    await finish(number, [{ ...failedTest, attempt: failed }])
+    await site.call("POST", `test-runs/${number}/retries`, { passes: 1, baseUrl: null, git, machine })
+    await site.call("POST", `test-runs/${number}/retries/1/finish`, {
+      interrupted: false,
+      tests: [{ caseId: failedTest.caseId, attempts: [failedTest.attempt] }]
+    })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}/tests/${encodeURIComponent(failedTest.caseId)}`)
+    const tabs = page.getByRole("navigation", { name: "Attempts" })
+    const error = page.getByRole("region", { name: "the error" })
+    await error.waitFor()
+    await tabs.getByRole("link", { name: "Attempt 2, retry 1" }).click()
+    await page.getByText("This attempt passed and left no files.").waitFor()
+    expect(await error.count()).toBe(0)
+    await page.keyboard.press("b")
+    const all = page.getByRole("region", { name: "Attempts side by side" })
+    await all.getByRole("region", { name: "Attempt 1" }).getByRole("region", { name: "the error" }).waitFor()
+    await all.getByRole("region", { name: "Attempt 2, retry 1" }).getByText("This attempt passed").waitFor()
+    expect(new URL(page.url()).search).toBe("?attempt=all")
+    expect(await axeFindings(page)).toEqual([])
+    await page.setViewportSize({ width: 320, height: 720 })
+    expect(await axeFindings(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    await page.keyboard.press("b")
+    await all.waitFor({ state: "detached" })
+    await error.waitFor()
+  })
+
   it("becomes a ticket, by keyboard alone, with what failed and an owner", async () => {
     if ((await site.call<{ teams: ReadonlyArray<unknown> }>("GET", "teams")).teams.length === 0)
       await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
