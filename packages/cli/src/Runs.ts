@@ -23,6 +23,10 @@ const countsOf = ({ counts }: TestRunSummary): string =>
 
 const resultOf = ({ result, state }: TestRunSummary): string => result ?? state
 
+/** Which commit was tested; nothing where git did not say. */
+const commitOf = ({ git: { branch, sha, subject } }: TestRunSummary): string =>
+  sha === "unknown" ? "" : `, ${[branch, sha, subject].map(oneLine).join(" ").trimEnd()}`
+
 const coloured = (result: string): string =>
   result === "passed" ? colour("green", result) : result === "failed" ? colour("red", result) : colour("yellow", result)
 
@@ -153,7 +157,7 @@ const runText = (run: TestRun): string => {
   const tests = run.tests.filter(({ status }) => status === "failed" || status === "flaky")
   return [
     `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
-    `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}, ${oneLine(run.git.branch)} ${oneLine(run.git.sha)} ${oneLine(run.git.subject)}`,
+    `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}${commitOf(run)}`,
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
     run.url,

@@ -104,8 +104,8 @@ describe("two servers under mixed load", () => {
       const failures = calls.filter(({ failure }) => failure !== undefined)
       for (const { failure, hasBegun, id, path } of failures) {
         assert.isFalse(hasBegun, `${path} broke off: ${failure}`)
-        // Whoever was not answered had not been let in.
-        assert.strictEqual(failure, "ECONNREFUSED", path)
+        // Whoever was not answered had not been let in: what waits to be accepted is reset when a busy server stops listening.
+        assert.oneOf(failure, ["ECONNREFUSED", "ECONNRESET"], path)
         assert.isFalse(answered.some((ids) => ids.has(id)))
       }
       assert.isAbove(failures.length, 0)
