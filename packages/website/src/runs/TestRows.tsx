@@ -96,6 +96,7 @@ export const TestRows = ({ label, rows, run, slug }: Props) => {
   return (
     <Rows
       count={rows.length}
+      isChoosable={(index) => rows[index]?.kind === "test"}
       keyOf={(index) => rows[index]!.key}
       label={label}
       noun="test"

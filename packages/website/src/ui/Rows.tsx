@@ -14,15 +14,17 @@ interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "onNearEnd"> {
   readonly noun: string
   readonly row: (index: number, isCurrent: boolean) => ReactNode
   readonly onOpen: (index: number) => void
+  /** Whether the keyboard stops at a row. Default: at every row. */
+  readonly isChoosable?: (index: number) => boolean
   /** What a row shows beside the list, when asked; undefined where it has nothing to show. */
   readonly peek?: (index: number) => ReactNode
 }
 
 /** A list of rows in the screen that the keyboard walks. */
-export const Rows = ({ count, label, noun, onOpen, peek, row, ...rest }: ListProps) => {
+export const Rows = ({ count, isChoosable, label, noun, onOpen, peek, row, ...rest }: ListProps) => {
   const [isPeeking, setPeeking] = useState(false)
   const reveal = useRef<(index: number) => void>(() => {})
-  const { current, onKeyDown } = useRows({ count, noun, onMove: (index) => reveal.current(index), onOpen })
+  const { current, onKeyDown } = useRows({ count, isChoosable, noun, onMove: (index) => reveal.current(index), onOpen })
   useKeys(
     peek === undefined
       ? []

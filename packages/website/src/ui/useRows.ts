@@ -9,18 +9,28 @@ interface Options {
   readonly noun: string
   readonly onOpen: (index: number) => void
   readonly onMove?: (index: number) => void
+  /** Whether a row can be chosen. A heading cannot. Default: every row. */
+  readonly isChoosable?: ((index: number) => boolean) | undefined
 }
 
-export const useRows = ({ count, noun, onMove, onOpen }: Options) => {
+const every = () => true
+
+export const useRows = ({ count, isChoosable = every, noun, onMove, onOpen }: Options) => {
   const [current, setCurrent] = useState(-1)
   const move = useCallback(
     (to: number) => {
-      const next = Math.max(0, Math.min(count - 1, to))
-      if (count === 0) return
+      const from = Math.max(0, Math.min(count - 1, to))
+      const choosable = (step: number) => {
+        for (let at = from; at >= 0 && at < count; at += step) if (isChoosable(at)) return at
+        return undefined
+      }
+      const step = to < current ? -1 : 1
+      const next = choosable(step) ?? choosable(-step)
+      if (next === undefined) return
       setCurrent(next)
       onMove?.(next)
     },
-    [count, onMove]
+    [count, current, isChoosable, onMove]
   )
   useEffect(() => {
     if (current >= count) setCurrent(count - 1)

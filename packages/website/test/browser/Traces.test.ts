@@ -114,7 +114,7 @@ describe("A server with an origin for files", () => {
     const failures = page.getByRole("list", { name: "Failures" })
     await failures.getByRole("link", { name: "Open the trace of Shop › pays" }).waitFor()
     await page.locator("#screen").focus()
-    await page.keyboard.press("j")
+    // It passes over the heading of its error.
     await page.keyboard.press("j")
     const viewer = await openedTrace(page, () => page.keyboard.press("t"))
     const { port } = new URL(site.origin)
@@ -142,7 +142,7 @@ describe("A server with an origin for files", () => {
   it("opens it from beside the list of failures", async () => {
     const page = await openScreen(site, `test-runs/${run}`)
     await page.getByRole("list", { name: "Failures" }).getByRole("link").first().waitFor()
-    await page.keyboard.press("j")
+    // It passes over the heading of its error.
     await page.keyboard.press("j")
     await page.keyboard.press(" ")
     const peek = page.getByRole("complementary", { name: "The current test" })
