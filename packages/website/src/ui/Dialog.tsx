@@ -81,6 +81,8 @@ const Discard = ({ onDiscard, onKeep }: DiscardProps) => (
   </>
 )
 
+const doubleClickMillis = 500
+
 /**
  * A dialog over the page. Shown for as long as it is rendered. Once something was typed into it, it asks before it is closed. Load
  * it lazily: it brings Base UI.
@@ -96,12 +98,17 @@ export const Dialog = ({
   title
 }: Props) => {
   useFocusBack()
+  const [openedAt] = useState(() => performance.now())
   const { close, isAsking, keepTyping, onInput, popup } = useClosing(onClose)
   const footer = isAsking ? <Discard onDiscard={onClose} onKeep={keepTyping} /> : actions
   return (
     <Base.Root
       disablePointerDismissal={isPersistent || isKeptOpen}
-      onOpenChange={(isOpen) => isOpen || isKeptOpen || close()}
+      onOpenChange={(isOpen, { event, reason }) => {
+        // The second half of a double click on what has opened it.
+        const isDouble = reason === "outside-press" && event.timeStamp - openedAt < doubleClickMillis
+        if (!isOpen && !isKeptOpen && !isDouble) close()
+      }}
       open
     >
       <Base.Portal>

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { useRouter } from "@tanstack/react-router"
+import { useEffect, useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
@@ -50,44 +51,96 @@ const useBatch = ({ drafts, onDrafts, slug }: Props) => {
   return { isBusy, refusal, write: () => write(drafts), overwrite: () => write(overConflicts(drafts)) }
 }
 
+/** Asks before new values are lost, also where the page is left. */
+const useDiscard = ({ drafts, onClose }: Props) => {
+  const { history } = useRouter()
+  const [answer, setAnswer] = useState<(isDiscarded: boolean) => void>()
+  const hasDrafts = drafts.size > 0
+  useEffect(() => {
+    if (!hasDrafts) return undefined
+    return history.block({
+      enableBeforeUnload: true,
+      blockerFn: async ({ currentLocation, nextLocation }) =>
+        currentLocation.pathname !== nextLocation.pathname &&
+        !(await new Promise<boolean>((resolve) => setAnswer(() => resolve)))
+    })
+  }, [hasDrafts, history])
+  return {
+    isAsking: hasDrafts && answer !== undefined,
+    ask: () => (hasDrafts ? setAnswer(() => (isDiscarded: boolean) => isDiscarded && onClose()) : onClose()),
+    reply: (isDiscarded: boolean) => {
+      setAnswer(undefined)
+      answer?.(isDiscarded)
+    }
+  }
+}
+
+interface LossProps {
+  readonly cells: number
+  readonly reply: (isDiscarded: boolean) => void
+}
+
+const Loss = ({ cells, reply }: LossProps) => (
+  <>
+    <span className="min-w-40 flex-1" role="alert">
+      Discard the new {cells === 1 ? "value of 1 cell" : `values of ${counted(cells, "cell")}`}?
+    </span>
+    <Button autoFocus onClick={() => reply(false)}>
+      Keep editing
+    </Button>
+    <Button look="danger" onClick={() => reply(true)}>
+      Discard
+    </Button>
+  </>
+)
+
 /** How many cells have a new value, and what becomes of them. */
 const BatchBar = (props: Props) => {
-  const { drafts, onClose } = props
+  const { drafts } = props
   const { isBusy, overwrite, refusal, write } = useBatch(props)
+  const { ask, isAsking, reply } = useDiscard(props)
   const conflicts = [...drafts.values()].filter(({ conflict }) => conflict !== undefined)
   return (
     <section
       aria-label="Changed cells"
       className="border-border bg-raised flex flex-wrap items-center gap-2 border-t px-4 py-2"
     >
-      <span className="min-w-40 flex-1" role="status">
-        {drafts.size === 0
-          ? "Enter writes into a cell, Delete clears it. Nothing is sent before you say so."
-          : `${counted(drafts.size, "cell")} changed, not written yet`}
-      </span>
-      {conflicts.length > 0 && (
-        <span className="text-warning min-w-0 basis-full" role="alert">
-          Somebody else was first:{" "}
-          {conflicts
-            .map(({ cell, conflict, secret }) => `${secret.name} in ${cell.environment.name} is at version ${conflict}`)
-            .join(", ")}
-          . What you typed is still here.
-        </span>
+      {isAsking ? (
+        <Loss cells={drafts.size} reply={reply} />
+      ) : (
+        <>
+          <span className="min-w-40 flex-1" role="status">
+            {drafts.size === 0
+              ? "Enter writes into a cell, Delete clears it. Nothing is sent before you say so."
+              : `${counted(drafts.size, "cell")} changed, not written yet`}
+          </span>
+          {conflicts.length > 0 && (
+            <span className="text-warning min-w-0 basis-full" role="alert">
+              Somebody else was first:{" "}
+              {conflicts
+                .map(
+                  ({ cell, conflict, secret }) => `${secret.name} in ${cell.environment.name} is at version ${conflict}`
+                )
+                .join(", ")}
+              . What you typed is still here.
+            </span>
+          )}
+          {refusal !== undefined && (
+            <span className="text-danger min-w-0 basis-full" role="alert">
+              {refusal}
+            </span>
+          )}
+          <Button onClick={ask}>{drafts.size === 0 ? "Done" : "Discard"}</Button>
+          {conflicts.length > 0 && (
+            <Button isBusy={isBusy} onClick={() => void overwrite()}>
+              Write over them
+            </Button>
+          )}
+          <Button disabled={drafts.size === 0} isBusy={isBusy} look="primary" onClick={() => void write()}>
+            Write {counted(drafts.size, "cell")}
+          </Button>
+        </>
       )}
-      {refusal !== undefined && (
-        <span className="text-danger min-w-0 basis-full" role="alert">
-          {refusal}
-        </span>
-      )}
-      <Button onClick={onClose}>{drafts.size === 0 ? "Done" : "Discard"}</Button>
-      {conflicts.length > 0 && (
-        <Button isBusy={isBusy} onClick={() => void overwrite()}>
-          Write over them
-        </Button>
-      )}
-      <Button disabled={drafts.size === 0} isBusy={isBusy} look="primary" onClick={() => void write()}>
-        Write {counted(drafts.size, "cell")}
-      </Button>
     </section>
   )
 }

@@ -122,6 +122,8 @@ describe("The website", () => {
     await add()
     await over.getByText(/somebody else has signed in/).waitFor()
     // Who closes it is asked again: the page does not go on as Ann.
+    const hasKeyboard = () => over.locator(":focus").waitFor()
+    await hasKeyboard()
     await page.keyboard.press("Escape")
     await over.waitFor({ state: "detached" })
     await add()
@@ -129,6 +131,7 @@ describe("The website", () => {
     expect(await secrets()).toEqual(before)
 
     await page.context().addCookies(ownersCookies)
+    await hasKeyboard()
     await page.keyboard.press("Escape")
     await over.waitFor({ state: "detached" })
     await add()

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { chromium, type Locator, type Page } from "playwright-core"
+import { axeFindings } from "../support/Axe.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { chromiumOptions } from "../../../server/test/support/Chromium.ts"
 import { seed } from "../support/Seed.ts"
@@ -306,15 +307,33 @@ describe("The vault", () => {
         .waitFor()
       await page.keyboard.type(value)
       await page.keyboard.press("Enter")
-      await cell(page, `${name} in Staging`, "has a value, version 1 has a new value, not written yet").waitFor()
+      const changed = "has a value, version 1 has a new value, not written yet"
+      await cell(page, `${name} in Staging`, changed).waitFor()
     }
     await fill("BATCH_A", canary)
+    const bar = page.getByRole("region", { name: "Changed cells" })
+    const loss = bar.getByText("Discard the new value of 1 cell?")
+    const keep = bar.getByRole("button", { name: "Keep editing" }).and(page.locator(":focus"))
+    const leave = page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name: "Runs" })
+    // Neither is lost without a question: not by the button, and not by going elsewhere.
+    for (const press of [
+      () => bar.getByRole("button", { name: "Discard" }).press("Enter"),
+      () => leave.press("Enter")
+    ]) {
+      await press()
+      await loss.waitFor()
+      expect(await axeFindings(page)).toEqual([])
+      await keep.press("Enter")
+      await loss.waitFor({ state: "detached" })
+      await bar.getByText("1 cell changed").waitFor()
+      expect(new URL(page.url()).pathname).toBe("/w/main/vault")
+    }
+    await cell(page, "BATCH_A in Staging", "has a value, version 1 has a new value, not written yet").focus()
     await page.keyboard.press("ArrowDown")
     await page.locator(":focus", { hasText: "BATCH_B in Staging" }).waitFor()
     await fill("BATCH_B", canary)
     expect(await holds(page, canary)).toBe(false)
     await site.call("PATCH", "products/shop/secrets/BATCH_B", { values: { staging: "theirs" } })
-    const bar = page.getByRole("region", { name: "Changed cells" })
     await bar.getByRole("button", { name: "Write 2" }).press("Enter")
     await bar.getByRole("alert").getByText("BATCH_B in Staging is at version 2").waitFor()
     await bar.getByText("1 cell changed").waitFor()
