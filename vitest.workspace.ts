@@ -11,7 +11,7 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 
 // A browser beside two other suites may be slower than what a test does next: a key that is pressed before its page takes keys is
 // lost, as it is for people, who press it again.
-const browsers = ["packages/website/test/browser/**/*.test.ts"]
+const browsers = ["packages/server", "packages/website"].map((path) => `${path}/test/browser/**/*.test.ts`)
 
 // What people do every day, with a server on PostgreSQL, too.
 const journeys = ["Killed", "Members", "Runs", "Vault"].map((name) => `packages/website/test/browser/${name}.test.ts`)
@@ -41,7 +41,6 @@ const slow = [
     "auth/MailRaces.test.ts",
     "auth/SingleSignOnServers.test.ts",
     "auth/TokenCanaries.test.ts",
-    "browser/**/*.test.ts",
     "cli/**/*.test.ts",
     "database/EmbeddedDatabase.test.ts",
     "faults/**/*.test.ts",

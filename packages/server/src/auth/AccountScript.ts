@@ -100,6 +100,7 @@ const passkeyItem = (passkey) => {
     const { body, status } = await call("PATCH", "passkeys/" + passkey.id, { body: { name }, expected: [400, 404] })
     if (status === 400) return wrong(field.id, body.message)
     tell(status === 404 ? "That passkey was removed meanwhile." : "The passkey " + named(passkey.name) + " is called " + named(body.name) + " now.")
+    edit(false)
     await run(showLists)
     at(passkey.id)?.nextElementSibling.focus()
   })
@@ -164,14 +165,19 @@ const takeAdded = (identities) => {
   const added = identities.find(({ id, provider }) => provider === wanted && !known.includes(id))
   return added === undefined ? "That account signs you in already." : "Your account " + named(accountName(added)) + " signs you in from now on."
 }
-const fill = (id, items) => {
+// What each list shows. Rows that are as they were stay, with what is typed or to be confirmed in them.
+const filled = {}
+const fill = (id, data, items) => {
+  const state = JSON.stringify(data)
+  if (filled[id] === state) return
+  filled[id] = state
   at(id).replaceChildren(...items)
   at(id).hidden = items.length === 0
 }
 const agentsIn = async (workspace) => {
   // Where the person is a member no longer, they have no agents.
   const { body, status } = await call("GET", "/v1/workspaces/" + workspace.slug + "/agents?person=me", { expected: [404] })
-  return status === 404 ? [] : body.agents.map((agent) => agentItem(workspace, agent))
+  return status === 404 ? [] : body.agents.map((agent) => ({ agent, workspace }))
 }
 // What the person loses by signing out, as the lists have it.
 let loss
@@ -189,15 +195,16 @@ const showLists = async () => {
   at("loss").hidden = loss === undefined
   at("verify").hidden = !methods.mail || person.emailVerifiedAt !== null
   at("unproven").hidden = loss === undefined && at("verify").hidden
-  fill("session-list", sessions.map(sessionItem))
+  fill("session-list", sessions, sessions.map(sessionItem))
   at("end-others").hidden = sessions.length < 2
   const mails = ways.mail ? [item(person.email, "Email, verified")] : []
-  fill("way-list", [...mails, ...ways.passkeys.map(passkeyItem), ...ways.identities.map(identityItem)])
+  fill("way-list", [person.email, ways], [...mails, ...ways.passkeys.map(passkeyItem), ...ways.identities.map(identityItem)])
   at("add-passkey").hidden = !hasPasskeys()
-  at("add-accounts").replaceChildren(...usable(methods.providers).map(accountButton))
-  at("ways-in").hidden = at("way-list").hidden && at("add-passkey").hidden && usable(methods.providers).length === 0
-  fill("key-list", keys.map(keyItem))
-  fill("agent-list", agents.flat())
+  const providers = usable(methods.providers)
+  fill("add-accounts", providers, providers.map(accountButton))
+  at("ways-in").hidden = at("way-list").hidden && at("add-passkey").hidden && providers.length === 0
+  fill("key-list", keys, keys.map(keyItem))
+  fill("agent-list", agents, agents.flat().map(({ agent, workspace }) => agentItem(workspace, agent)))
   at("no-agents").hidden = !at("agent-list").hidden
   at("some-agents").hidden = at("agent-list").hidden
   return ways

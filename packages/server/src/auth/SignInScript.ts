@@ -233,7 +233,7 @@ const show = (session, news = "") => {
   retreat = startAgain
   at("email").value = ""
   entitle("Your account")
-  fill("workspaces", workspaces.map(workspaceItem))
+  fill("workspaces", workspaces, workspaces.map(workspaceItem))
   at("invites").replaceChildren(...invites.map(join))
   at("invited").hidden = invites.length === 0
   say("You are signed in as " + whoIs(person) + "." + (workspaces.length === 0 ? " This session enters no workspace: you are in none, or it is blocked there." : ""))

@@ -367,6 +367,21 @@ inBrowser(servers, "The page of one's account where the server refuses", (scene)
     await said(page, /^API key “laptop” is made/)
   })
 
+  it("keeps what is to be confirmed while its lists are asked for again", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
+    await addPasskey(page)
+    const held = await holdNext(page, "GET", "/v1/api-keys")
+    await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
+    await page.keyboard.press("Enter")
+    await held.sent
+    const way = itemsOf(page, "How you sign in")
+    await way.getByRole("button", { name: /^Remove/ }).press("Enter")
+    await focusOnButton(page, /^Really remove/)
+    held.release()
+    await itemsOf(page, "Your API keys").filter({ hasText: "laptop" }).waitFor()
+    await focusOnButton(page, /^Really remove/)
+  })
+
   it("is busy while a request runs, and does it once", async () => {
     const page = await signedIn(scene(), await join(scene().owner, "member"))
     const held = await holdNext(page, "POST", "/v1/api-keys")
