@@ -35,3 +35,17 @@ export const NumberInQuery = Schema.String.annotate({ format: "int32", examples:
       SchemaTransformation.numberFromString
     )
   )
+
+/** A whole number from `min` to `max`, which has at most 3 digits, in a query. */
+export const WholeInQuery = (min: number, max: number, description: string, example: string) => {
+  const message = `Expected a whole number from ${min} to ${max}`
+  return Schema.String.annotate({ format: "int32" })
+    .check(Schema.isPattern(/^\d{1,3}$/, { message, toJsonSchema: undocumented }))
+    .pipe(
+      Schema.decodeTo(
+        Schema.Int.check(Schema.isLessThanOrEqualTo(max, { message }), Schema.isGreaterThanOrEqualTo(min, { message })),
+        SchemaTransformation.numberFromString
+      )
+    )
+    .pipe(Schema.annotateEncoded({ description, examples: [example] }))
+}

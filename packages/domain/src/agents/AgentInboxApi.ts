@@ -1,30 +1,21 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc, PathRef } from "../Doc.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
-import { undocumented } from "../Text.ts"
+import { WholeInQuery } from "../Numbers.ts"
 import { AgentAuthorization, AnyScope } from "./AgentAuthorization.ts"
 import { AgentDecline, AgentMessage, CompleteMessage, TakeMessages } from "./Message.ts"
 
 /** The longest wait of one call, in seconds. */
 const maxWait = 25
-const waitMessage = `Expected a whole number from 0 to ${maxWait}`
 
-const Wait = Schema.String.annotate({ format: "int32" })
-  .check(Schema.isPattern(/^\d{1,2}$/, { message: waitMessage, toJsonSchema: undocumented }))
-  .pipe(
-    Schema.decodeTo(
-      Schema.Int.check(Schema.isLessThanOrEqualTo(maxWait, { message: waitMessage })),
-      SchemaTransformation.numberFromString
-    )
-  )
-  .pipe(
-    Schema.annotateEncoded({
-      description: `How many seconds to wait for a message if there is none: 0 to ${maxWait}, by default 0.`,
-      examples: ["25"]
-    })
-  )
+const Wait = WholeInQuery(
+  0,
+  maxWait,
+  `How many seconds to wait for a message if there is none: 0 to ${maxWait}, by default 0.`,
+  "25"
+)
 
 const params = {
   message: PathRef.annotate({

@@ -1,10 +1,11 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Streams } from "../Endpoint.ts"
 import { InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
+import { WholeInQuery } from "../Numbers.ts"
 import { Ref, undocumented } from "../Text.ts"
 import { isEventCursor } from "./Cursor.ts"
 import { Event, eventsPageSize, EventsPage, exampleCursor, exampleStream, maxFollowed } from "./Event.ts"
@@ -14,20 +15,6 @@ const maxLimit = 200
 
 /** The longest wait of one call, in seconds. */
 const maxWait = 25
-
-/** A whole number in a query, of few digits. */
-const Whole = (min: number, max: number, description: string, example: string) => {
-  const message = `Expected a whole number from ${min} to ${max}`
-  return Schema.String.annotate({ format: "int32" })
-    .check(Schema.isPattern(/^\d{1,3}$/, { message, toJsonSchema: undocumented }))
-    .pipe(
-      Schema.decodeTo(
-        Schema.Int.check(Schema.isLessThanOrEqualTo(max, { message }), Schema.isGreaterThanOrEqualTo(min, { message })),
-        SchemaTransformation.numberFromString
-      )
-    )
-    .pipe(Schema.annotateEncoded({ description, examples: [example] }))
-}
 
 const Cursor = Schema.String.check(
   Schema.makeFilter<string>((text) => isEventCursor(text) || "Expected a cursor of this list", {
@@ -80,10 +67,10 @@ const listQuery = Schema.Struct({
   kinds,
   subject,
   limit: Schema.optionalKey(
-    Whole(1, maxLimit, `How many events: 1 to ${maxLimit}, by default ${eventsPageSize}.`, "100")
+    WholeInQuery(1, maxLimit, `How many events: 1 to ${maxLimit}, by default ${eventsPageSize}.`, "100")
   ),
   wait: Schema.optionalKey(
-    Whole(
+    WholeInQuery(
       0,
       maxWait,
       `How many seconds to wait for an event if there is none after \`after\`: 0 to ${maxWait}, by default 0.`,

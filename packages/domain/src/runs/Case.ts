@@ -117,11 +117,43 @@ export const Case = Schema.Struct(caseFields).annotate({
 })
 export type Case = typeof Case.Type
 
+const resultFields = {
+  run: Schema.Int.annotate({ description: "The number of the run." }),
+  status: Schema.Literals(["failed", "flaky", "passed"]),
+  durationMs: Schema.Finite.annotate({ description: "How long the last attempt took, in milliseconds." })
+}
+
 /** How many cases a page has. */
 export const casesPageSize = 100
 
+/** How many results a list adds to each case, at most. */
+export const mostListedResults = 30
+
+/** What a list says of the result of a test in a run. */
+const ListedResult = Schema.Struct(resultFields).annotate({
+  identifier: "ListedResult",
+  description: "The result of a case in a finished run, in short.",
+  examples: [{ run: 12, status: "failed", durationMs: 3_120 }]
+})
+export type ListedResult = typeof ListedResult.Type
+
+/** A case, as a list shows it. */
+export const ListedCase = Schema.Struct({
+  ...caseFields,
+  results: Schema.optionalKey(
+    Schema.Array(ListedResult).annotate({
+      description: "Its newest results, newest run first. Only if they are asked for."
+    })
+  )
+}).annotate({
+  identifier: "ListedCase",
+  description: "A test of a product over many runs, with its newest results if they are asked for.",
+  examples: [{ ...exampleCase, results: [{ run: 12, status: "failed", durationMs: 3_120 }] }]
+})
+export type ListedCase = typeof ListedCase.Type
+
 export const CasePage = Schema.Struct({
-  cases: Schema.Array(Case),
+  cases: Schema.Array(ListedCase),
   nextCursor: Schema.NullOr(Schema.String).annotate({
     description: "Send it as `cursor`, with the same filters, to get the next page. Null on the last page.",
     examples: [null]
@@ -143,13 +175,11 @@ const exampleResult = {
 
 /** The result of a test in a run, as a case shows it. */
 const CaseResult = Schema.Struct({
-  run: Schema.Int.annotate({ description: "The number of the run." }),
+  ...resultFields,
   environment: Schema.Struct({ slug: Schema.String, name: Schema.String, class: EnvironmentClass }),
   commit: Schema.String.annotate({ description: "The SHA of the commit that the tests came from." }),
   branch: Schema.String,
-  status: Schema.Literals(["failed", "flaky", "passed"]),
   attempts: Schema.Int.annotate({ description: "How many attempts it had, those of retries included." }),
-  durationMs: Schema.Finite.annotate({ description: "How long the last attempt took, in milliseconds." }),
   errorGroup: Schema.NullOr(Schema.String).annotate({
     description: "The id of what its last failed attempt said, as the errors of the run have it; null if none failed."
   }),

@@ -4,7 +4,7 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { RestOfPath } from "../Endpoint.ts"
 import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { NumberInPath, NumberInQuery } from "../Numbers.ts"
+import { NumberInPath, NumberInQuery, WholeInQuery } from "../Numbers.ts"
 import { atLeast, Ref, Text, undocumented } from "../Text.ts"
 import { CalendarDate } from "../Timestamp.ts"
 import {
@@ -12,6 +12,7 @@ import {
   casesPageSize,
   CaseStateFilter,
   CaseWithResults,
+  mostListedResults,
   readCaseCursor,
   resultsPageSize,
   RunErrors,
@@ -86,6 +87,14 @@ export class CasesApi extends HttpApiGroup.make("cases")
                 "Only cases that match this text: part of the title, the file or the case id. Case does not matter.",
               examples: ["card"]
             })
+        ),
+        results: Schema.optionalKey(
+          WholeInQuery(
+            1,
+            mostListedResults,
+            `Adds its newest results to each case, in short, so many at most: 1 to ${mostListedResults}.`,
+            "30"
+          )
         ),
         cursor: Schema.optionalKey(Cursor)
       },

@@ -96,6 +96,56 @@ export const SemaphoreList = Schema.Struct({ semaphores: Schema.Array(Semaphore)
 })
 export type SemaphoreList = typeof SemaphoreList.Type
 
+/** How many hours the use of semaphores is told of. */
+export const usageHours = 24
+
+const exampleHour = {
+  hour: "2026-11-21T09:00:00.000Z",
+  leases: 41,
+  heldMs: 5_400_000,
+  longestWaitMs: 12_300,
+  gaveUp: 0
+} as const
+
+/** The use of a semaphore within an hour (docs/contract.md, Semaphores). */
+export const SemaphoreHour = Schema.Struct({
+  hour: Timestamp.annotate({ description: "When the hour begins." }),
+  leases: Schema.Int.annotate({ description: "How many leases were granted." }),
+  heldMs: Schema.Int.annotate({
+    description:
+      "How long leases were held within the hour, all together, in milliseconds. Two that were held all hour long make 7200000."
+  }),
+  longestWaitMs: Schema.Int.annotate({
+    description: "How long the longest wait for a lease was that was granted within the hour, in milliseconds."
+  }),
+  gaveUp: Schema.Int.annotate({ description: "How many places in the queue ended without a lease." })
+}).annotate({
+  identifier: "SemaphoreHour",
+  description: "The use of a semaphore within an hour.",
+  examples: [exampleHour]
+})
+export type SemaphoreHour = typeof SemaphoreHour.Type
+
+/** The use of a semaphore over a day. */
+export const SemaphoreUsage = Schema.Struct({
+  name: Schema.String,
+  hours: Schema.Array(SemaphoreHour).annotate({
+    description: `The last ${usageHours} hours, oldest first. The last is the hour that goes on.`
+  })
+}).annotate({
+  identifier: "SemaphoreUsage",
+  description: "The use of a semaphore over a day.",
+  examples: [{ name: example.name, hours: [exampleHour] }]
+})
+export type SemaphoreUsage = typeof SemaphoreUsage.Type
+
+export const SemaphoreUsageList = Schema.Struct({ semaphores: Schema.Array(SemaphoreUsage) }).annotate({
+  identifier: "SemaphoreUsageList",
+  description: "The use of all semaphores of the workspace, by name.",
+  examples: [{ semaphores: [{ name: example.name, hours: [exampleHour] }] }]
+})
+export type SemaphoreUsageList = typeof SemaphoreUsageList.Type
+
 /** A lease, as its holder sees it (docs/contract.md, Semaphores). */
 export const Lease = Schema.Struct({
   lease: LeaseId,

@@ -11,7 +11,9 @@ import {
   RenewLease,
   SemaphoreList,
   SemaphoreName,
-  TakeLease
+  SemaphoreUsageList,
+  TakeLease,
+  usageHours
 } from "./Semaphore.ts"
 
 const path = `${workspacePath}/semaphores` as const
@@ -45,6 +47,17 @@ export class SemaphoresApi extends HttpApiGroup.make("semaphores")
         "read",
         "List semaphores",
         `Lists all semaphores of the workspace by name, idle ones included, with the leases that are held now and the first ${maxWaitingShown} places that wait. Any role may call this.`
+      )
+    ),
+    HttpApiEndpoint.get("usage", `${path}/usage`, {
+      params: { slug: WorkspaceRef },
+      success: SemaphoreUsageList,
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "read",
+        "Get the use of semaphores",
+        `Tells how much all semaphores of the workspace were used in each of the last ${usageHours} hours, by name: how long leases were held, how long calls waited, and how many got nothing. What is held now counts up to now. Any role may call this.`
       )
     )
   )

@@ -38,7 +38,7 @@ import * as RunShardsSql from "./RunShardsSql.ts"
 import * as SemaphoreGauges from "./SemaphoreGauges.ts"
 import { Semaphores } from "./Semaphores.ts"
 import * as SemaphoresHttp from "./SemaphoresHttp.ts"
-import { semaphoreLeases, semaphores, SemaphoresRepo } from "./SemaphoresRepo.ts"
+import { semaphoreHours, semaphoreLeases, semaphores, SemaphoresRepo } from "./SemaphoresRepo.ts"
 import * as SemaphoresMemory from "./SemaphoresMemory.ts"
 import * as SemaphoresSql from "./SemaphoresSql.ts"
 import { SignedUrls } from "./SignedUrls.ts"
@@ -79,7 +79,8 @@ export const tables = [
   caseRecounts,
   staleDays,
   semaphores,
-  semaphoreLeases
+  semaphoreLeases,
+  semaphoreHours
 ]
 
 export const layerSql = Layer.mergeAll(

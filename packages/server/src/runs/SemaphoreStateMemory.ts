@@ -1,6 +1,8 @@
 import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import { placeMillis } from "@delivery/domain/runs/Semaphore"
+import { madeAt } from "../ids/NextId.ts"
 import { type MemoryDatabase, memoryTable } from "../storage/MemoryStorage.ts"
+import { hoursOf, type HoursOfUse, type Span, sumOfUse, usageFrom } from "./SemaphoreUse.ts"
 
 /** The state of semaphores in memory, and its changes: what migration 0020 does in SQL. Times are milliseconds since 1970. */
 
@@ -34,7 +36,7 @@ export interface MemoryLease {
 }
 
 /** A lease that has ended, kept until its run ends. */
-export type EndedLease = Pick<MemoryLease, "id" | "workspaceId" | "name" | "runId" | "retry">
+export type EndedLease = Pick<MemoryLease, "id" | "workspaceId" | "name" | "runId" | "retry"> & { readonly span: Span }
 
 /** By workspace and name. */
 const semaphoresTable = memoryTable<MemorySemaphore>("semaphores")
@@ -42,7 +44,11 @@ const semaphoresTable = memoryTable<MemorySemaphore>("semaphores")
 const leasesTable = memoryTable<MemoryLease>("semaphore_leases")
 const endedTable = memoryTable<EndedLease>("semaphore_leases_ended")
 /** The last `place` and the last `fence` that were given. */
+/** What leases of runs that have ended have used, by workspace and name. */
+const hoursTable = memoryTable<HoursOfUse>("semaphore_hours")
 const countersTable = memoryTable<number>("semaphore_counters")
+
+const keyOf = ({ name, workspaceId }: Pick<MemorySemaphore, "name" | "workspaceId">): string => `${workspaceId}/${name}`
 
 /** The semaphores in one transaction, at one instant. One class, as the functions of the migration are one set. */
 export class SemaphoreState {
@@ -55,7 +61,7 @@ export class SemaphoreState {
   }
 
   find(workspaceId: WorkspaceId, name: string): MemorySemaphore | undefined {
-    return this.#database.table(semaphoresTable).get(`${workspaceId}/${name}`)
+    return this.#database.table(semaphoresTable).get(keyOf({ workspaceId, name }))
   }
 
   ofWorkspace(workspaceId: WorkspaceId): ReadonlyArray<MemorySemaphore> {
@@ -63,7 +69,7 @@ export class SemaphoreState {
   }
 
   store(semaphore: MemorySemaphore): MemorySemaphore {
-    this.#database.table(semaphoresTable).set(`${semaphore.workspaceId}/${semaphore.name}`, semaphore)
+    this.#database.table(semaphoresTable).set(keyOf(semaphore), semaphore)
     return semaphore
   }
 
@@ -94,7 +100,33 @@ export class SemaphoreState {
   end(lease: MemoryLease): void {
     this.#database.table(leasesTable).delete(lease.id)
     const { id, name, retry, runId, workspaceId } = lease
-    this.#database.table(endedTable).set(id, { id, name, retry, runId, workspaceId })
+    this.#database.table(endedTable).set(id, { id, name, retry, runId, workspaceId, span: this.#span(lease) })
+  }
+
+  #span({ expiresAt, id, since, state }: MemoryLease): Span {
+    return {
+      asked: madeAt(id),
+      since: state === "queued" ? undefined : since,
+      till: Math.min(this.now, expiresAt)
+    }
+  }
+
+  /** The hours of use that begin at `from` or later. */
+  usage(semaphore: MemorySemaphore, from: number): HoursOfUse {
+    const key = keyOf(semaphore)
+    const ended = this.#database.table(endedTable).filter((lease) => keyOf(lease) === key)
+    const held = this.#of(semaphore).filter(({ state }) => state !== "queued")
+    const spans = [...ended.map(({ span }) => span), ...held.map((lease) => this.#span(lease))]
+    return this.#count(key, spans, from)
+  }
+
+  /** What is counted of a semaphore already, and what the spans add. */
+  #count(key: string, spans: ReadonlyArray<Span>, from: number): HoursOfUse {
+    const counted = new Map(this.#database.table(hoursTable).get(key))
+    for (const [hour, use] of spans.flatMap((span) => [...hoursOf(span)])) {
+      counted.set(hour, sumOfUse(counted.get(hour), use))
+    }
+    return new Map([...counted].filter(([hour]) => hour >= from))
   }
 
   next(counter: "place" | "fence"): number {
@@ -203,13 +235,17 @@ export class SemaphoreState {
   /** Ends all that the run, or the retry of it that runs, holds and waits for. */
   endRun(runId: TestRunId): void {
     const leases = this.#database.table(leasesTable).filter((lease) => lease.runId === runId)
+    const allEnded = this.#database.table(endedTable).filter((lease) => lease.runId === runId)
+    const gone = [...allEnded, ...leases.map((lease) => ({ ...lease, span: this.#span(lease) }))]
+    for (const [key, ofSemaphore] of Map.groupBy(gone, keyOf)) {
+      const spans = ofSemaphore.map(({ span }) => span)
+      this.#database.table(hoursTable).set(key, this.#count(key, spans, usageFrom(this.now)))
+    }
     for (const lease of leases) {
       this.#database.table(leasesTable).delete(lease.id)
       if (lease.state !== "held") this.notify(lease.id)
     }
-    for (const ended of this.#database.table(endedTable).filter((lease) => lease.runId === runId)) {
-      this.#database.table(endedTable).delete(ended.id)
-    }
+    for (const ended of allEnded) this.#database.table(endedTable).delete(ended.id)
     for (const { name, workspaceId } of leases) {
       const semaphore = this.find(workspaceId, name)
       if (semaphore !== undefined) this.settle(semaphore)

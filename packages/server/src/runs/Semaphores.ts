@@ -3,7 +3,14 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { LeaseId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { RunCaller } from "@delivery/domain/runs/RunAuthorization"
-import type { Lease, QueuedLease, RenewLease, SemaphoreList, TakeLease } from "@delivery/domain/runs/Semaphore"
+import type {
+  Lease,
+  QueuedLease,
+  RenewLease,
+  SemaphoreList,
+  SemaphoreUsageList,
+  TakeLease
+} from "@delivery/domain/runs/Semaphore"
 import { isId } from "@delivery/domain/Text"
 import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { Settings } from "../Config.ts"
@@ -13,6 +20,7 @@ import { anyRole } from "../access/Access.ts"
 import { leasesGranted, leasesReleased } from "../telemetry/Metrics.ts"
 import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
 import { notRunningMessage } from "./RunAnswers.ts"
+import { shownHours, usageFrom } from "./SemaphoreUse.ts"
 import {
   type LeaseOwner,
   type NotHolder,
@@ -33,6 +41,8 @@ export class Semaphores extends Context.Service<
   Semaphores,
   {
     readonly list: Effect.Effect<SemaphoreList, NotFound, Caller>
+    /** Of the last 24 hours. */
+    readonly usage: Effect.Effect<SemaphoreUsageList, NotFound, Caller>
     /** `Conflict`: `full`, `capacity_mismatch` or `run_not_running`. `Unauthorized` where the token ended during a wait. */
     readonly take: (name: string, request: TakeLease) => Effect.Effect<LeaseAnswer, Unauthorized | Conflict, RunCaller>
     readonly renew: (
@@ -64,6 +74,7 @@ function* make() {
   }
   return Semaphores.of({
     list: list(dependencies),
+    usage: usage(dependencies),
     take: take(dependencies),
     renew: renew(dependencies),
     release: release(dependencies)
@@ -74,8 +85,24 @@ const list = ({ repo }: Dependencies) =>
   Effect.gen(function* () {
     const { workspace } = yield* anyRole
     const semaphores = yield* repo.list(workspace.id)
-    return { semaphores: semaphores.toSorted((a, b) => byName({ ...a, id: a.name }, { ...b, id: b.name })) }
+    return { semaphores: semaphores.toSorted(byOwnName) }
   }).pipe(Effect.withSpan("Semaphores.list"))
+
+interface Named {
+  readonly name: string
+}
+
+const byOwnName = (a: Named, b: Named): number => byName({ ...a, id: a.name }, { ...b, id: b.name })
+
+const usage = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    const { workspace } = yield* anyRole
+    const now = yield* Clock.currentTimeMillis
+    const used = yield* repo.usage(workspace.id, usageFrom(now))
+    return {
+      semaphores: used.toSorted(byOwnName).map(({ hours, name }) => ({ name, hours: shownHours(hours, now) }))
+    }
+  }).pipe(Effect.withSpan("Semaphores.usage"))
 
 /** Whether the token of the request still works, for a call that has waited. */
 export const IsRunCallerNow = Context.Reference<Effect.Effect<boolean>>("@delivery/server/runs/IsRunCallerNow", {

@@ -24,7 +24,7 @@ export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "semaphores", (handlers) =>
     Effect.gen(function* () {
       const semaphores = yield* Semaphores
-      return handlers.handle("list", () => semaphores.list)
+      return handlers.handle("list", () => semaphores.list).handle("usage", () => semaphores.usage)
     })
   ),
   handlersOf(DeliveryApi, "leases", (handlers) =>

@@ -40,6 +40,7 @@ export const layer = Layer.effect(
       renew: renew(memory),
       release: release(memory),
       list: list(memory),
+      usage: usage(memory),
       load: read(memory, (semaphores) => semaphores.load()),
       settle: settle(memory),
       replaceToken: replaceToken(memory),
@@ -213,6 +214,13 @@ const waitingOf = (semaphores: SemaphoreState, semaphore: MemorySemaphore) => {
     }))
   }
 }
+
+const usage = (memory: Memory) => (workspaceId: WorkspaceId, from: number) =>
+  read(memory, (semaphores) =>
+    semaphores
+      .ofWorkspace(workspaceId)
+      .map((semaphore) => ({ name: semaphore.name, hours: semaphores.usage(semaphore, from) }))
+  )
 
 const settle = (memory: Memory) => (places: ReadonlyArray<LeaseId>) =>
   write(memory, (semaphores) => {

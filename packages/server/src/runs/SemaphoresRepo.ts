@@ -4,6 +4,7 @@ import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import type { Lease, QueuedLease, Semaphore } from "@delivery/domain/runs/Semaphore"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
+import type { HoursOfUse } from "./SemaphoreUse.ts"
 import { instant, integer, long, nullable, table, text, uuid } from "../storage/Table.ts"
 
 /** The semaphores of each workspace. Functions of migration 0020 write this table and the next. */
@@ -31,7 +32,21 @@ export const semaphoreLeases = table("semaphore_leases", {
   slot: nullable(integer()),
   fence: nullable(long()),
   since: nullable(instant()),
-  expiresAt: instant()
+  expiresAt: instant(),
+  endedAt: nullable(instant())
+})
+
+/**
+ * The use of semaphores within each hour, by leases of runs that have ended. Triggers of migration 0106 write this table. In
+ * memory it has the form of `SemaphoreUse.ts`.
+ */
+export const semaphoreHours = table("semaphore_hours", {
+  semaphoreId: long(),
+  hour: instant(),
+  leases: integer(),
+  heldMs: long(),
+  longestWaitMs: long(),
+  gaveUp: integer()
 })
 
 /** What a call asks that takes a lease. */
@@ -128,6 +143,11 @@ export class SemaphoresRepo extends Context.Service<
     ) => Effect.Effect<{ readonly _tag: "Released" } | NotHolder>
     /** In no order; holders oldest first. All of the workspace, or the one of that name. */
     readonly list: (workspaceId: WorkspaceId, name?: string) => Effect.Effect<ReadonlyArray<Semaphore>>
+    /** The use of all semaphores of the workspace, in no order, in hours that begin at `from` (milliseconds) or later. */
+    readonly usage: (
+      workspaceId: WorkspaceId,
+      from: number
+    ) => Effect.Effect<ReadonlyArray<{ readonly name: string; readonly hours: HoursOfUse }>>
     /** How many leases are held, and how many places wait, in all workspaces. */
     readonly load: Effect.Effect<{ readonly held: number; readonly queued: number }>
     /** Settles the semaphores of places. Answers which of the places no longer wait. */

@@ -11,6 +11,7 @@ import { madeAt } from "../ids/NextId.ts"
 import { batched } from "../storage/Batched.ts"
 import { uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso, isoOfJson } from "../storage/Sql.ts"
+import type { HourOfUse } from "./SemaphoreUse.ts"
 import {
   type Held,
   type LeaseOwner,
@@ -36,6 +37,7 @@ export const layer = Layer.effect(
       renew: renew(sql, call),
       release: release(sql),
       list: list(sql),
+      usage: usage(sql),
       load: load(sql),
       settle: settle(sql),
       replaceToken: replaceToken(sql),
@@ -126,6 +128,42 @@ const list = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, name?: strin
     ),
     dieOnSqlError
   )
+
+interface HourRow extends HourOfUse {
+  readonly name: string
+  readonly hour: Date | null
+}
+
+/** Leases of runs that run are yet to be counted. */
+const usage = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, from: number) => {
+  const ofLeases = (state: Statement.Fragment) => sql`select l.semaphore_id, h.* from s
+    join semaphore_leases l on l.semaphore_id = s.id and ${state}
+    cross join lateral semaphore_lease_hours(l.id, l.since, coalesce(l.ended_at, least(clock_timestamp(), l.expires_at))) h`
+  return sql<HourRow>`with s as materialized (
+      select id, name from semaphores where workspace_id = ${workspaceId}
+    ), used as (
+      select c.semaphore_id, c.hour, c.leases, c.held_ms, c.longest_wait_ms, c.gave_up
+      from s join semaphore_hours c on c.semaphore_id = s.id
+      union all ${ofLeases(sql`l.state = 'ended'`)}
+      union all ${ofLeases(sql`l.state in ('granted', 'held')`)}
+    )
+    select s.name, used.hour, coalesce(sum(used.leases), 0)::float8 as leases,
+      coalesce(sum(used.held_ms), 0)::float8 as "heldMs",
+      coalesce(max(used.longest_wait_ms), 0)::float8 as "longestWaitMs",
+      coalesce(sum(used.gave_up), 0)::float8 as "gaveUp"
+    from s left join used on used.semaphore_id = s.id and used.hour >= ${date(timestamp(from))}::timestamptz
+    group by s.name, used.hour`.pipe(
+    Effect.map((rows) =>
+      [...Map.groupBy(rows, ({ name }) => name)].map(([name, inSemaphore]) => ({
+        name,
+        hours: new Map(
+          inSemaphore.flatMap(({ hour, name: _, ...use }) => (hour === null ? [] : [[hour.getTime(), use] as const]))
+        )
+      }))
+    ),
+    dieOnSqlError
+  )
+}
 
 const load = (sql: PgClient.PgClient) =>
   sql<{ readonly held: number; readonly queued: number }>`select

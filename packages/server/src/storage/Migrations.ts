@@ -44,6 +44,7 @@ import runCi from "./migrations/0098_run_ci.ts"
 import runShards from "./migrations/0099_run_shards.ts"
 import logins from "./migrations/0100_logins.ts"
 import ticketSearch from "./migrations/0105_ticket_search.ts"
+import semaphoreHours from "./migrations/0106_semaphore_hours.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -89,7 +90,8 @@ export const migrations = {
   "0098_run_ci": runCi,
   "0099_run_shards": runShards,
   "0100_logins": logins,
-  "0105_ticket_search": ticketSearch
+  "0105_ticket_search": ticketSearch,
+  "0106_semaphore_hours": semaphoreHours
 }
 
 /** The number of the latest migration. */

@@ -603,6 +603,7 @@ const rows: Readonly<Record<string, Row>> = {
   "cases.trends": { who: "viewer", request: ofProduct },
 
   "semaphores.list": { who: "viewer" },
+  "semaphores.usage": { who: "viewer" },
   "leases.take": { who: "a run", request: () => ({ params: { name: unique("semaphore") }, json: { capacity: 1 } }) },
   "leases.renew": { who: "a run", request: async (_, by) => ({ params: await lease(by), json: {} }) },
   "leases.release": { who: "a run", request: async (_, by) => ({ params: await lease(by) }) },

@@ -1,4 +1,4 @@
-import type { LeaseId } from "@delivery/domain/Ids"
+import { LeaseId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { PgClient } from "@effect/sql-pg"
 import { layer, type Vitest } from "@effect/vitest"
@@ -25,7 +25,7 @@ export class Time extends Context.Service<
 >()("@delivery/server/test/Time") {}
 
 /** A database's clock cannot be moved: what it is compared with is moved instead. */
-const layerSqlTime = Layer.effect(
+export const layerSqlTime = Layer.effect(
   Time,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -36,7 +36,7 @@ const layerSqlTime = Layer.effect(
           // Runs of other suites that ended long ago stay as they are.
           yield* sql`with leases as (
             update semaphore_leases set expires_at = expires_at - ${interval}, since = since - ${interval},
-              token_expires_at = token_expires_at - ${interval}
+              ended_at = ended_at - ${interval}, token_expires_at = token_expires_at - ${interval}
           ), runs as (
             update test_runs set expires_at = expires_at - ${interval},
               running_retry_expires_at = running_retry_expires_at - ${interval}
@@ -149,6 +149,12 @@ export const finishRun = Effect.fnUntraced(function* (run: Effect.Success<Return
     newEvent(run.newRun, "run_finished")
   )
 })
+
+/** The id of a lease that was asked for then (milliseconds since 1970). */
+export const leaseIdAt = (time: number): LeaseId => {
+  const digits = time.toString(16).padStart(12, "0")
+  return LeaseId.make(`${digits.slice(0, 8)}-${digits.slice(8)}${newId<LeaseId>().slice(13)}`)
+}
 
 export const leaseRequest = (name: string, fields: Partial<LeaseRequest> = {}): LeaseRequest => ({
   id: newId<LeaseId>(),

@@ -1,5 +1,5 @@
 import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
-import type { Lease, QueuedLease, SemaphoreList } from "@delivery/domain/runs/Semaphore"
+import type { Lease, QueuedLease, SemaphoreList, SemaphoreUsageList } from "@delivery/domain/runs/Semaphore"
 import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
 import { assert } from "vitest"
 import {
@@ -434,6 +434,42 @@ onEachServer("Semaphores over HTTP", (test) => {
       shown!.waiting.map(({ lease }) => lease),
       places.slice(0, 100)
     )
+  })
+
+  test("tells the use of the last 24 hours, by name", async (owner) => {
+    const workspace = await newDeployment(owner)
+    assert.deepStrictEqual(await workspace.get<SemaphoreUsageList>("semaphores/usage"), { semaphores: [] })
+    const [run, other] = [await newRun(workspace), await newRun(workspace)]
+    for (const name of ["b", "usage", "B"]) await taken(run, name)
+    const waiting = take<Lease>(other, "b", { waitMs: 20_000 })
+    await untilQueued(run, "b", 1)
+    assert.strictEqual((await take(other, "b", { requestId: "gives up" })).status, 202)
+    await finishRun(workspace, run.run.number, { tests: [] })
+    assert.strictEqual((await waiting).status, 201)
+    await finishRun(workspace, other.run.number, { tests: [] })
+    const viewer = await join(workspace, "viewer")
+    const { semaphores } = await viewer.get<SemaphoreUsageList>("semaphores/usage")
+    assert.deepStrictEqual(
+      semaphores.map(({ hours, name }) => [name, hours.length, hours.reduce((sum, { leases }) => sum + leases, 0)]),
+      [
+        ["B", 24, 1],
+        ["b", 24, 2],
+        ["usage", 24, 1]
+      ]
+    )
+    const { hours } = semaphores[1]!
+    assert.isAbove(Math.max(...hours.map(({ longestWaitMs }) => longestWaitMs)), 0)
+    assert.isAbove(
+      hours.reduce((sum, { heldMs }) => sum + heldMs, 0),
+      0
+    )
+    // Those that looked, and the one whose run ended.
+    assert.isAtLeast(
+      hours.reduce((sum, { gaveUp }) => sum + gaveUp, 0),
+      2
+    )
+    const times = hours.map(({ hour }) => Date.parse(hour))
+    assert.isTrue(times.every((time, index) => time % 3_600_000 === 0 && time === times[0]! + index * 3_600_000))
   })
 
   test("lists by name", async (owner) => {

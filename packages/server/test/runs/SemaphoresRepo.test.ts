@@ -11,9 +11,19 @@ import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../../src/identity/BlocksRepo.ts"
 import { apiKeyRow, keyOfWorkspace, newId, unique } from "../identity/Scene.ts"
+import { usageFrom } from "../../src/runs/SemaphoreUse.ts"
 import { eventually } from "../support/Eventually.ts"
 import type { Repositories } from "../support/Storages.ts"
-import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, leaseRequest } from "./SemaphoreStorages.ts"
+import {
+  finishRun,
+  leaseIdAt,
+  makeRuns,
+  onEachStorage,
+  startRetry,
+  startRun,
+  Time,
+  leaseRequest
+} from "./SemaphoreStorages.ts"
 
 const held = (taken: Taken | { readonly _tag: string }): Held => {
   assert.strictEqual(taken._tag, "Held")
@@ -68,6 +78,51 @@ onEachStorage("SemaphoresRepo", (it) => {
         list.map(({ holders }) => holders.length),
         [1, 1]
       )
+    })
+  )
+
+  it.effect("tells what was used within each hour, before and after runs have ended", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { at, name, other, run } = yield* makeRuns
+      const usage = Effect.gen(function* () {
+        const [used] = yield* repo.usage(at.workspace.id, usageFrom(yield* time.now))
+        assert.strictEqual(used!.name, name)
+        const all = [...used!.hours.values()]
+        return {
+          leases: all.reduce((sum, { leases }) => sum + leases, 0),
+          heldMs: all.reduce((sum, { heldMs }) => sum + heldMs, 0),
+          longestWaitMs: Math.max(...all.map(({ longestWaitMs }) => longestWaitMs)),
+          gaveUp: all.reduce((sum, { gaveUp }) => sum + gaveUp, 0)
+        }
+      })
+      // It lapses after 5 minutes, 3 minutes before the next is asked for.
+      held(yield* repo.take(run, leaseRequest(name, { ttlMillis: 300_000 })))
+      yield* time.pass(480_000)
+      const asked = yield* time.now
+      const holder = held(
+        yield* repo.take(other, leaseRequest(name, { id: leaseIdAt(asked - 12_300), ttlMillis: 60_000 }))
+      )
+      const until = Date.parse(holder.lease.since) - asked
+      const place = leaseRequest(name, { id: leaseIdAt(asked), requestId: "one", waitMillis: 1_000 })
+      queued(yield* repo.take(run, place))
+      // What it holds counts as far as it has come.
+      const now = yield* usage
+      assert.deepStrictEqual([now.leases, now.longestWaitMs, now.gaveUp], [2, until + 12_300, 0])
+      assert.isAtLeast(now.heldMs, 300_000)
+      yield* repo.release(run, name, place.id)
+      yield* time.pass(60_000)
+      // The time that passes moves no ids, which say when leases were asked for.
+      const known = Effect.map(usage, ({ gaveUp, heldMs, leases }) => ({ gaveUp, heldMs, leases }))
+      const expected = { leases: 2, heldMs: 360_000, gaveUp: 1 }
+      assert.deepStrictEqual(yield* known, expected)
+      yield* finishRun(run)
+      assert.deepStrictEqual(yield* known, expected)
+      yield* finishRun(other)
+      assert.deepStrictEqual(yield* known, expected)
+      // Another workspace has none of it.
+      assert.deepStrictEqual(yield* repo.usage((yield* makeRuns).at.workspace.id, 0), [])
     })
   )
 

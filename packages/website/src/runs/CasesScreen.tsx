@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import type { Case } from "@delivery/domain/runs/Case"
-import { Suspense, useCallback, useRef, useState } from "react"
+import type { ListedCase } from "@delivery/domain/runs/Case"
+import { useCallback, useRef, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -10,7 +10,6 @@ import { pressedClass } from "../ui/Filter.tsx"
 import { formatDuration, formatRate, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
-import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
@@ -18,6 +17,7 @@ import { type Status, StatusMark } from "../ui/StatusMark.tsx"
 import { CasesFilterBar, NoProduct, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
 import { evidenceOf, shownStates } from "./evidence.ts"
+import { Heat } from "./Heat.tsx"
 import { casesQuery } from "./queries.ts"
 import type { CasesSearch } from "./search.ts"
 import { StateBadge } from "./StateBadge.tsx"
@@ -27,14 +27,12 @@ import { StateBadge } from "./StateBadge.tsx"
 const columns =
   "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem]"
 
-const RowHeat = later(() => import("./RowHeat.tsx"))
-
-const markOf = ({ states }: Case): Status =>
+const markOf = ({ states }: Pick<ListedCase, "states">): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
 
 interface RowProps {
   readonly environment: string | undefined
-  readonly one: Case
+  readonly one: ListedCase
   readonly isCurrent: boolean
   readonly product: string
   readonly slug: string
@@ -61,9 +59,7 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
       {one.states.length === 0 && <span className="text-muted text-xs">not run for 30 days</span>}
     </span>
     <span className="hidden lg:block">
-      <Suspense fallback={null}>
-        <RowHeat caseId={one.caseId} environment={environment} product={product} slug={slug} />
-      </Suspense>
+      <Heat results={one.results ?? []} />
     </span>
     <span className="text-muted tabular hidden text-right md:block" title="How many of its results of 30 days passed">
       {one.passRate === null ? "–" : formatRate(one.passRate)}

@@ -53,12 +53,18 @@ interface CaseFilters {
   readonly q?: string
 }
 
+/** The newest results come with the cases, so that a page of them asks once. */
+export const listedResults = 30
+
 export const casesQuery = (slug: string, product: string, filters: CaseFilters) =>
   infiniteQueryOptions({
     queryKey: workspaceKey(slug, "cases", product, "list", filters),
     queryFn: ({ pageParam, signal }) =>
       client.cases.list(
-        { params: { slug, product }, query: { ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) } },
+        {
+          params: { slug, product },
+          query: { ...filters, results: listedResults, ...(pageParam === null ? {} : { cursor: pageParam }) }
+        },
         { signal }
       ),
     initialPageParam: null as string | null,

@@ -8,6 +8,7 @@ import {
   casesPageSize,
   type CaseState,
   type CaseWithResults,
+  type ListedCase,
   readCaseCursor,
   resultsPageSize,
   type RunErrors,
@@ -42,6 +43,8 @@ export interface CaseQuery {
   readonly state?: CaseState | undefined
   readonly environment?: string | undefined
   readonly q?: string | undefined
+  /** How many of its newest results each case comes with; undefined for none. */
+  readonly results?: number | undefined
   readonly cursor?: string | undefined
 }
 
@@ -116,25 +119,41 @@ const list = (dependencies: Dependencies) => {
   const { repo, storage } = dependencies
   const findScope = scopeOf(dependencies)
   const findRule = ruleOf(dependencies)
-  return Effect.fn("Cases.list")(function* (product: string, { cursor, environment, q, state }: CaseQuery) {
+  return Effect.fn("Cases.list")(function* (product: string, { cursor, environment, q, results, state }: CaseQuery) {
     const { workspace } = yield* anyRole
     const scope = yield* findScope(workspace.id, product, environment)
     // Nobody can mute a case yet.
     if (state === "muted") return { cases: [], nextCursor: null }
     const after = cursor === undefined ? undefined : readCaseCursor(cursor)
-    const { found, rule } = yield* storage.snapshot(
+    return yield* storage.snapshot(
       Effect.gen(function* () {
         const rule = yield* findRule(scope)
-        return { rule, found: yield* repo.list(scope, { state, q, after }, rule, casesPageSize + 1) }
+        const found = yield* repo.list(scope, { state, q, after }, rule, casesPageSize + 1)
+        const page = found.slice(0, casesPageSize)
+        const cases = page.map((one) => present(one, rule))
+        return {
+          cases: results === undefined ? cases : yield* withResults(repo, scope, cases, results),
+          nextCursor: found.length > casesPageSize ? caseCursor(page.at(-1)!) : null
+        }
       })
     )
-    const page = found.slice(0, casesPageSize)
-    return {
-      cases: page.map((one) => present(one, rule)),
-      nextCursor: found.length > casesPageSize ? caseCursor(page.at(-1)!) : null
-    }
   })
 }
+
+const withResults = (
+  repo: Dependencies["repo"],
+  scope: CaseScope,
+  cases: ReadonlyArray<Case>,
+  most: number
+): Effect.Effect<ReadonlyArray<ListedCase>> =>
+  Effect.map(
+    repo.newest(
+      scope,
+      cases.map(({ caseId }) => caseId),
+      most
+    ),
+    (newest) => cases.map((one) => ({ ...one, results: newest.get(one.caseId) ?? [] }))
+  )
 
 const get = (dependencies: Dependencies) => {
   const { repo, storage } = dependencies

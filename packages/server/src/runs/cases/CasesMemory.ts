@@ -36,6 +36,7 @@ export const layer = Layer.effect(
       list: list(memory),
       find: find(memory),
       results: results(memory),
+      newest: newest(memory),
       failures: failures(memory),
       earlier: earlier(memory),
       days: days(memory)
@@ -167,6 +168,16 @@ const results =
           }
         })
     )
+
+const newest =
+  (memory: Memory): CasesRepo["Service"]["newest"] =>
+  (scope, caseIds, limit) =>
+    memory.read((database) => {
+      const byCase = resultsOf(database, scope)
+      const shown = (caseId: string) =>
+        (byCase.get(caseId) ?? []).slice(0, limit).map(({ durationMs, run, status }) => ({ run, status, durationMs }))
+      return new Map(caseIds.map((caseId) => [caseId, shown(caseId)]))
+    })
 
 const failures = (memory: Memory) => (workspaceId: WorkspaceId, number: number) =>
   memory.read((database) => {

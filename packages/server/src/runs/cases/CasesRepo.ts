@@ -1,6 +1,6 @@
 import type { EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import type { CaseFigures, CountedState, DayFigures } from "@delivery/domain/runs/CaseFigures"
-import type { Case, CasePlace, CaseRun, ShownResult } from "@delivery/domain/runs/Case"
+import type { Case, CasePlace, CaseRun, ListedResult, ShownResult } from "@delivery/domain/runs/Case"
 import type { EarlierFailure, Failure } from "@delivery/domain/runs/RunErrors"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
 import { Context, type Effect } from "effect"
@@ -155,6 +155,12 @@ export class CasesRepo extends Context.Service<
       before: number | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<ShownResult>>
+    /** Of each of the cases, newest run first, at most `limit`. */
+    readonly newest: (
+      scope: CaseScope,
+      caseIds: ReadonlyArray<string>,
+      limit: number
+    ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<ListedResult>>>
     readonly failures: (workspaceId: WorkspaceId, number: number) => Effect.Effect<FailedRun | undefined>
     /**
      * Of the cases, the failures that make those of a run known: of the newest results on the base branch before it those that failed,

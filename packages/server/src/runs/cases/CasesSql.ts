@@ -1,4 +1,4 @@
-import type { CaseRun, ShownResult } from "@delivery/domain/runs/Case"
+import type { CaseRun, ListedResult, ShownResult } from "@delivery/domain/runs/Case"
 import { type CaseFigures, comparedRuns, type DayFigures } from "@delivery/domain/runs/CaseFigures"
 import { comparedCharacters, failureText } from "@delivery/domain/runs/ErrorGroups"
 import type { EarlierFailure } from "@delivery/domain/runs/RunErrors"
@@ -21,6 +21,7 @@ export const layer = Layer.effect(
       list: list(sql),
       find: find(sql),
       results: results(sql),
+      newest: newest(sql),
       failures: failures(sql),
       earlier: earlier(sql),
       days: days(sql)
@@ -156,19 +157,32 @@ interface ResultRow extends SelectedRow, Omit<ShownResult, "environment" | "stat
   readonly at: Date
 }
 
+/** The newest results of `series`, each with its run `t`: of those that failed and of the others. */
+const newestOf = (
+  sql: Sql,
+  { workspaceId }: CaseScope,
+  before: number | undefined,
+  most: Statement.Fragment
+): Statement.Fragment => {
+  // With a limit, each run is looked up by its number, and no others are read.
+  const run = sql`select t.git_sha, t.git_branch, t.finished_at, t.environment_id from test_runs t
+    where t.workspace_id = ${workspaceId} and t.number = r.number limit 1`
+  const lane = (failed: boolean) => sql`(select r.number, r.failed, r.flaky, r.attempts, r.duration_ms, r.error_group,
+        t.git_sha, t.git_branch, t.finished_at, t.environment_id
+      from case_results r cross join lateral (${run}) t
+      where r.series_id = series.id and r.failed = ${sql.literal(String(failed))}
+        and ${before === undefined ? sql.literal("true") : sql`r.number < ${before}`}
+      order by r.number desc limit ${most})`
+  return sql`${lane(false)} union all ${lane(true)}`
+}
+
+const statusOf = ({ failed, flaky }: { readonly failed: boolean; readonly flaky: boolean }): ListedResult["status"] =>
+  failed ? "failed" : flaky ? "flaky" : "passed"
+
 const results =
   (sql: Sql): CasesRepo["Service"]["results"] =>
   (scope, caseId, before, limit) => {
     const most = sql.literal(String(limit))
-    // With a limit, each run is looked up by its number, and no others are read.
-    const run = sql`select t.git_sha, t.git_branch, t.finished_at, t.environment_id from test_runs t
-      where t.workspace_id = ${scope.workspaceId} and t.number = r.number limit 1`
-    const lane = (failed: boolean) => sql`(select r.number, r.failed, r.flaky, r.attempts, r.duration_ms, r.error_group,
-          t.git_sha, t.git_branch, t.finished_at, t.environment_id
-        from case_results r cross join lateral (${run}) t
-        where r.series_id = series.id and r.failed = ${sql.literal(String(failed))}
-          and ${before === undefined ? sql.literal("true") : sql`r.number < ${before}`}
-        order by r.number desc limit ${most})`
     return sql<ResultRow>`with c as materialized (
         select c.id, c.whole_id from test_cases c where ${isIn(sql, scope)} and c.case_id = ${caseId}
       ), series as materialized (
@@ -179,7 +193,7 @@ const results =
         page.error_group as "errorGroup", page.git_sha as commit, page.git_branch as branch, page.finished_at as at,
         ${sql.literal(columnsOf(environments, { of: "e", only: environmentColumns }))}
       from (
-        select newest.* from series cross join lateral (${lane(false)} union all ${lane(true)}) newest
+        select newest.* from series cross join lateral (${newestOf(sql, scope, before, most)}) newest
         order by newest.number desc limit ${most}
       ) page join environments e on e.id = page.environment_id
       order by page.number desc`.pipe(
@@ -193,12 +207,52 @@ const readResult = (row: ResultRow): ShownResult => ({
   environment: readEnvironment(row),
   commit: row.commit,
   branch: row.branch,
-  status: row.failed ? "failed" : row.flaky ? "flaky" : "passed",
+  status: statusOf(row),
   attempts: row.attempts,
   durationMs: row.durationMs,
   errorGroup: row.errorGroup,
   at: iso(row.at)
 })
+
+interface NewestRow {
+  readonly caseId: string
+  readonly numbers: ReadonlyArray<number>
+  readonly failed: ReadonlyArray<boolean>
+  readonly flaky: ReadonlyArray<boolean>
+  readonly durations: ReadonlyArray<number>
+}
+
+const newest =
+  (sql: Sql): CasesRepo["Service"]["newest"] =>
+  (scope, caseIds, limit) => {
+    const most = sql.literal(String(limit))
+    return sql<NewestRow>`with c as materialized (
+        select c.id, c.whole_id, c.case_id from test_cases c
+        where ${isIn(sql, scope)} and c.case_id = any(${texts(caseIds, (caseId) => caseId)})
+      )
+      select c.case_id as "caseId", shown.* from c cross join lateral (
+        select array_agg(number order by number desc) as numbers, array_agg(failed order by number desc) as failed,
+          array_agg(flaky order by number desc) as flaky, array_agg(duration_ms order by number desc) as durations
+        from (
+          select newest.number, newest.failed, newest.flaky, newest.duration_ms
+          from (select c.id where c.whole_id is not null
+              union all select s.id from test_cases s where s.whole_id = c.id) series (id)
+            cross join lateral (${newestOf(sql, scope, undefined, most)}) newest
+          order by newest.number desc limit ${most}
+        ) page
+      ) shown where shown.numbers is not null`.pipe(
+      Effect.map((rows) => new Map(rows.map((row) => [row.caseId, row.numbers.map(readListed(row))]))),
+      dieOnSqlError
+    )
+  }
+
+const readListed =
+  ({ durations, failed, flaky }: NewestRow) =>
+  (run: number, place: number): ListedResult => ({
+    run,
+    status: statusOf({ failed: failed[place]!, flaky: flaky[place]! }),
+    durationMs: durations[place]!
+  })
 
 interface FailureRow {
   readonly productId: CaseScope["productId"]

@@ -87,6 +87,12 @@ onEachServer("Tests over time", (test) => {
     assert.deepStrictEqual([cases.map(({ caseId }) => caseId), nextCursor], [["a/b.spec.ts:1 › x", "b"], null])
     const failing = await viewer.get<CasePage>("products/shop/cases?state=failing&q=SPEC&environment=staging")
     assert.deepStrictEqual(failing.cases, [shown])
+    assert.deepStrictEqual((await viewer.get<CasePage>("products/shop/cases?q=a/B&results=1")).cases, [
+      { ...shown, results: [{ run: two, status: "failed", durationMs: 12.5 }] }
+    ])
+    for (const results of [0, 31, "x"]) {
+      assert.strictEqual((await viewer.send("GET", `products/shop/cases?results=${results}`)).status, 400)
+    }
     assert.deepStrictEqual((await viewer.get<CasePage>("products/shop/cases?state=muted")).cases, [])
   })
 

@@ -1,4 +1,4 @@
-import type { Case } from "@delivery/domain/runs/Case"
+import type { ListedCase } from "@delivery/domain/runs/Case"
 import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Option } from "effect"
@@ -168,7 +168,7 @@ export type CasesScene = Effect.Success<typeof makeCases>
 /** All pages of a list. */
 export const listAll = Effect.fnUntraced(function* ({ at }: CasesScene, query: CaseQuery) {
   const cases = yield* Cases
-  const found: Array<Case> = []
+  const found: Array<ListedCase> = []
   for (let cursor: string | null | undefined; cursor !== null;) {
     const page = yield* as(at.viewer)(cases.list(at.product.slug, { ...query, cursor }))
     found.push(...page.cases)
@@ -205,6 +205,17 @@ export const assertLists = Effect.fnUntraced(function* (scene: CasesScene, parts
   for (const environment of scene.slugs) {
     const expected = casesOf(model, environment)
     assert.deepStrictEqual(yield* listAll(scene, { environment }), expected)
+    for (const results of [1, 30]) {
+      assert.deepStrictEqual(
+        yield* listAll(scene, { environment, results }),
+        expected.map((one) => ({
+          ...one,
+          results: caseResultsOf(model, environment, one.caseId)
+            .slice(0, results)
+            .map(({ durationMs, run, status }) => ({ run, status, durationMs }))
+        }))
+      )
+    }
     for (const state of states) {
       const ofState = expected.filter((one) => one.states.includes(state))
       assert.deepStrictEqual(yield* listAll(scene, { environment, state }), ofState, state)
