@@ -130,7 +130,8 @@ export const routes = {
     trends: "GET /v1/workspaces/:slug/products/:product/trends"
   },
   semaphores: {
-    list: "GET /v1/workspaces/:slug/semaphores"
+    list: "GET /v1/workspaces/:slug/semaphores",
+    usage: "GET /v1/workspaces/:slug/semaphores/usage"
   },
   teams: {
     list: "GET /v1/workspaces/:slug/teams",

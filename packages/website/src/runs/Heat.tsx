@@ -58,7 +58,9 @@ const barUnits = 4
 const pathOf = (bars: ReturnType<typeof barsOf>, status: ListedResult["status"]): string =>
   bars
     .map(({ height, result }, index) =>
-      result.status === status ? `M${(listedResults - bars.length + index) * barUnits} 100v${-height}h${barUnits - 1}v${height}z` : ""
+      result.status === status
+        ? `M${(listedResults - bars.length + index) * barUnits} 100v${-height}h${barUnits - 1}v${height}z`
+        : ""
     )
     .join("")
 

@@ -1,14 +1,17 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import type { Semaphore } from "@delivery/domain/runs/Semaphore"
-import type { ReactNode } from "react"
+import type { Semaphore, SemaphoreHour } from "@delivery/domain/runs/Semaphore"
+import { type ReactNode, useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
 import { counted, formatCount, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { useKeys } from "../ui/keys.ts"
 import { Empty } from "../ui/States.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
-import { semaphoresQuery } from "./queries.ts"
+import { semaphoresQuery, semaphoreUsageQuery } from "./queries.ts"
+import { SemaphoreDay } from "./SemaphoreDay.tsx"
 
 /** What tests share: who holds it, who waits for it, and since when. */
 
@@ -81,7 +84,15 @@ const Use = ({ semaphore: { capacity, holders } }: { readonly semaphore: Semapho
   </span>
 )
 
-const One = ({ semaphore, slug }: { readonly semaphore: Semaphore; readonly slug: string }) => {
+interface OneProps {
+  readonly semaphore: Semaphore
+  readonly slug: string
+  /** Undefined while it is loaded. */
+  readonly hours: ReadonlyArray<SemaphoreHour> | undefined
+  readonly isTable: boolean
+}
+
+const One = ({ hours, isTable, semaphore, slug }: OneProps) => {
   const { holders, name, queued, waiting } = semaphore
   return (
     <section aria-label={visible(name)}>
@@ -91,6 +102,9 @@ const One = ({ semaphore, slug }: { readonly semaphore: Semaphore; readonly slug
         {queued > 0 && <Badge tone="warning">{`${formatCount(queued)} waiting`}</Badge>}
         {holders.length === 0 && <span className="text-muted">free</span>}
       </div>
+      {hours !== undefined && (
+        <SemaphoreDay capacity={semaphore.capacity} hours={hours} isTable={isTable} name={visible(name)} />
+      )}
       {holders.length > 0 && (
         <ul aria-label={`Holders of ${visible(name)}`}>
           {holders.map((holder) => (
@@ -137,9 +151,24 @@ const One = ({ semaphore, slug }: { readonly semaphore: Semaphore; readonly slug
 
 const SemaphoresScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/semaphores" })
+  const [isTable, setIsTable] = useState(false)
+  const usage = useQuery(semaphoreUsageQuery(slug)).data?.semaphores
+  const toggle = () => setIsTable(!isTable)
+  useKeys([{ keys: "t", label: "Use over the day as bars or a table", group: "Semaphores", run: toggle }])
   return (
     <>
-      <Header crumbs={[]} title="Semaphores" />
+      <Header
+        actions={
+          usage !== undefined &&
+          usage.length > 0 && (
+            <Button look="quiet" onClick={toggle} shortcut="t">
+              {isTable ? "Use as bars" : "Use as a table"}
+            </Button>
+          )
+        }
+        crumbs={[]}
+        title="Semaphores"
+      />
       <Loaded query={useQuery(semaphoresQuery(slug))} rows={6}>
         {({ semaphores }) =>
           semaphores.length === 0 ? (
@@ -151,7 +180,15 @@ const SemaphoresScreen = () => {
               Tests with the fixtures of @delivery/playwright take one like this. The first that does makes it.
             </Empty>
           ) : (
-            semaphores.map((semaphore) => <One key={semaphore.name} semaphore={semaphore} slug={slug} />)
+            semaphores.map((semaphore) => (
+              <One
+                hours={usage?.find(({ name }) => name === semaphore.name)?.hours}
+                isTable={isTable}
+                key={semaphore.name}
+                semaphore={semaphore}
+                slug={slug}
+              />
+            ))
           )
         }
       </Loaded>

@@ -85,9 +85,19 @@ export const trendsQuery = (slug: string, product: string, from: string, environ
 /** Leases are no events: they are asked for again while they are looked at. */
 const leaseMillis = 1_000
 
+/** The hour that goes on, and what ends, is counted again each minute. */
+const usageMillis = 60_000
+
+export const semaphoreUsageQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "semaphores", "usage"),
+    queryFn: ({ signal }) => client.semaphores.usage({ params: { slug } }, { signal }),
+    refetchInterval: ({ state }) => (state.error === null ? usageMillis : false)
+  })
+
 export const semaphoresQuery = (slug: string) =>
   queryOptions({
-    queryKey: workspaceKey(slug, "semaphores"),
+    queryKey: workspaceKey(slug, "semaphores", "list"),
     queryFn: ({ signal }) => client.semaphores.list({ params: { slug } }, { signal }),
     refetchInterval: ({ state }) => (state.error === null ? leaseMillis : false)
   })

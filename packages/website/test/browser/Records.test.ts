@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
 import { startRun } from "../support/SeedSettings.ts"
 import { callWith, joinAs, type Site, startSite, openScreen } from "../support/Site.ts"
@@ -192,6 +192,16 @@ describe("Semaphores", () => {
     await one!("DELETE", `${path}/${held.lease}`)
     await holders.getByRole("link", { name: `Run ${second.number}` }).waitFor()
     await queue.waitFor({ state: "detached" })
+    // The day is told anew each minute, and when the screen is opened.
+    await page.reload()
+    await page.getByText("2 leases in 24 hours").waitFor()
+    await page.keyboard.press("t")
+    const table = page.getByRole("table", { name: "Use of payment-sandbox over the day" })
+    const leases = await table.locator("tbody tr td:nth-child(3)").allInnerTexts()
+    assert.strictEqual(
+      leases.reduce((sum, count) => sum + Number(count), 0),
+      2
+    )
     await holders.getByRole("link", { name: "cart.spec.ts › Cart › waits" }).click()
     await page.waitForURL(new RegExp(`/test-runs/${second.number}\\?`))
     await page.getByRole("heading", { name: `Run ${second.number}` }).waitFor()

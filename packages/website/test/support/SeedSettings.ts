@@ -112,12 +112,13 @@ const seedPublishers = async ({ call }: Site) => {
 const seedWebhooks = async ({ call }: Site) => {
   const receiver = await startReceiver()
   const { id } = await call<{ id: string }>("POST", "webhooks", { url: `${receiver.url}/delivery` })
+  // Before anything happens that is delivered to it: the order of deliveries is always the same.
+  await call("POST", `webhooks/${id}/test`, {})
   await call("POST", "webhooks", {
     url: `${receiver.url}/broken/T0/B0/x`,
     format: "slack",
     kinds: ["run_finished", "deployment_updated"]
   })
-  await call("POST", `webhooks/${id}/test`, {})
   return { webhook: id, close: receiver.close }
 }
 
