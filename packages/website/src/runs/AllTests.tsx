@@ -12,6 +12,9 @@ import { rowsOf, TestRows } from "./TestRows.tsx"
 
 /** All tests of a run, narrowed by status and words. */
 
+/** How long nothing is typed before the address is changed. */
+const restMillis = 150
+
 const statuses = ["failed", "flaky", "passed", "skipped"] as const
 
 export const AllTests = ({ run, slug }: { readonly run: TestRun; readonly slug: string }) => {
@@ -23,11 +26,18 @@ export const AllTests = ({ run, slug }: { readonly run: TestRun; readonly slug: 
     () => rowsOf(filteredTests(run.tests, { q: typed, ...(status === undefined ? {} : { status }) })),
     [run.tests, status, typed]
   )
+  // Before the first key, which does not wait for it then.
+  useEffect(() => {
+    const timer = setTimeout(() => void filteredTests(run.tests, { q: "a" }), restMillis)
+    return () => clearTimeout(timer)
+  }, [run.tests])
   const set = (change: TestsSearch) => void navigate({ search: change, replace: true })
   const withText = (next: string) => ({ view: "tests" as const, ...(next === "" ? {} : { q: next }) })
-  // The address follows when the rows are shown: what that costs is not between a key and its letter.
+  // The address follows when nothing more is typed: what that costs is not between a key and its letter.
   useEffect(() => {
-    if (typed !== (q ?? "")) set({ ...withText(typed), ...(status === undefined ? {} : { status }) })
+    if (typed === (q ?? "")) return
+    const timer = setTimeout(() => set({ ...withText(typed), ...(status === undefined ? {} : { status }) }), restMillis)
+    return () => clearTimeout(timer)
     // What else changes the address says itself what is in it.
   }, [typed])
   return (

@@ -1,18 +1,17 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { ListedCase } from "@delivery/domain/runs/Case"
-import { useCallback, useRef, useState } from "react"
-import { serviceUrl } from "../api/client.ts"
+import { Suspense, useCallback, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
-import { Button } from "../ui/Button.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { pressedClass } from "../ui/Filter.tsx"
 import { formatDuration, formatRate, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
-import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
 import { type Status, StatusMark } from "../ui/StatusMark.tsx"
 import { CasesFilterBar, NoProduct, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
@@ -23,6 +22,8 @@ import type { CasesSearch } from "./search.ts"
 import { StateBadge } from "./StateBadge.tsx"
 
 /** The tests of a product over many runs: which fail, which are flaky or slow, and why they are called so. */
+
+const NoCases = later(() => import("./NoCases.tsx"))
 
 const columns =
   "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem]"
@@ -109,37 +110,6 @@ const Filters = ({ product, slug }: { readonly product: string | undefined; read
   )
 }
 
-const NoCases = ({
-  isFiltered,
-  product,
-  slug
-}: {
-  readonly isFiltered: boolean
-  readonly product: string
-  readonly slug: string
-}) => {
-  const navigate = useNavigate()
-  return isFiltered ? (
-    <Empty
-      action={
-        <Button onClick={() => void navigate({ to: "/w/$slug/tests", params: { slug }, search: { product } })}>
-          Clear the filters
-        </Button>
-      }
-      icon="filter"
-      title="No test matches these filters"
-    />
-  ) : (
-    <Empty
-      command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli runs publish results.xml --product ${product} --environment staging`}
-      icon="runs"
-      title="No finished run of this product has been counted yet"
-    >
-      Publish a run of its tests: how each of them does over time appears here.
-    </Empty>
-  )
-}
-
 const CaseList = ({ product, slug }: { readonly product: string; readonly slug: string }) => {
   const { product: _, ...filters } = useSearch({ from: "/w/$slug/tests" })
   const navigate = useNavigate()
@@ -153,7 +123,11 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
     return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
   }
   if (cases.length === 0) {
-    return <NoCases isFiltered={Object.keys(filters).length > 0} product={product} slug={slug} />
+    return (
+      <Suspense fallback={null}>
+        <NoCases isFiltered={Object.keys(filters).length > 0} product={product} slug={slug} />
+      </Suspense>
+    )
   }
   return (
     <Rows

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { Suspense, useMemo } from "react"
+import { Suspense, useDeferredValue, useMemo } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
@@ -72,6 +72,8 @@ const Loaded = ({ run, slug }: ViewProps) => {
   const search = useSearch({ from: "/w/$slug/test-runs/$run" })
   const navigate = useNavigate()
   const view = search.view ?? "failures"
+  // The tab answers at once; what it shows follows.
+  const shownView = useDeferredValue(view)
   const go = (step: 1 | -1) => {
     const test = neighbour(run.tests, "", step)
     if (test === undefined) return
@@ -117,7 +119,7 @@ const Loaded = ({ run, slug }: ViewProps) => {
           </Link>
         ))}
       </Tabs>
-      <View run={run} slug={slug} view={view} />
+      <View run={run} slug={slug} view={shownView} />
     </>
   )
 }

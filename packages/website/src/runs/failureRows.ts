@@ -50,6 +50,17 @@ export const neighbour = (tests: ReadonlyArray<TestEntry>, caseId: string, step:
   return failed[(at + step + failed.length) % failed.length]
 }
 
+const texts = new WeakMap<TestEntry, string>()
+
+/** What the words of a filter are sought in. It is made once for each test. */
+const searchText = (test: TestEntry): string => {
+  const known = texts.get(test)
+  if (known !== undefined) return known
+  const text = `${test.title} ${test.file}`.toLowerCase()
+  texts.set(test, text)
+  return text
+}
+
 /** The tests that a filter leaves. */
 export const filteredTests = (
   tests: ReadonlyArray<TestEntry>,
@@ -62,8 +73,7 @@ export const filteredTests = (
   return tests.filter((test) => {
     if (status !== undefined && test.status !== status) return false
     if (words.length === 0) return true
-    const text = `${test.title} ${test.file}`.toLowerCase()
-    return words.every((word) => text.includes(word))
+    return words.every((word) => searchText(test).includes(word))
   })
 }
 

@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, Suspense } from "react"
+import { type ReactNode, type RefObject, Suspense, useDeferredValue } from "react"
 import { later } from "./later.tsx"
 
 /** Rows of one height: a few are drawn as they are; of many those in view, by a part that is loaded then. */
@@ -7,6 +7,9 @@ const VirtualRows = later(() => import("./VirtualRows.tsx"))
 
 /** As many as fill a large screen. */
 const fewRows = 60
+
+/** As many as fill most screens: they come first. */
+const firstRows = 25
 
 export interface RowsProps {
   readonly count: number
@@ -34,8 +37,9 @@ const PlainRows = ({
   rowStyle,
   scroller
 }: RowsProps) => {
+  const drawn = useDeferredValue(fewRows, firstRows)
   reveal.current = (index) => scroller()?.querySelector(`[data-row="${index}"]`)?.scrollIntoView({ block: "nearest" })
-  return Array.from({ length: Math.min(count, fewRows) }, (_, index) => (
+  return Array.from({ length: Math.min(count, drawn) }, (_, index) => (
     <div
       aria-rowindex={rowRole === "row" ? index + 2 : undefined}
       className={rowClass}

@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, Suspense, useRef, useState } from "react"
+import { type ReactNode, type RefObject, Suspense, useDeferredValue, useRef, useState } from "react"
 import type { IconName } from "./Icon.tsx"
 import { later } from "./later.tsx"
 
@@ -50,6 +50,8 @@ interface ButtonProps {
 /** A button with a popup of its own. */
 export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
   const [state, setState] = useState<"never" | "closed" | "open">("never")
+  // The button answers at once; the popup follows.
+  const shown = useDeferredValue(state)
   const anchor = useRef<HTMLElement | null>(null)
   return (
     <>
@@ -63,11 +65,11 @@ export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
         onFocus: load,
         onPointerEnter: load
       })}
-      {state !== "never" && (
+      {shown !== "never" && (
         <Suspense fallback={null}>
           {menu({
             anchor,
-            isOpen: state === "open",
+            isOpen: shown === "open",
             onOpenChange: (isOpen) => setState(isOpen ? "open" : "closed"),
             side
           })}

@@ -1,10 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useLayoutEffect, useRef, useState } from "react"
+import { useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { rowHeight } from "./rowHeight.ts"
 import type { RowsProps } from "./DrawnRows.tsx"
 
 /** How far from its end a list is read on. */
 const nearEnd = 15
+
+/** How many rows are drawn above and below those in view. */
+const mostOverscan = 12
 
 /** Of many rows those in view. */
 const VirtualRows = (props: RowsProps) => {
@@ -18,6 +21,8 @@ const VirtualRows = (props: RowsProps) => {
     ]
     setMargin(inner - outer + (scroller()?.scrollTop ?? 0))
   }, [scroller])
+  // Those in view come first.
+  const overscan = useDeferredValue(mostOverscan, 1)
   const virtual = useVirtualizer({
     count,
     getScrollElement: scroller,
@@ -25,7 +30,7 @@ const VirtualRows = (props: RowsProps) => {
     initialOffset: () => scroller()?.scrollTop ?? 0,
     estimateSize: rowHeight,
     scrollMargin,
-    overscan: 12,
+    overscan,
     getItemKey: keyOf
   })
   reveal.current = (index) => virtual.scrollToIndex(index)
