@@ -59,8 +59,8 @@ const applyEvent = (queries: QueryClient, slug: string, { type, url }: Happened)
   }
 }
 
-/** Whether changes of others come by themselves, are asked for now and then, or not at all. */
-export type LiveState = "connecting" | "live" | "polling"
+/** Whether changes of others come by themselves, are asked for now and then, or not at all, since nothing answers. */
+export type LiveState = "connecting" | "live" | "polling" | "lost"
 
 interface Following {
   readonly queries: QueryClient
@@ -68,16 +68,37 @@ interface Following {
   readonly onState: (state: LiveState) => void
 }
 
-/** Opens the stream, until it is told to stop. */
+/** Opens the stream, again and again. Answers what ends it. */
 const follow = (slug: string, tell: (happened: Happened) => void, onState: (state: LiveState) => void) => {
-  const source = new EventSource(`/v1/workspaces/${encodeURIComponent(slug)}/events/stream`)
-  source.addEventListener("open", () => onState("live"))
-  source.addEventListener("error", () => onState("polling"))
-  source.addEventListener("message", ({ data }: MessageEvent<string>) => {
-    const event = JSON.parse(data) as { kind: string; subject: { type: string; url: string } }
-    tell({ kind: event.kind, type: event.subject.type, url: event.subject.url })
-  })
-  return source
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let close = () => {}
+  const open = () => {
+    const source = new EventSource(`/v1/workspaces/${encodeURIComponent(slug)}/events/stream`)
+    let failures = 0
+    source.addEventListener("open", () => {
+      failures = 0
+      onState("live")
+    })
+    source.addEventListener("error", () => {
+      // A stream that was refused is not opened again by the browser; one that was cut off, or got no answer, is.
+      if (source.readyState === EventSource.CLOSED) {
+        timer = setTimeout(open, pollMillis)
+        return onState("polling")
+      }
+      failures++
+      onState(failures === 1 ? "connecting" : "lost")
+    })
+    source.addEventListener("message", ({ data }: MessageEvent<string>) => {
+      const event = JSON.parse(data) as { kind: string; subject: { type: string; url: string } }
+      tell({ kind: event.kind, type: event.subject.type, url: event.subject.url })
+    })
+    close = () => source.close()
+  }
+  open()
+  return () => {
+    clearTimeout(timer)
+    close()
+  }
 }
 
 /** Follows a workspace. Answers what ends it. */
@@ -86,9 +107,11 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   const channel = new BroadcastChannel(name)
   const stop = new AbortController()
   let state: LiveState = "connecting"
+  let isBehind = false
   const setState = (next: LiveState) => {
     // What happened while nobody listened was missed by whoever read before.
-    if (state === "polling" && next === "live") void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
+    if (isBehind && next === "live") void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
+    isBehind = next !== "live" && (isBehind || state === "live" || next !== "connecting")
     state = next
     onState(next)
   }
@@ -101,7 +124,7 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   )
   const lead = () =>
     new Promise<void>((resolve) => {
-      const source = follow(
+      const end = follow(
         slug,
         (happened) => {
           applyEvent(queries, slug, happened)
@@ -116,7 +139,7 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
         if (data.ask === true) channel.postMessage({ state })
       })
       stop.signal.addEventListener("abort", () => {
-        source.close()
+        end()
         resolve()
       })
     })
@@ -124,7 +147,7 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   navigator.locks.request(name, { signal: stop.signal }, lead).catch(() => {})
   channel.postMessage({ ask: true })
   const timer = setInterval(() => {
-    if (state === "polling" && document.visibilityState === "visible") {
+    if (isBehind && document.visibilityState === "visible") {
       void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
     }
   }, pollMillis)

@@ -10,7 +10,7 @@ import { eventsQuery } from "../events/queries.ts"
 import { countsText } from "../runs/Counts.tsx"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
-import { formatDuration } from "../ui/format.ts"
+import { formatDuration, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Command, SkeletonRows } from "../ui/States.tsx"
@@ -39,7 +39,7 @@ const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: s
       {run.product.name} <span className="text-faint">/</span> {run.environment.name}
     </span>
     <span className="text-muted foreign min-w-0 flex-1 truncate">
-      <span className="tabular">#{run.number}</span> {run.git.subject}
+      <span className="tabular">#{run.number}</span> {visible(run.git.subject)}
     </span>
     {run.state === "running" ? (
       <span className="text-info tabular">

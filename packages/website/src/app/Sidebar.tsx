@@ -122,10 +122,11 @@ const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly
   ))
 }
 
-const states: Readonly<Record<LiveState, readonly [icon: IconName, text: string]>> = {
-  live: ["events", "Live: changes of others show at once"],
-  connecting: ["clock", "Connecting for live updates"],
-  polling: ["clock", "No live updates: read again every 15 s"]
+const states: Readonly<Record<LiveState, readonly [icon: IconName, word: string, text: string]>> = {
+  live: ["events", "Live", "Live: changes of others show at once"],
+  connecting: ["clock", "Connecting", "Connecting for live updates"],
+  polling: ["clock", "Every 15 s", "No live updates: read again every 15 s"],
+  lost: ["warning", "No answer", "The server does not answer: tried again until it does"]
 }
 
 export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props) => {
@@ -139,7 +140,7 @@ export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props
     document.addEventListener("keydown", close)
     return () => document.removeEventListener("keydown", close)
   }, [isOpen, onClose])
-  const [icon, text] = states[live]
+  const [icon, word, text] = states[live]
   return (
     <>
       {isOpen && (
@@ -177,14 +178,12 @@ export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props
         <PersonMenu isCollapsed={isCollapsed} onKeys={onKeys} slug={slug} />
         <div className={`flex items-center gap-1 pt-1 ${isCollapsed ? "flex-col" : ""}`}>
           <span
-            className={`inline-flex flex-1 items-center gap-2 px-2 text-xs ${live === "live" ? "text-success" : "text-muted"}`}
+            className={`inline-flex flex-1 items-center gap-2 px-2 text-xs ${live === "live" ? "text-success" : live === "lost" ? "text-warning" : "text-muted"}`}
             role="status"
             title={text}
           >
             <Icon name={icon} size={14} />
-            <span className={isCollapsed ? "sr-only" : ""}>
-              {live === "live" ? "Live" : live === "polling" ? "Every 15 s" : "Connecting"}
-            </span>
+            <span className={isCollapsed ? "sr-only" : ""}>{word}</span>
           </span>
           <span className="max-md:hidden">
             <IconButton

@@ -4,6 +4,7 @@ import { useId, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { IconButton } from "../ui/Button.tsx"
+import { Changes, changesText } from "../ui/Changes.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
@@ -15,9 +16,6 @@ const wordsOf = (action: string): string => visible(action).replaceAll("_", " ")
 
 /** The most that a line says of what others wrote. */
 const maxText = 500
-
-const changesOf = ({ changes = [] }: AuditEntry): string =>
-  changes.map(({ field, from, to }) => `${field}: ${from === null ? "" : `${from} → `}${to ?? "none"}`).join(", ")
 
 /** Of a secret: where and which version; of a deployment that read its secrets: how many. */
 const scopeOf = ({ environments, secrets, versions }: AuditEntry): string => {
@@ -53,7 +51,7 @@ const Details = ({ entry, id }: { readonly entry: AuditEntry; readonly id: strin
               ["Secrets", entry.secrets.map(({ name, version }) => `${visible(name)} v${version}`).join(", ")] as const
             ]),
         ...(entry.count === undefined ? [] : [["Times", String(entry.count)] as const]),
-        ...((entry.changes ?? []).length === 0 ? [] : [["Changes", visible(changesOf(entry))] as const]),
+        ...((entry.changes ?? []).length === 0 ? [] : [["Changes", changesText(entry.changes ?? [])] as const]),
         ["Request", entry.requestId ?? "none"]
       ]}
     />
@@ -70,7 +68,8 @@ const Row = ({ entry }: RowProps) => {
   const { actor } = entry
   const name = actorName(actor)
   const label = visible(entry.subject.label).slice(0, maxText)
-  const what = [scopeOf(entry), changesOf(entry)].filter((one) => one !== "").join(" · ")
+  const scope = visible(scopeOf(entry).slice(0, maxText))
+  const { changes = [] } = entry
   return (
     <li>
       <div className="border-border flex min-h-(--row) flex-wrap items-center gap-x-2 border-b py-1 pr-2 pl-4">
@@ -99,7 +98,9 @@ const Row = ({ entry }: RowProps) => {
         </Link>
         {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
         <span className="text-muted foreign min-w-0 flex-1 truncate text-xs max-md:basis-full">
-          {visible(what.slice(0, maxText))}
+          {scope}
+          {scope !== "" && changes.length > 0 && " · "}
+          <Changes changes={changes} />
         </span>
         <span className="text-muted tabular text-xs max-lg:hidden">{entry.address}</span>
         <span className="ml-auto inline-flex items-center gap-1">

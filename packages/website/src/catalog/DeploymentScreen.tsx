@@ -85,7 +85,7 @@ const Runs = ({ deployment, slug }: Props) => {
             >
               <StatusMark size={14} status={statusOf(run)} />
               <span className="tabular">#{run.number}</span>
-              <span className="foreign text-muted min-w-0 flex-1 truncate">{run.git.subject}</span>
+              <span className="foreign text-muted min-w-0 flex-1 truncate">{visible(run.git.subject)}</span>
               <span className="text-muted tabular">{formatDuration(run.durationMs)}</span>
             </Link>
           </li>

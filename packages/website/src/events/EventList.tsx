@@ -1,5 +1,6 @@
 import type { Event } from "@delivery/domain/events/Event"
 import { actorName } from "../api/actors.ts"
+import { Changes } from "../ui/Changes.tsx"
 import { visible } from "../ui/format.ts"
 import { PathLink } from "../ui/PathLink.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -29,13 +30,7 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
           {visible(event.subject.label)}
         </PathLink>
         <span className="text-muted foreign min-w-0 flex-1 truncate text-xs">
-          {event.changes
-            .map(
-              ({ field, from, to }) =>
-                `${field}: ${from === null ? "" : `${visible(from)} → `}${to === null ? "none" : visible(to)}`
-            )
-            .join(", ")
-            .slice(0, 500)}
+          <Changes changes={event.changes} />
         </span>
         <span className="text-muted">
           <Time at={event.createdAt} />

@@ -5,7 +5,7 @@ import { Suspense, useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
-import { formatDuration, shortSha } from "../ui/format.ts"
+import { formatDuration, shortSha, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
@@ -45,7 +45,7 @@ const RunRow = ({
     <span className="text-muted tabular hidden md:block">#{run.number}</span>
     <span className="flex min-w-0 items-center gap-2">
       <span className="foreign truncate font-medium" title={run.git.subject}>
-        {run.git.subject === "" ? "No commit message" : run.git.subject}
+        {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}
       </span>
       <span className="text-muted hidden min-w-0 shrink items-center gap-1 lg:inline-flex">
         <Icon name="branch" size={12} />

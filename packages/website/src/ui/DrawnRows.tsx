@@ -39,18 +39,25 @@ const PlainRows = ({
 }: RowsProps) => {
   const drawn = useDeferredValue(fewRows, firstRows)
   reveal.current = (index) => scroller()?.querySelector(`[data-row="${index}"]`)?.scrollIntoView({ block: "nearest" })
-  return Array.from({ length: Math.min(count, drawn) }, (_, index) => (
-    <div
-      aria-rowindex={rowRole === "row" ? index + 2 : undefined}
-      className={rowClass}
-      data-row={index}
-      key={keyOf(index)}
-      role={rowRole}
-      style={rowStyle}
-    >
-      {row(index)}
-    </div>
-  ))
+  const last = Math.min(count, fewRows)
+  const now = Math.min(last, drawn)
+  return (
+    <>
+      {Array.from({ length: now }, (_, index) => (
+        <div
+          aria-rowindex={rowRole === "row" ? index + 2 : undefined}
+          className={rowClass}
+          data-row={index}
+          key={keyOf(index)}
+          role={rowRole}
+          style={rowStyle}
+        >
+          {row(index)}
+        </div>
+      ))}
+      {now < last && <div role="presentation" style={{ height: `calc(var(--row) * ${last - now})` }} />}
+    </>
+  )
 }
 
 export const DrawnRows = (props: RowsProps) =>

@@ -32,6 +32,31 @@ const open = async (path: string) => {
 }
 
 describe("A server that is killed", () => {
+  it("is said not to answer, until it does, and what has changed meanwhile is shown", async () => {
+    const page = await open("deployments")
+    const state = page.getByRole("navigation", { name: "Workspace" }).getByRole("status")
+    await site.kill()
+    await state.getByText("No answer", { exact: true }).waitFor()
+    await site.revive()
+    await site.call("POST", "products", { slug: "made-meanwhile", name: "Made meanwhile", type: "api" })
+    await isLive(page)
+    await page.getByText("Made meanwhile").first().waitFor()
+  })
+
+  it("goes on to be followed after its stream was refused", async () => {
+    const page = await site.signIn()
+    let isRefused = false
+    await page.route(/\/events\/stream/, (route) => {
+      if (isRefused) return route.continue()
+      isRefused = true
+      return route.fulfill({ status: 502 })
+    })
+    await openScreen(site, "deployments", page)
+    const state = page.getByRole("navigation", { name: "Workspace" }).getByRole("status")
+    await state.getByText("Every 15 s", { exact: true }).waitFor()
+    await isLive(page)
+  })
+
   it("loses nothing of a value that is typed", async () => {
     const page = await open("vault")
     await page.getByRole("gridcell", { name: "DATABASE_URL in Staging has a value" }).nth(1).click()
