@@ -11,9 +11,17 @@ export const bodyOf = (format: WebhookFormat, event: Event): string =>
 /** Slack cuts what is longer. */
 const maxSlackText = 3_000
 
+/** Marks that turn the text that follows them, which is what others have written. */
+const turning = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+
 /** What Slack would else take for mentions, links and entities. */
 const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll(/\s+/g, " ")
+  text
+    .replaceAll(turning, "")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll(/\s+/g, " ")
 
 const shown = (text: string | null): string => (text === null ? "none" : escaped(firstCharacters(text, 100)))
 

@@ -36,8 +36,8 @@ describe("What webhooks send", () => {
     )
   })
 
-  it("lets no text mention people or channels, link, or begin a line in Slack", () => {
-    const bad = "<!channel> & <@U1>\n<https://evil.example|here> |"
+  it("lets no text mention people or channels, link, begin a line or turn what follows in Slack", () => {
+    const bad = "<!channel> & <@U1>\n<https://evil.example|here> | \u202Egnp.exe\u2066"
     const text = slack({
       actor: { kind: "user", id: "0197a1b2-0000-7000-8000-000000000001" as PersonId, name: bad, email: "a@b.c" },
       subject: { type: "ticket", id: "1", label: bad, url: `https://delivery.example/${bad}` },
@@ -45,6 +45,8 @@ describe("What webhooks send", () => {
     })
     assert.deepStrictEqual([...text.matchAll(/<[^>]*/g)].length, 1)
     assert.lengthOf(text.split("\n"), 2)
+    assert.include(text, "gnp.exe")
+    assert.notMatch(text, /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/)
     assert.notMatch(text.replace(/&(amp|lt|gt);/g, ""), /&/)
   })
 

@@ -1,6 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
-import { Suspense } from "react"
+import { memo, Suspense } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { counted, formatDuration, visible, withoutColours } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
@@ -91,7 +91,8 @@ interface Props {
   readonly run: number
 }
 
-export const TestRows = ({ label, rows, run, slug }: Props) => {
+/** Drawn again when there are other rows, not at each key in the field above them. */
+export const TestRows = memo(({ label, rows, run, slug }: Props) => {
   const navigate = useNavigate()
   return (
     <Rows
@@ -119,7 +120,7 @@ export const TestRows = ({ label, rows, run, slug }: Props) => {
       row={(index, isCurrent) => <TestRow isCurrent={isCurrent} row={rows[index]!} run={run} slug={slug} />}
     />
   )
-}
+})
 
 /** Tests without headings. */
 export const rowsOf = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<FailureRow> =>

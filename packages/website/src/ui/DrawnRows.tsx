@@ -8,8 +8,8 @@ const VirtualRows = later(() => import("./VirtualRows.tsx"))
 /** As many as fill a large screen. */
 const fewRows = 60
 
-/** As many as fill most screens: they come first. */
-const firstRows = 25
+/** As many as fill half of a screen: they come first, and the others in the next frames. */
+const firstRows = 16
 
 export interface RowsProps {
   readonly count: number
