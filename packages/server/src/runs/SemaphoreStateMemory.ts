@@ -43,9 +43,9 @@ const semaphoresTable = memoryTable<MemorySemaphore>("semaphores")
 /** Leases and places that have not ended. */
 const leasesTable = memoryTable<MemoryLease>("semaphore_leases")
 const endedTable = memoryTable<EndedLease>("semaphore_leases_ended")
-/** The last `place` and the last `fence` that were given. */
 /** What leases of runs that have ended have used, by workspace and name. */
 const hoursTable = memoryTable<HoursOfUse>("semaphore_hours")
+/** The last `place` and the last `fence` that were given. */
 const countersTable = memoryTable<number>("semaphore_counters")
 
 const keyOf = ({ name, workspaceId }: Pick<MemorySemaphore, "name" | "workspaceId">): string => `${workspaceId}/${name}`

@@ -54,6 +54,10 @@ export default Effect.gen(function* () {
       at timestamptz := date_trunc('milliseconds', clock_timestamp());
       kept timestamptz := date_trunc('hour', at, 'UTC') - interval '1 day';
     begin
+      -- Most runs use no semaphores.
+      if not exists (select from gone) then
+        return null;
+      end if;
       insert into semaphore_hours (semaphore_id, hour, leases, held_ms, longest_wait_ms, gave_up)
         select gone.semaphore_id, used.hour, sum(used.leases), sum(used.held_ms), max(used.longest_wait_ms),
           sum(used.gave_up)
