@@ -50,8 +50,8 @@ interface ButtonProps {
 /** A button with a popup of its own. */
 export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
   const [state, setState] = useState<"never" | "closed" | "open">("never")
-  // The button answers at once; the popup follows.
-  const shown = useDeferredValue(state)
+  // The button answers at once, and the popup follows; it closes at once, before what takes the keyboard next.
+  const deferred = useDeferredValue(state)
   const anchor = useRef<HTMLElement | null>(null)
   return (
     <>
@@ -65,11 +65,11 @@ export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
         onFocus: load,
         onPointerEnter: load
       })}
-      {shown !== "never" && (
+      {deferred !== "never" && (
         <Suspense fallback={null}>
           {menu({
             anchor,
-            isOpen: shown === "open",
+            isOpen: state === "open" && deferred === "open",
             onOpenChange: (isOpen) => setState(isOpen ? "open" : "closed"),
             side
           })}

@@ -49,6 +49,12 @@ const Items = ({ items }: { readonly items: ReadonlyArray<MenuItem> }) => {
   ))
 }
 
+/** Whether something else has the keyboard by now, such as a dialog that an item has opened. */
+const hasMovedOn = (): boolean => {
+  const { activeElement } = document
+  return activeElement !== null && activeElement !== document.body && activeElement.closest("[role=menu]") === null
+}
+
 const MenuPopup = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props) => (
   <Menu.Root onOpenChange={onOpenChange} open={isOpen}>
     {/* Beside its button, so that it stands in a landmark of the page, or in the dialog that has the keyboard. */}
@@ -64,7 +70,7 @@ const MenuPopup = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props)
         <Menu.Popup
           aria-label={label}
           className="bg-raised shadow-overlay animate-appear max-h-(--available-height) max-w-80 min-w-48 overflow-y-auto rounded-lg p-1 outline-none"
-          finalFocus={anchor}
+          finalFocus={() => !hasMovedOn() && anchor.current}
         >
           {groups.map((group, index) => (
             <Fragment key={group.label ?? group.items[0]?.label ?? "empty"}>

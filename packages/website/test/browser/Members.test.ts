@@ -30,6 +30,7 @@ describe("Members", () => {
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
     await end()
+    await dialog.locator(":focus").waitFor()
     await dialog.getByRole("button", { name: "End access" }).press("Enter")
     await dialog.waitFor({ state: "detached" })
     await role.press("Enter")
