@@ -29,9 +29,11 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   key: ["account-keys", "credentials", "api-keys"],
   token: ["tokens", "credentials"],
   credential: ["credentials"],
-  agent: ["credentials"],
+  agent: ["credentials", "agents"],
   publisher: ["publishers"],
-  webhook: ["webhooks"]
+  webhook: ["webhooks"],
+  message: ["notifications"],
+  ticket: ["notifications"]
 }
 
 /** Results of tests are counted a moment after their run has finished. */

@@ -1,6 +1,8 @@
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
 import type { ReactNode } from "react"
+import { notificationsQuery } from "../agents/queries.ts"
+import { readInboxSearch } from "../agents/search.ts"
 import { queryClient } from "../api/queries.ts"
 import { readAuditFilters } from "../audit/filters.ts"
 import { meQuery } from "../api/session.ts"
@@ -48,6 +50,20 @@ const overview = createRoute({
   getParentRoute: () => workspace,
   path: "/",
   component: screen(() => import("./HomeScreen.tsx"))
+})
+
+const inbox = createRoute({
+  getParentRoute: () => workspace,
+  path: "/inbox",
+  validateSearch: readInboxSearch,
+  loader: ({ context, params }) => void context.queries.prefetchQuery(notificationsQuery(params.slug)),
+  component: screen(() => import("../agents/InboxScreen.tsx"))
+})
+
+const agents = createRoute({
+  getParentRoute: () => workspace,
+  path: "/agents",
+  component: screen(() => import("../agents/AgentsScreen.tsx"))
 })
 
 const runs = createRoute({
@@ -221,6 +237,8 @@ const other = createRoute({
 
 const screens = workspace.addChildren([
   overview,
+  inbox,
+  agents,
   runs,
   run,
   test,

@@ -14,6 +14,8 @@ interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "onNearEnd"> {
   readonly noun: string
   readonly row: (index: number, isCurrent: boolean) => ReactNode
   readonly onOpen: (index: number) => void
+  /** Told of the row that the keyboard has come to. */
+  readonly onCurrent?: (index: number) => void
   /** Whether the keyboard stops at a row. Default: at every row. */
   readonly isChoosable?: (index: number) => boolean
   /** What a row shows beside the list, when asked; undefined where it has nothing to show. */
@@ -21,10 +23,14 @@ interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "onNearEnd"> {
 }
 
 /** A list of rows in the screen that the keyboard walks. */
-export const Rows = ({ count, isChoosable, label, noun, onOpen, peek, row, ...rest }: ListProps) => {
+export const Rows = ({ count, isChoosable, label, noun, onCurrent, onOpen, peek, row, ...rest }: ListProps) => {
   const [isPeeking, setPeeking] = useState(false)
   const reveal = useRef<(index: number) => void>(() => {})
-  const { current, onKeyDown } = useRows({ count, isChoosable, noun, onMove: (index) => reveal.current(index), onOpen })
+  const onMove = (index: number) => {
+    reveal.current(index)
+    onCurrent?.(index)
+  }
+  const { current, onKeyDown } = useRows({ count, isChoosable, noun, onMove, onOpen })
   useKeys(
     peek === undefined
       ? []

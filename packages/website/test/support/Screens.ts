@@ -53,6 +53,8 @@ const screensOf = (seeded: Seeded, large: number, settings: SeededSettings): Scr
   Vault: "/w/main/vault",
   "Compare environments": "/w/main/vault/compare?product=shop",
   Secret: "/w/main/products/shop/secrets/DATABASE_URL",
+  Inbox: "/w/main/inbox",
+  Agents: "/w/main/agents",
   Events: "/w/main/events",
   Members: "/w/main/settings/members",
   "API keys": "/w/main/settings/api-keys",
@@ -84,6 +86,11 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
     await settled(page)
     await page.keyboard.press("?")
     await page.getByRole("dialog", { name: "Keys" }).waitFor()
+  },
+  "Connect an agent": async (page) => {
+    await page.goto(`${site.origin}/w/main/agents`)
+    await page.getByRole("button", { name: "Connect an agent" }).click()
+    await page.getByRole("dialog").getByRole("tab", { name: "Codex" }).waitFor()
   },
   "Filter of runs": async (page) => {
     await page.goto(`${site.origin}/w/main/test-runs`)

@@ -1,0 +1,185 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { Notification } from "@delivery/domain/agents/Notification"
+import { Suspense, useState } from "react"
+import { serviceUrl } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
+import { formatCount, visible } from "../ui/format.ts"
+import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
+import { Rows } from "../ui/Rows.tsx"
+import { Empty } from "../ui/States.tsx"
+import { Time } from "../ui/Time.tsx"
+import { type InboxRow, rowsOf, saidOf, whatOf } from "./inbox.ts"
+import { notificationsQuery } from "./queries.ts"
+import { useReading } from "./useReading.ts"
+
+/** What agents said to the person, and what others asked of the person's agents, by ticket. The keyboard alone empties it. */
+
+const NotificationPeek = later(() => import("./NotificationPeek.tsx"))
+
+interface RowProps {
+  readonly isCurrent: boolean
+  readonly onRead: (one: Notification) => void
+  readonly onUnread: (one: Notification) => void
+  readonly row: InboxRow
+  readonly slug: string
+}
+
+const Row = ({ isCurrent, onRead, onUnread, row, slug }: RowProps) => {
+  if (row.kind === "ticket") {
+    return (
+      <h2 className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b px-4">
+        <Link
+          className="foreign min-w-0 truncate font-medium hover:underline"
+          params={{ slug, _splat: `tickets/${row.identifier}` }}
+          to="/w/$slug/$"
+        >
+          <span className="text-muted tabular font-normal">{row.identifier}</span> {visible(row.title)}
+        </Link>
+      </h2>
+    )
+  }
+  const { one } = row
+  const isUnread = one.readAt === null
+  return (
+    <div
+      className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b pr-2 pl-4 ${isCurrent ? "bg-selected" : ""}`}
+    >
+      <span className={`size-2 shrink-0 rounded-full ${isUnread ? "bg-accent-fill" : ""}`}>
+        {isUnread && <span className="sr-only">unread</span>}
+      </span>
+      <span className={`shrink-0 max-sm:min-w-0 max-sm:shrink max-sm:truncate ${isUnread ? "font-medium" : ""}`}>
+        {whatOf(one)}
+      </span>
+      <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">
+        {visible(saidOf(one).slice(0, 300))}
+      </span>
+      <span className="text-muted max-sm:ml-auto">
+        <Time at={one.createdAt} />
+      </span>
+      <IconButton
+        icon={isUnread ? "check" : "dash"}
+        isSmall
+        label={`Mark ${isUnread ? "read" : "unread"}: ${whatOf(one)}`}
+        onClick={() => (isUnread ? onRead : onUnread)(one)}
+      />
+    </div>
+  )
+}
+
+interface ListProps {
+  readonly notifications: ReadonlyArray<Notification>
+  readonly slug: string
+}
+
+const List = ({ notifications, slug }: ListProps) => {
+  const navigate = useNavigate()
+  const { read, unread } = useReading(slug)
+  const [current, setCurrent] = useState(-1)
+  const rows = rowsOf(notifications)
+  const oneAt = (index: number) => {
+    const row = rows[index]
+    return row?.kind === "notification" ? row.one : undefined
+  }
+  const withCurrent = (act: (one: Notification) => void) => () => {
+    const one = oneAt(Math.min(current, rows.length - 1))
+    if (one !== undefined) act(one)
+  }
+  useKeys([
+    { keys: "e", label: "Mark read", group: "Inbox", run: withCurrent((one) => void read(one)) },
+    { keys: "u", label: "Mark unread", group: "Inbox", run: withCurrent(unread) }
+  ])
+  return (
+    <Rows
+      count={rows.length}
+      isChoosable={(index) => rows[index]?.kind === "notification"}
+      keyOf={(index) => rows[index]!.key}
+      label="Notifications"
+      noun="notification"
+      onCurrent={setCurrent}
+      onOpen={(index) => {
+        const one = oneAt(index)
+        if (one === undefined) return
+        void navigate({ to: "/w/$slug/$", params: { slug, _splat: `tickets/${one.message.ticket.identifier}` } })
+      }}
+      peek={(index) => {
+        const one = oneAt(index)
+        return one === undefined ? undefined : (
+          <Suspense fallback={null}>
+            <NotificationPeek one={one} />
+          </Suspense>
+        )
+      }}
+      row={(index, isCurrent) => (
+        <Row isCurrent={isCurrent} onRead={(one) => void read(one)} onUnread={unread} row={rows[index]!} slug={slug} />
+      )}
+    />
+  )
+}
+
+const Nothing = ({ isAll }: { readonly isAll: boolean }) =>
+  isAll ? (
+    <Empty
+      command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
+      icon="inbox"
+      title="Replies of agents, and what is asked of yours, come here"
+    >
+      Connect a coding agent, then send it a message about a ticket.
+    </Empty>
+  ) : (
+    <Empty icon="check" title="Nothing is unread" />
+  )
+
+const InboxScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/inbox" })
+  const { view } = useSearch({ from: "/w/$slug/inbox" })
+  const query = useQuery(notificationsQuery(slug))
+  const { readAll } = useReading(slug)
+  const all = query.data?.notifications ?? []
+  const unread = all.filter(({ readAt }) => readAt === null)
+  const markAll = () => void readAll(unread)
+  useKeys([{ keys: "E", label: "Mark all read", group: "Inbox", run: markAll }])
+  return (
+    <>
+      <Header
+        actions={
+          unread.length > 0 && (
+            <Button onClick={markAll} shortcut="E">
+              Mark all read
+            </Button>
+          )
+        }
+        crumbs={[]}
+        title="Inbox"
+      />
+      <Tabs label="Views of the inbox">
+        <Link activeOptions={{ exact: true }} className={tabClass} params={{ slug }} search={{}} to="/w/$slug/inbox">
+          Unread
+          {unread.length > 0 && (
+            <span className="text-muted tabular text-xs font-normal">{formatCount(unread.length)}</span>
+          )}
+        </Link>
+        <Link
+          activeOptions={{ exact: true }}
+          className={tabClass}
+          params={{ slug }}
+          search={{ view: "all" }}
+          to="/w/$slug/inbox"
+        >
+          All
+        </Link>
+      </Tabs>
+      <Loaded query={query} rows={8}>
+        {() => {
+          const shown = view === "all" ? all : unread
+          return shown.length === 0 ? <Nothing isAll={all.length === 0} /> : <List notifications={shown} slug={slug} />
+        }}
+      </Loaded>
+    </>
+  )
+}
+
+export default InboxScreen

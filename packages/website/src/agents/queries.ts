@@ -1,0 +1,25 @@
+import type { Notification } from "@delivery/domain/agents/Notification"
+import { queryOptions } from "@tanstack/react-query"
+import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+
+/** The newest 100 of the person, read and unread. */
+export const notificationsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "notifications"),
+    queryFn: ({ signal }) => client.notifications.list({ params: { slug } }, { signal })
+  })
+
+/** What agents report of themselves is no event: it is asked for again while it is looked at. */
+const reportMillis = 10_000
+
+export const liveAgentsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "agents"),
+    queryFn: ({ signal }) => client.agents.list({ params: { slug }, query: {} }, { signal }),
+    refetchInterval: ({ state }) => (state.error === null ? reportMillis : false)
+  })
+
+export interface Notifications {
+  readonly notifications: ReadonlyArray<Notification>
+}

@@ -1,0 +1,124 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** The inbox: what agents said, and what others asked of them, read and undone by keyboard. */
+
+let site: Site
+/** The owner's agent, with its access token. */
+let agent: { readonly id: string; readonly call: Call }
+
+beforeAll(async () => {
+  site = await startSite()
+  await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+  for (const title of ["Pay by card", "Show the basket"]) await site.call("POST", "tickets", { team: "ENG", title })
+  const signIn = await site.call<{ agent: string; access_token: string }>("POST", "agents/register", {
+    client: "claude",
+    computer: "laptop"
+  })
+  agent = { id: signIn.agent, call: callWith(site.origin, signIn.access_token) }
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const ask = (ticket: string, note: string) =>
+  site.call<{ id: string }>("POST", "messages", { agent: agent.id, ticket, ask: "build", note })
+
+const reply = async (ticket: string, note: string, text: string) => {
+  const { id } = await ask(ticket, note)
+  await agent.call("POST", "/agent/v1/inbox/take", {})
+  await agent.call("POST", `/agent/v1/messages/${id}/complete`, { reply: text })
+}
+
+const list = (page: Page) => page.getByRole("list", { name: "Notifications" })
+
+/** The notifications, with what stands before each of those that are unread. */
+const shown = (page: Page) =>
+  list(page)
+    .locator("[data-row]")
+    .filter({ has: page.locator("time") })
+    .allInnerTexts()
+
+const unreadOf = async () => {
+  const { notifications } = await site.call<{ notifications: ReadonlyArray<{ readAt: string | null }> }>(
+    "GET",
+    "notifications"
+  )
+  return notifications.filter(({ readAt }) => readAt === null).length
+}
+
+describe("The inbox", () => {
+  it("says what it is for while it is empty, and shows a reply as soon as there is one", async () => {
+    const page = await openScreen(site, "inbox")
+    await page.getByText("Replies of agents, and what is asked of yours, come here").waitFor()
+    await isLive(page)
+    await reply("ENG-1", "Please start with Visa.", "Done in acme/shop#42.")
+    await list(page).getByText("claude replied").waitFor()
+    await list(page).getByRole("heading", { name: "ENG-1 Pay by card" }).waitFor()
+    await list(page).getByText("Done in acme/shop#42.").waitFor()
+  })
+
+  it("is emptied by keyboard alone, and each step is undone", async () => {
+    await reply("ENG-2", "Beside the list.", "I need the colours first.")
+    const page = await openScreen(site, "inbox")
+    await list(page).getByText("I need the colours first.").waitFor()
+    const before = await unreadOf()
+    expect((await shown(page)).length).toBe(before)
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current notification" })
+    await peek.getByText("I need the colours first.").waitFor()
+    await peek.getByText("Beside the list.").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    const narrow = await openScreen(site, "inbox", await site.signIn({ colorScheme: "dark", width: 320 }))
+    await list(narrow).getByText("claude replied").first().waitFor()
+    expect(await axeFindings(narrow)).toEqual([])
+    expect(await narrow.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    await narrow.context().close()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("e")
+    await list(page).getByText("I need the colours first.").waitFor({ state: "detached" })
+    await page.getByText("Marked read").first().waitFor()
+    expect(await unreadOf()).toBe(before - 1)
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await list(page).getByText("I need the colours first.").waitFor()
+    await expect.poll(unreadOf).toBe(before)
+    await page.keyboard.press("E")
+    await page.getByText("Nothing is unread").waitFor()
+    await page.getByText(`${before} notifications marked read`).first().waitFor()
+    expect(await unreadOf()).toBe(0)
+    await page.getByRole("link", { name: "All", exact: true }).press("Enter")
+    await list(page).getByText("I need the colours first.").waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("u")
+    await list(page).getByText("unread").first().waitFor()
+    await expect.poll(unreadOf).toBe(1)
+  })
+
+  it("puts back what the server refuses to mark, and says why", async () => {
+    await reply("ENG-1", "Again.", "Refused at first.")
+    const page = await openScreen(site, "inbox")
+    await page.route(/\/notifications\/[^/]+\/read$/, (route) =>
+      route.fulfill({
+        status: 429,
+        contentType: "application/json",
+        body: JSON.stringify({ _tag: "TooManyRequests", message: "The server has too much to do." })
+      })
+    )
+    const row = list(page).locator("[data-row]").filter({ hasText: "Refused at first." })
+    await row.getByRole("button", { name: /^Mark read/ }).click()
+    await page.getByText("1 notification could not be marked read").first().waitFor()
+    await page.getByText("The server has too much to do.").first().waitFor()
+    await row.waitFor()
+  })
+
+  it("has nothing of others", async () => {
+    const page = await joinAs(site, "ben@example.com", "Ben", "member")
+    await openScreen(site, "inbox", page)
+    await page.getByText("Replies of agents, and what is asked of yours, come here").waitFor()
+  })
+})
