@@ -135,7 +135,18 @@ const website: ReadonlyArray<Pattern> = [
     message: "Pages take the small client, @delivery/client/web."
   }
 ]
-const websiteRooms = ["agents", "audit", "catalog", "deploy", "events", "identity", "planning", "runs", "vault", "webhooks"]
+const websiteRooms = [
+  "agents",
+  "audit",
+  "catalog",
+  "deploy",
+  "events",
+  "identity",
+  "planning",
+  "runs",
+  "vault",
+  "webhooks"
+]
 const websiteSource = "packages/website/src"
 
 export default defineConfig({

@@ -83,7 +83,9 @@ const Row = ({ agent, isMine, slug }: RowProps) => (
     badges={
       <>
         {agent.live && <Badge tone="success">live</Badge>}
-        {agent.serverUrl && <Badge title="It signed in by the address of the server, and reports no computer">by URL</Badge>}
+        {agent.serverUrl && (
+          <Badge title="It signed in by the address of the server, and reports no computer">by URL</Badge>
+        )}
       </>
     }
     detail={isMine ? "yours" : `of ${agent.person.name}`}
@@ -132,7 +134,7 @@ const AgentsScreen = () => {
           return agents.length === 0 ? (
             <Empty
               command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
-              icon="agents"
+              icon="branch"
               title="Coding agents take tickets and answer messages"
             >
               Connect yours: it works for you, with your role.

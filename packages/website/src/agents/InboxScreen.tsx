@@ -124,7 +124,7 @@ const Nothing = ({ isAll }: { readonly isAll: boolean }) =>
   isAll ? (
     <Empty
       command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
-      icon="inbox"
+      icon="download"
       title="Replies of agents, and what is asked of yours, come here"
     >
       Connect a coding agent, then send it a message about a ticket.

@@ -24,10 +24,7 @@ export const connectWays = (target: Target): ReadonlyArray<Way> => {
   return [
     {
       name: "Claude Code",
-      lines: [
-        { label: byUrl, text: `claude mcp add --transport http delivery ${url}` },
-        bridge(target, "claude")
-      ]
+      lines: [{ label: byUrl, text: `claude mcp add --transport http delivery ${url}` }, bridge(target, "claude")]
     },
     { name: "Codex", lines: [{ label: byUrl, text: `codex mcp add delivery --url ${url}` }, bridge(target, "codex")] },
     {
@@ -37,6 +34,9 @@ export const connectWays = (target: Target): ReadonlyArray<Way> => {
         bridge(target, "cursor")
       ]
     },
-    { name: "Another client", lines: [{ label: "The address of the server, for a client of MCP that signs in by OAuth:", text: url }] }
+    {
+      name: "Another client",
+      lines: [{ label: "The address of the server, for a client of MCP that signs in by OAuth:", text: url }]
+    }
   ]
 }

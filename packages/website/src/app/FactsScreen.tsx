@@ -7,7 +7,7 @@ import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Command, SkeletonRows } from "../ui/States.tsx"
-import { NotFound } from "./Failures.tsx"
+import NotFound from "./NotFound.tsx"
 import { factsOf, readerOf } from "./facts.ts"
 
 /** What has no screen of its own yet: its main facts, and where the API has the rest. */

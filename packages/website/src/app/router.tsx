@@ -1,8 +1,6 @@
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
-import type { ReactNode } from "react"
-import { notificationsQuery } from "../agents/queries.ts"
-import { readInboxSearch } from "../agents/search.ts"
+import { type ReactNode, Suspense } from "react"
 import { queryClient } from "../api/queries.ts"
 import { readAuditFilters } from "../audit/filters.ts"
 import { meQuery } from "../api/session.ts"
@@ -22,7 +20,7 @@ import {
 import { later } from "../ui/later.tsx"
 import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
 import { vaultQuery } from "../vault/queries.ts"
-import { NotFound, ScreenFailure } from "./Failures.tsx"
+import { ScreenFailure } from "./ScreenFailure.tsx"
 import { Shell } from "./Shell.tsx"
 import { lastWorkspace } from "./workspace.ts"
 
@@ -30,6 +28,8 @@ import { lastWorkspace } from "./workspace.ts"
 
 /** What a module exports by default. Its type is not looked at: screens know the addresses, whose types are made here. */
 const screen = (load: () => Promise<unknown>) => later(load as () => Promise<{ readonly default: () => ReactNode }>)
+
+const NotFound = screen(() => import("./NotFound.tsx"))
 
 const root = createRootRouteWithContext<{ readonly queries: QueryClient }>()({ component: Outlet })
 
@@ -55,8 +55,7 @@ const overview = createRoute({
 const inbox = createRoute({
   getParentRoute: () => workspace,
   path: "/inbox",
-  validateSearch: readInboxSearch,
-  loader: ({ context, params }) => void context.queries.prefetchQuery(notificationsQuery(params.slug)),
+  validateSearch: ({ view }): { readonly view?: "all" } => (view === "all" ? { view } : {}),
   component: screen(() => import("../agents/InboxScreen.tsx"))
 })
 
@@ -285,7 +284,11 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 150,
   defaultErrorComponent: ScreenFailure,
-  defaultNotFoundComponent: NotFound,
+  defaultNotFoundComponent: () => (
+    <Suspense fallback={null}>
+      <NotFound />
+    </Suspense>
+  ),
   scrollRestoration: true,
   scrollToTopSelectors: ["#screen"]
 })

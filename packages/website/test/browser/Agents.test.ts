@@ -38,7 +38,10 @@ describe("Agents", () => {
   it("show what they work on, to everybody, and are revoked by their person alone", async () => {
     const page = await openScreen(site, "agents")
     await isLive(page)
-    const { access_token } = await site.call<SignIn>("POST", "agents/register", { client: "claude", computer: "laptop" })
+    const { access_token } = await site.call<SignIn>("POST", "agents/register", {
+      client: "claude",
+      computer: "laptop"
+    })
     await callWith(site.origin, access_token)("PUT", "/agent/v1/sessions/s-1", {
       repository: "acme/shop",
       branch: "pay-by-card"
