@@ -3,6 +3,7 @@ import tailwind from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
 import { onlyCalledRoutes } from "./build/calledRoutes.ts"
+import { withoutPreloads } from "./build/withoutPreloads.ts"
 
 const base =
   /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|later|toast)\.)/
@@ -14,7 +15,7 @@ const parts =
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwind(), onlyCalledRoutes()],
+  plugins: [react(), tailwind(), onlyCalledRoutes(), withoutPreloads()],
   // React has had it for years: its stand-in for older ones would be in the first screen. So would Node's reasons of no answer.
   resolve: {
     alias: [
@@ -34,8 +35,7 @@ export default defineConfig({
       // Its own is an inline script, which the policy of the pages forbids; the browsers above need none.
       polyfill: false,
       // A list of all files and what each needs would be in the first of them. What a page needs, its HTML asks for at once.
-      resolveDependencies: (_, files, { hostType }) =>
-        hostType === "js" ? files.filter((file) => file.endsWith(".css")) : files
+      resolveDependencies: (_, files, { hostType }) => (hostType === "js" ? [] : files)
     },
     // Data addresses are no files of the service, and no files can be cached with them.
     assetsInlineLimit: 0,

@@ -7,7 +7,8 @@ const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => {
   const groups = Map.groupBy(currentKeys(), ({ group }) => group)
   return (
     <Dialog onClose={onClose} title="Keys">
-      <div className="flex flex-col gap-4">
+      {/* The keyboard scrolls it where it is longer than the screen. */}
+      <div aria-label="All keys" className="flex flex-col gap-4 rounded-sm" role="region" tabIndex={0}>
         {[...groups].map(([group, keys]) => (
           <section aria-label={group} key={group}>
             <h3 className="text-muted pb-1 text-xs font-medium">{group}</h3>

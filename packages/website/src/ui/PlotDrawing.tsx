@@ -1,4 +1,3 @@
-import "uplot/dist/uPlot.min.css"
 import { useEffect, useRef, useState } from "react"
 import UPlot from "uplot"
 import type { PlotProps, PlotTone } from "./Plot.tsx"
