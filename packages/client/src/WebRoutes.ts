@@ -181,6 +181,7 @@ export const routes = {
   views: {
     list: "GET /v1/workspaces/:slug/views",
     create: "POST /v1/workspaces/:slug/views",
+    get: "GET /v1/workspaces/:slug/views/:view",
     update: "PATCH /v1/workspaces/:slug/views/:view",
     delete: "DELETE /v1/workspaces/:slug/views/:view",
     reorder: "POST /v1/workspaces/:slug/views/:view/reorder",

@@ -52,6 +52,9 @@ export class ViewsApi extends HttpApiGroup.make("views")
         { conflicts: { archived } }
       )
     ),
+    HttpApiEndpoint.get("get", one, { params, success: View, error: NotFound }).annotateMerge(
+      doc("read", "Get a view", "Returns a view whose team or project you see. Any role may call this.")
+    ),
     HttpApiEndpoint.patch("update", one, { params, payload: UpdateView, success: View, error }).annotateMerge(
       doc(
         "write",

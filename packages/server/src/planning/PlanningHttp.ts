@@ -65,6 +65,7 @@ export const layer = Layer.mergeAll(
       return handlers
         .handle("list", ({ query }) => Effect.map(views.list(query), (views) => ({ views })))
         .handle("create", ({ payload }) => views.create(payload))
+        .handle("get", ({ params }) => views.get(params.view))
         .handle("update", ({ params, payload }) => views.update(params.view, payload))
         .handle("delete", ({ params }) => views.delete(params.view))
         .handle("reorder", ({ params, payload }) => views.reorder(params.view, payload))

@@ -29,6 +29,7 @@ export class Views extends Context.Service<
       readonly project?: string | undefined
     }) => Effect.Effect<ReadonlyArray<View>, InvalidInput | NotFound, Caller>
     readonly create: (input: CreateView) => Effect.Effect<View, NotFound | Forbidden | Conflict, Caller>
+    readonly get: (view: string) => Effect.Effect<View, NotFound, Caller>
     readonly update: (view: string, input: UpdateView) => Effect.Effect<View, NotFound | Forbidden | Conflict, Caller>
     readonly delete: (view: string) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
     readonly reorder: (
@@ -63,6 +64,7 @@ function* make() {
   }
   return Views.of({
     list: list(dependencies),
+    get: get(dependencies),
     create: create(dependencies),
     update: update(dependencies),
     delete: remove(dependencies),
@@ -181,6 +183,13 @@ const reorder = (dependencies: Dependencies) => {
     return yield* storage.transaction(reordered)
   })
 }
+
+const get = ({ repo }: Dependencies) =>
+  Effect.fn("Views.get")(function* (id: string) {
+    const by = yield* anyRole
+    const view = yield* repo.find(viewerOf(by), id)
+    return view === undefined ? yield* NotFound.of("view", id) : present(view)
+  })
 
 const listTickets = ({ repo, tickets }: Dependencies) =>
   Effect.fn("Views.listTickets")(function* (id: string) {

@@ -755,6 +755,7 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (owner) => ({ ...(await ofView(owner)), json: { name: "Changed" } })
   },
+  "views.get": { who: "viewer", request: ofView },
   "views.delete": { who: "member", request: ofView },
   "views.reorder": { who: "member", request: async (owner) => ({ ...(await ofView(owner)), json: { after: null } }) },
   "views.listTickets": { who: "viewer", request: ofView },

@@ -329,6 +329,7 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
     }
   ],
   "views.update": renamed,
+  "views.get": reads,
   "views.delete": {},
   "views.reorder": toFirst,
   "views.listTickets": reads,
@@ -789,6 +790,7 @@ for (const [server, makeServer] of servers) {
           "projects.list team",
           "projects.get ",
           "views.list ",
+          "views.get ",
           "views.listTickets ",
           "tags.list ",
           "messages.list ",
