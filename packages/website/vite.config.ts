@@ -3,10 +3,11 @@ import tailwind from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
 import { onlyCalledRoutes } from "./build/calledRoutes.ts"
+import { withoutDom } from "./build/withoutDom.ts"
 import { withoutPreloads } from "./build/withoutPreloads.ts"
 
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:catalog\/EnvironmentName\.|api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|SearchField|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|later|toast)\.)/
+  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|keys|later|toast)\.)/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts =
@@ -15,11 +16,15 @@ const parts =
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwind(), onlyCalledRoutes(), withoutPreloads()],
-  // React has had it for years: its stand-in for older ones would be in the first screen. So would Node's reasons of no answer.
+  plugins: [react(), tailwind(), ...onlyCalledRoutes(), withoutDom(), withoutPreloads()],
+  // React has had it for years: its stand-in for older ones would be in the first screen. So would Node's reasons of no answer, and checks.
   resolve: {
     alias: [
       { find: "@delivery/domain/NoAnswer", replacement: fileURLToPath(import.meta.resolve("./build/noAnswer.ts")) },
+      {
+        find: /^\.\/(?:RequestProblem|WebOptions)\.ts$/,
+        replacement: fileURLToPath(import.meta.resolve("./build/unchecked.ts"))
+      },
       {
         find: /^use-sync-external-store\/shim\/with-selector(?:\.js)?$/,
         replacement: "use-sync-external-store/with-selector"
@@ -45,8 +50,13 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "base", test: base },
+            // One file of calls each, however many screens make them.
+            { name: "planning-calls", test: /virtual:calls\/planning$/ },
+            { name: "settings-calls", test: /virtual:calls\/settings$/ },
             { name: "parts", test: parts },
             { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
+            { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
+            { name: "status", test: /website\/src\/ui\/StatusMark\./ },
             { name: "run", test: /website\/src\/runs\/(?:Counts|RunSummary|status)\./ }
           ]
         }

@@ -18,7 +18,7 @@ import { sendWith } from "./Credential.ts"
 import { type DeployCalls, makeDeploy } from "./Deploy.ts"
 import { type EventCalls, makeEvents } from "./Events.ts"
 import { type Files, makeFiles } from "./Files.ts"
-import { requestProblem } from "./CallArguments.ts"
+import { requestProblem } from "./RequestProblem.ts"
 import { type ClientOptions, optionsProblem } from "./Options.ts"
 
 const redacted = (token: string | Redacted.Redacted | null | undefined) =>

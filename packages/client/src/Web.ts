@@ -1,26 +1,19 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
 import type { Stream } from "effect"
 import type { HttpApiClient, HttpApiEndpoint } from "effect/http-api"
-import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
-import { type Arguments, type CallOptions, type RequestOf, requestProblem } from "./CallArguments.ts"
+import type { Arguments, CallOptions, RequestOf } from "./CallArguments.ts"
 import type { CallDetails, Called } from "./Calls.ts"
 import { noAnswerReason } from "@delivery/domain/NoAnswer"
+import { requestProblem } from "./RequestProblem.ts"
 import type { Plain } from "./Secrets.ts"
+import { checked, type WebClientOptions } from "./WebOptions.ts"
 import { routes } from "./WebRoutes.ts"
 
 /** `@delivery/client/web`: the calls of the Promise client for pages, in a few kilobytes, since it checks and decodes nothing. */
 
 export type { CallOptions } from "./CallArguments.ts"
 export type { CallDetails, Called } from "./Calls.ts"
-
-export interface WebClientOptions {
-  /** The address of the service, such as `https://delivery.example.com`. Default: the origin of the page. */
-  readonly baseUrl?: string | URL | undefined
-  /** An API key (`ctk_...`). With one, no cookies are sent. Without one, the cookie of the page's own origin speaks. */
-  readonly apiKey?: string | undefined
-  /** Default: the fetch of the platform. */
-  readonly fetch?: typeof globalThis.fetch | undefined
-}
+export type { WebClientOptions } from "./WebOptions.ts"
 
 /** There was no answer, or it ended early. A call that changes something may have changed it. */
 export interface NoAnswer extends Called {
@@ -92,26 +85,6 @@ interface Request {
   readonly query?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, unknown>>
   readonly payload?: unknown
-}
-
-const known = ["baseUrl", "apiKey", "fetch"]
-
-/** The address without a slash at its end. Throws what is wrong with the options, in a sentence that repeats no key. */
-const checked = (options: WebClientOptions): string => {
-  if (typeof options !== "object" || options === null)
-    throw new TypeError("A client takes an object such as {baseUrl}.")
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown !== undefined) {
-    throw new TypeError(`A client knows no option "${unknown}". It takes ${known.join(", ")}.`)
-  }
-  const { apiKey, baseUrl = globalThis.location?.origin, fetch } = options
-  const address = String(baseUrl)
-  if (!isServiceUrl(address)) throw new TypeError(`baseUrl: Expected ${serviceUrl}, not "${address}".`)
-  if (apiKey !== undefined && (typeof apiKey !== "string" || apiKey === "")) {
-    throw new TypeError("apiKey: Expected an API key as text. Leave it out where the cookie of the page speaks.")
-  }
-  if (fetch !== undefined && typeof fetch !== "function") throw new TypeError("fetch: Expected a function.")
-  return address.replace(/\/+$/, "")
 }
 
 /** The path with its parameters. Those that would name another path are refused. */

@@ -23,6 +23,18 @@ const send: typeof fetch = async (input, init) => {
 /** The API, as the person whose session the cookie of this origin is. Every action of the website goes through it. */
 export const client: WebClient = createClient({ fetch: send })
 
+/**
+ * Takes the calls that are known by now: those that are not needed from the start come later (`build/calledRoutes.ts`, which writes
+ * the calls of this).
+ *
+ * @public
+ */
+export const takeCalls = (): void => {
+  const { safe, ...calls } = createClient({ fetch: send })
+  Object.assign(client, calls)
+  Object.assign(client.safe, safe)
+}
+
 /** The address of this service, for commands to paste. */
 export const serviceUrl = location.origin
 
