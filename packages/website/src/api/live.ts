@@ -32,8 +32,15 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   agent: ["credentials", "agents"],
   publisher: ["publishers"],
   webhook: ["webhooks"],
-  message: ["notifications"],
-  ticket: ["notifications"]
+  message: ["notifications", "trace"],
+  ticket: ["notifications", "tickets", "projects"],
+  comment: ["comments", "tickets"],
+  project: ["projects", "tickets"],
+  milestone: ["projects", "tickets"],
+  view: ["views", "tickets"],
+  team: ["teams", "tickets", "projects"],
+  tag: ["tags", "tickets"],
+  status: ["statuses", "tickets"]
 }
 
 /** Results of tests are counted a moment after their run has finished. */

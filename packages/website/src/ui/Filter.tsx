@@ -4,7 +4,7 @@ import { Menu } from "./Menu.tsx"
 
 /** A filter as words: `Product is Shop`. Chosen in a menu. */
 
-interface Choice {
+export interface Choice {
   readonly value: string
   readonly label: string
 }

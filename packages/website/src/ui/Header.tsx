@@ -54,14 +54,14 @@ export const Header = ({ actions, crumbs, state, title }: Props) => {
       </h1>
       {state}
       <span className="flex-1" />
-      {actions !== undefined && <div className="flex items-center gap-1.5">{actions}</div>}
+      {actions !== undefined && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
     </header>
   )
 }
 
 /** Views of the same thing. */
 export const Tabs = ({ children, label }: { readonly children: ReactNode; readonly label: string }) => (
-  <nav aria-label={label} className="border-border flex gap-1 overflow-x-auto border-b px-3">
+  <nav aria-label={label} className="border-border flex shrink-0 gap-1 overflow-x-auto border-b px-3">
     {children}
   </nav>
 )

@@ -12,6 +12,8 @@ export interface MenuItem {
   readonly isDangerous?: boolean
   /** Of a choice: whether it is the chosen one. Its items are then radio items. */
   readonly isChosen?: boolean
+  /** Of one that holds or not, beside others: whether it does. The menu stays open. */
+  readonly isChecked?: boolean
   readonly onSelect: () => void
 }
 

@@ -14,7 +14,11 @@ const row =
 
 const Content = ({ item }: { readonly item: MenuItem }) => (
   <>
-    {item.isChosen !== undefined && <span className="w-4">{item.isChosen && <Icon name="check" size={14} />}</span>}
+    {(item.isChosen ?? item.isChecked) !== undefined && (
+      <span className="w-4">
+        {(item.isChosen === true || item.isChecked === true) && <Icon name="check" size={14} />}
+      </span>
+    )}
     {item.icon !== undefined && (
       <span className="text-muted">
         <Icon name={item.icon} size={14} />
@@ -31,22 +35,39 @@ const Items = ({ items }: { readonly items: ReadonlyArray<MenuItem> }) => {
     return (
       <Menu.RadioGroup value={items.findIndex((item) => item.isChosen)}>
         {items.map((item, index) => (
-          <Menu.RadioItem className={row} closeOnClick key={item.label} onClick={item.onSelect} value={index}>
+          <Menu.RadioItem
+            className={row}
+            closeOnClick
+            key={`${index} ${item.label}`}
+            onClick={item.onSelect}
+            value={index}
+          >
             <Content item={item} />
           </Menu.RadioItem>
         ))}
       </Menu.RadioGroup>
     )
   }
-  return items.map((item) => (
-    <Menu.Item
-      className={item.isDangerous === true ? `${row} text-danger` : row}
-      key={item.label}
-      onClick={item.onSelect}
-    >
-      <Content item={item} />
-    </Menu.Item>
-  ))
+  return items.map((item, index) =>
+    item.isChecked === undefined ? (
+      <Menu.Item
+        className={item.isDangerous === true ? `${row} text-danger` : row}
+        key={`${index} ${item.label}`}
+        onClick={item.onSelect}
+      >
+        <Content item={item} />
+      </Menu.Item>
+    ) : (
+      <Menu.CheckboxItem
+        checked={item.isChecked}
+        className={row}
+        key={`${index} ${item.label}`}
+        onCheckedChange={item.onSelect}
+      >
+        <Content item={item} />
+      </Menu.CheckboxItem>
+    )
+  )
 }
 
 /** Whether something else has the keyboard by now, such as a dialog that an item has opened. */

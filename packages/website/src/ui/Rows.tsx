@@ -14,6 +14,8 @@ interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "onNearEnd"> {
   readonly noun: string
   readonly row: (index: number, isCurrent: boolean) => ReactNode
   readonly onOpen: (index: number) => void
+  /** Where the keyboard is, when rows move below it. */
+  readonly at?: number
   /** Told of the row that the keyboard has come to. */
   readonly onCurrent?: (index: number) => void
   /** Whether the keyboard stops at a row. Default: at every row. */
@@ -23,14 +25,14 @@ interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "onNearEnd"> {
 }
 
 /** A list of rows in the screen that the keyboard walks. */
-export const Rows = ({ count, isChoosable, label, noun, onCurrent, onOpen, peek, row, ...rest }: ListProps) => {
+export const Rows = ({ at, count, isChoosable, label, noun, onCurrent, onOpen, peek, row, ...rest }: ListProps) => {
   const [isPeeking, setPeeking] = useState(false)
   const reveal = useRef<(index: number) => void>(() => {})
   const onMove = (index: number) => {
     reveal.current(index)
     onCurrent?.(index)
   }
-  const { current, onKeyDown } = useRows({ count, isChoosable, noun, onMove, onOpen })
+  const { current, onKeyDown } = useRows({ at, count, isChoosable, noun, onMove, onOpen })
   useKeys(
     peek === undefined
       ? []

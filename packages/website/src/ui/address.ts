@@ -9,6 +9,16 @@ export const textAt = (address: Address, name: string): string | undefined => {
   return typeof text === "string" && text.trim() !== "" ? text.slice(0, 500) : undefined
 }
 
+/** Up to 100 texts. */
+export const textsAt = (address: Address, name: string): ReadonlyArray<string> | undefined => {
+  const value = address[name]
+  const texts = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) => {
+    const text = textAt({ one }, "one")
+    return text === undefined ? [] : [text]
+  })
+  return texts.length === 0 ? undefined : texts.slice(0, 100)
+}
+
 /** One of these values, as they are or as text. */
 export const oneAt = <const A extends string | number>(
   address: Address,

@@ -59,12 +59,6 @@ const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle:
 /** An instant with its zone, in full. */
 export const formatAbsolute = (at: Date): string => absolute.format(at)
 
-/** A rate from 0 to 1 in percent, never rounded up to what it is not: `99.9 %`. */
-export const formatRate = (rate: number): string => {
-  const tenths = Math.floor(rate * 1_000 + 1e-9) / 10
-  return `${Number.isInteger(tenths) ? tenths : tenths.toFixed(1)}${space}%`
-}
-
 /** The start of a SHA. Other versions stay as they are. */
 export const shortSha = (version: string): string =>
   /^[0-9a-f]{12,64}$/i.test(version) ? version.slice(0, 7) : version
@@ -83,6 +77,12 @@ export const visible = (text: string): string =>
       ? character
       : `\\u{${character.codePointAt(0)!.toString(16).toUpperCase()}}`
   )
+
+/** A rate from 0 to 1 in percent, never rounded up to what it is not: `99.9 %`. */
+export const formatRate = (rate: number): string => {
+  const tenths = Math.floor(rate * 1_000 + 1e-9) / 10
+  return `${Number.isInteger(tenths) ? tenths : tenths.toFixed(1)}${space}%`
+}
 
 /** A text without the colours of a terminal. */
 export const withoutColours = (text: string): string => text.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "")

@@ -5,6 +5,8 @@ import { useKeys } from "./keys.ts"
 
 interface Options {
   readonly count: number
+  /** Where the keyboard is, when rows move below it. */
+  readonly at?: number | undefined
   /** What the rows are, for the list of keys. */
   readonly noun: string
   readonly onOpen: (index: number) => void
@@ -15,7 +17,7 @@ interface Options {
 
 const every = () => true
 
-export const useRows = ({ count, isChoosable = every, noun, onMove, onOpen }: Options) => {
+export const useRows = ({ at, count, isChoosable = every, noun, onMove, onOpen }: Options) => {
   const [current, setCurrent] = useState(-1)
   const move = useCallback(
     (to: number) => {
@@ -35,6 +37,9 @@ export const useRows = ({ count, isChoosable = every, noun, onMove, onOpen }: Op
   useEffect(() => {
     if (current >= count) setCurrent(count - 1)
   }, [count, current])
+  useEffect(() => {
+    if (at !== undefined && at >= 0) setCurrent(at)
+  }, [at])
   useKeys([
     { keys: "j", label: `Next ${noun}`, group: "List", run: () => move(current + 1) },
     { keys: "k", label: `Previous ${noun}`, group: "List", run: () => move(current < 0 ? 0 : current - 1) },

@@ -1,0 +1,175 @@
+import type { Definition, List, Nodes, Root, Table } from "mdast"
+import { Fragment, type ReactNode, useMemo } from "react"
+import { visible } from "./format.ts"
+import { Icon } from "./Icon.tsx"
+import { treeOf } from "./markdown.ts"
+import { PathLink } from "./PathLink.tsx"
+
+/** Markdown of others as elements: nothing in it runs, and nothing is loaded from elsewhere. Load it lazily. */
+
+interface Props {
+  readonly text: string
+}
+
+const headings = ["text-lg font-semibold", "text-md font-semibold", "font-semibold", "font-medium"] as const
+
+/** A link of others leads to a page of the web, to a page of this website, or nowhere. */
+const Anchor = ({ children, url }: { readonly url: string; readonly children: ReactNode }) => {
+  if (/^(?:user|agent):/i.test(url)) return <span className="text-accent font-medium">{children}</span>
+  if (/^\/(?![/\\])/.test(url)) {
+    return (
+      <span className="text-accent *:underline">
+        <PathLink path={url}>{children}</PathLink>
+      </span>
+    )
+  }
+  return /^(?:https?:|mailto:)/i.test(url) ? (
+    <a className="text-accent underline" href={url} rel="noopener noreferrer nofollow" target="_blank" title={url}>
+      {children}
+    </a>
+  ) : (
+    <span title={visible(url)}>{children}</span>
+  )
+}
+
+const listClass = "flex flex-col gap-1 pl-5"
+
+interface Render {
+  /** Where references lead. */
+  readonly definitions: ReadonlyMap<string, Definition>
+}
+
+const keyed = (nodes: ReadonlyArray<Nodes>, render: Render): ReactNode =>
+  nodes.map((node, index) => <Fragment key={index}>{drawn(node, render)}</Fragment>)
+
+const drawnList = ({ children, ordered, start }: List, render: Render): ReactNode => {
+  const items = children.map((item, index) => (
+    <li className={typeof item.checked === "boolean" ? "-ml-5 flex list-none gap-2" : ""} key={index}>
+      {typeof item.checked === "boolean" && (
+        <span className={item.checked ? "text-success pt-0.5" : "text-faint pt-0.5"}>
+          <Icon name={item.checked ? "check" : "dash"} size={16} />
+          <span className="sr-only">{item.checked ? "Done: " : "To do: "}</span>
+        </span>
+      )}
+      <div className="flex min-w-0 flex-col gap-1">{keyed(item.children, render)}</div>
+    </li>
+  ))
+  return ordered === true ? (
+    <ol className={`list-decimal ${listClass}`} start={start ?? 1}>
+      {items}
+    </ol>
+  ) : (
+    <ul className={`list-disc ${listClass}`}>{items}</ul>
+  )
+}
+
+const drawnTable = ({ children: [head, ...rows] }: Table, render: Render): ReactNode => (
+  <div aria-label="Table" className="overflow-x-auto" role="region" tabIndex={0}>
+    <table className="border-collapse text-left">
+      <thead>
+        <tr>
+          {head?.children.map((cell, index) => (
+            <th className="border-border border px-2 py-1 font-medium" key={index} scope="col">
+              {keyed(cell.children, render)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => (
+          <tr key={at}>
+            {row.children.map((cell, index) => (
+              <td className="border-border border px-2 py-1" key={index}>
+                {keyed(cell.children, render)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const Source = ({ children }: { readonly children: string }) => (
+  <pre
+    className="border-border bg-sunken overflow-x-auto rounded-md border px-3 py-2 font-mono text-xs whitespace-pre-wrap"
+    tabIndex={0}
+  >
+    {visible(children)}
+  </pre>
+)
+
+const drawn = (node: Nodes, render: Render): ReactNode => {
+  switch (node.type) {
+    case "paragraph":
+      return <p>{keyed(node.children, render)}</p>
+    case "heading": {
+      const Heading = `h${Math.min(6, node.depth + 2)}` as "h3" | "h4" | "h5" | "h6"
+      return <Heading className={headings[Math.min(3, node.depth - 1)]}>{keyed(node.children, render)}</Heading>
+    }
+    case "text":
+      return visible(node.value)
+    case "emphasis":
+      return <em>{keyed(node.children, render)}</em>
+    case "strong":
+      return <strong className="font-semibold">{keyed(node.children, render)}</strong>
+    case "delete":
+      return <del>{keyed(node.children, render)}</del>
+    case "inlineCode":
+      return <code className="bg-hover rounded-sm px-1 font-mono text-xs">{visible(node.value)}</code>
+    case "code":
+      return <Source>{node.value}</Source>
+    case "html":
+      return visible(node.value)
+    case "blockquote":
+      return (
+        <blockquote className="border-strong text-muted flex flex-col gap-2 border-l-2 pl-3">
+          {keyed(node.children, render)}
+        </blockquote>
+      )
+    case "list":
+      return drawnList(node, render)
+    case "table":
+      return drawnTable(node, render)
+    case "thematicBreak":
+      return <hr className="border-border border-t" />
+    case "break":
+      return <br />
+    case "link":
+      return <Anchor url={node.url}>{keyed(node.children, render)}</Anchor>
+    case "linkReference": {
+      const to = render.definitions.get(node.identifier)
+      const children = keyed(node.children, render)
+      return to === undefined ? children : <Anchor url={to.url}>{children}</Anchor>
+    }
+    case "image":
+      return <Anchor url={node.url}>{visible(node.alt === null || node.alt === "" ? node.url : node.alt!)}</Anchor>
+    case "imageReference":
+      return visible(node.alt ?? "")
+    case "footnoteReference":
+      return <sup>{visible(node.label ?? node.identifier)}</sup>
+    case "footnoteDefinition":
+      return (
+        <div className="text-muted flex gap-2 text-xs">
+          <sup>{visible(node.label ?? node.identifier)}</sup>
+          <div>{keyed(node.children, render)}</div>
+        </div>
+      )
+    default:
+      return null
+  }
+}
+
+const definitionsOf = (root: Root): Render["definitions"] =>
+  new Map(root.children.flatMap((node) => (node.type === "definition" ? [[node.identifier, node] as const] : [])))
+
+const Markdown = ({ text }: Props) => {
+  const root = useMemo(() => treeOf(text), [text])
+  return (
+    <div className="foreign flex min-w-0 flex-col gap-2">
+      {root === undefined ? <Source>{text}</Source> : keyed(root.children, { definitions: definitionsOf(root) })}
+    </div>
+  )
+}
+
+export default Markdown
