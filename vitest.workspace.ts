@@ -14,7 +14,9 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 const browsers = ["packages/server", "packages/website"].map((path) => `${path}/test/browser/**/*.test.ts`)
 
 // What people do every day, with a server on PostgreSQL, too.
-const journeys = ["Killed", "Members", "Runs", "Vault"].map((name) => `packages/website/test/browser/${name}.test.ts`)
+const journeys = ["Killed", "Members", "Runs", "Tickets", "Vault"].map(
+  (name) => `packages/website/test/browser/${name}.test.ts`
+)
 
 // Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers,
 // fill disks and flood sockets, those that race and search two servers for what must be in neither, those that ask every endpoint
@@ -178,6 +180,7 @@ export default defineConfig({
     projects: (isFast ? [fastProject] : projects).map((test) => ({ extends: true, test })),
     // Many tests start servers and databases, on machines that may be busy.
     testTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000,
     // A process runs many files: loading Effect anew for each costs more than the tests. Files share modules, so they
     // may not leave changes in them, in process.env or in globals.

@@ -34,8 +34,8 @@ const Row = ({ isCurrent, onRead, onUnread, row, slug }: RowProps) => {
       <h2 className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b px-4">
         <Link
           className="foreign min-w-0 truncate font-medium hover:underline"
-          params={{ slug, _splat: `tickets/${row.identifier}` }}
-          to="/w/$slug/$"
+          params={{ slug, ticket: row.identifier }}
+          to="/w/$slug/tickets/$ticket"
         >
           <span className="text-muted tabular font-normal">{row.identifier}</span> {visible(row.title)}
         </Link>
@@ -103,7 +103,7 @@ const List = ({ notifications, slug }: ListProps) => {
       onOpen={(index) => {
         const one = oneAt(index)
         if (one === undefined) return
-        void navigate({ to: "/w/$slug/$", params: { slug, _splat: `tickets/${one.message.ticket.identifier}` } })
+        void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.message.ticket.identifier } })
       }}
       peek={(index) => {
         const one = oneAt(index)
@@ -124,7 +124,7 @@ const Nothing = ({ isAll }: { readonly isAll: boolean }) =>
   isAll ? (
     <Empty
       command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
-      icon="download"
+      icon="inbox"
       title="Replies of agents, and what is asked of yours, come here"
     >
       Connect a coding agent, then send it a message about a ticket.

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
+import { Navigate, useParams } from "@tanstack/react-router"
 import { client } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -18,6 +18,12 @@ const FactsScreen = () => {
     queryKey: workspaceKey(slug, "facts", _splat),
     queryFn: () => reader?.read() ?? null
   })
+  const [, team] = /^teams\/([^/]+)\/(?:tags|ticket-statuses)$/.exec(_splat) ?? []
+  // Where the API says that statuses and tags are: on the page of their team, or with what all teams share.
+  if (team !== undefined) return <Navigate params={{ slug, team }} replace to="/w/$slug/teams/$team" />
+  if (/^settings\/(?:tags|ticket-statuses)$/.test(_splat)) {
+    return <Navigate params={{ slug }} replace search={{ view: "shared" }} to="/w/$slug/teams" />
+  }
   if (reader === undefined) return <NotFound />
   return (
     <>

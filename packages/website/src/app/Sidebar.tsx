@@ -123,10 +123,10 @@ const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly
 }
 
 const states: Readonly<Record<LiveState, readonly [icon: IconName, word: string, text: string]>> = {
-  live: ["events", "Live", "Live: changes of others show at once"],
-  connecting: ["clock", "Connecting", "Connecting for live updates"],
-  polling: ["clock", "Every 15 s", "No live updates: read again every 15 s"],
-  lost: ["warning", "No answer", "The server does not answer: tried again until it does"]
+  live: ["events", "Live", "Changes of others show at once"],
+  connecting: ["clock", "Connecting", "Connecting"],
+  polling: ["clock", "Every 15 s", "Read again every 15 s"],
+  lost: ["warning", "No answer", "Tried again until it answers"]
 }
 
 export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props) => {

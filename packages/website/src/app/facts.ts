@@ -13,9 +13,6 @@ interface Reader {
 type Read = (client: WebClient, slug: string, id: string) => Promise<unknown>
 
 const kinds: Readonly<Record<string, readonly [noun: string, read: Read]>> = {
-  tickets: ["ticket", (client, slug, ticket) => client.tickets.get({ params: { slug, ticket } })],
-  projects: ["project", (client, slug, project) => client.projects.get({ params: { slug, project } })],
-  teams: ["team", (client, slug, team) => client.teams.get({ params: { slug, team } })],
   products: ["product", (client, slug, product) => client.products.get({ params: { slug, product } })],
   environments: [
     "environment",
@@ -26,11 +23,6 @@ const kinds: Readonly<Record<string, readonly [noun: string, read: Read]>> = {
     "agent",
     async (client, slug, id) =>
       (await client.agents.list({ params: { slug }, query: {} })).agents.find((one) => one.id === id) ?? null
-  ],
-  views: [
-    "view",
-    async (client, slug, id) =>
-      (await client.views.list({ params: { slug } })).views.find((one) => one.id === id) ?? null
   ]
 }
 
@@ -42,7 +34,7 @@ export const readerOf = (client: WebClient, slug: string, splat: string): Reader
     return undefined
   }
   const [noun, read] = found
-  const one = kind === "agents" || kind === "views" ? "" : `/${encodeURIComponent(id)}`
+  const one = kind === "agents" ? "" : `/${encodeURIComponent(id)}`
   return { noun, name: id, path: `/v1/workspaces/${slug}/${kind}${one}`, read: () => read(client, slug, id) }
 }
 

@@ -7,6 +7,9 @@ interface Place {
   readonly to:
     | "/w/$slug"
     | "/w/$slug/inbox"
+    | "/w/$slug/tickets"
+    | "/w/$slug/projects"
+    | "/w/$slug/teams"
     | "/w/$slug/test-runs"
     | "/w/$slug/tests"
     | "/w/$slug/trends"
@@ -34,14 +37,17 @@ interface Place {
 
 const places: ReadonlyArray<Place> = [
   { to: "/w/$slug", label: "Home", icon: "home", key: "h", group: "top" },
-  { to: "/w/$slug/inbox", label: "Inbox", icon: "download", key: "i", group: "top" },
+  { to: "/w/$slug/inbox", label: "Inbox", icon: "inbox", key: "i", group: "top" },
+  { to: "/w/$slug/tickets", label: "Tickets", icon: "ticket", key: "b", group: "top" },
+  { to: "/w/$slug/projects", label: "Projects", icon: "project", key: "o", group: "top" },
+  { to: "/w/$slug/teams", label: "Teams", icon: "people", key: "n", group: "top" },
   { to: "/w/$slug/test-runs", label: "Runs", icon: "runs", key: "r", group: "products" },
   { to: "/w/$slug/tests", label: "Tests", icon: "tests", key: "t", group: "products" },
   { to: "/w/$slug/trends", label: "Trends", icon: "trends", key: "s", group: "products" },
   { to: "/w/$slug/deployments", label: "Deployments", icon: "deployments", key: "d", group: "products" },
   { to: "/w/$slug/vault", label: "Vault", icon: "vault", key: "v", group: "products" },
   { to: "/w/$slug/semaphores", label: "Semaphores", icon: "semaphores", key: "l", group: "products" },
-  { to: "/w/$slug/agents", label: "Agents", icon: "branch", key: "a", group: "work" },
+  { to: "/w/$slug/agents", label: "Agents", icon: "agent", key: "a", group: "work" },
   { to: "/w/$slug/events", label: "Events", icon: "events", key: "e", group: "work" },
   { to: "/w/$slug/audit", label: "Audit", icon: "audit", key: "u", group: "work", isForAdmins: true },
   { to: "/w/$slug/webhooks", label: "Webhooks", icon: "webhooks", key: "w", group: "work", isForAdmins: true },

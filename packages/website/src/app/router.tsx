@@ -7,6 +7,7 @@ import { meQuery } from "../api/session.ts"
 import { deploymentsQuery } from "../catalog/queries.ts"
 import { readDeploymentSearch } from "../catalog/search.ts"
 import { readCredentialsSearch, readKeysSearch } from "../identity/search.ts"
+import { readTicketsSearch } from "../planning/search.ts"
 import { readRunFilters } from "../runs/filters.ts"
 import { runErrorsQuery, runQuery, runsQuery } from "../runs/queries.ts"
 import {
@@ -17,6 +18,7 @@ import {
   readTestsSearch,
   readTrendsSearch
 } from "../runs/search.ts"
+import { type Address, oneAt, withoutUndefined } from "../ui/address.ts"
 import { later } from "../ui/later.tsx"
 import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
 import { vaultQuery } from "../vault/queries.ts"
@@ -28,6 +30,12 @@ import { lastWorkspace } from "./workspace.ts"
 
 /** What a module exports by default. Its type is not looked at: screens know the addresses, whose types are made here. */
 const screen = (load: () => Promise<unknown>) => later(load as () => Promise<{ readonly default: () => ReactNode }>)
+
+/** One of several views of a screen, as it stands in the address; none is the first of them. */
+const viewAmong =
+  <const View extends string>(...views: ReadonlyArray<View>) =>
+  (address: Address): { readonly view?: View } =>
+    withoutUndefined({ view: oneAt(address, "view", views) })
 
 const NotFound = screen(() => import("./NotFound.tsx"))
 
@@ -55,7 +63,7 @@ const overview = createRoute({
 const inbox = createRoute({
   getParentRoute: () => workspace,
   path: "/inbox",
-  validateSearch: ({ view }): { readonly view?: "all" } => (view === "all" ? { view } : {}),
+  validateSearch: viewAmong("all"),
   component: screen(() => import("../agents/InboxScreen.tsx"))
 })
 
@@ -63,6 +71,52 @@ const agents = createRoute({
   getParentRoute: () => workspace,
   path: "/agents",
   component: screen(() => import("../agents/AgentsScreen.tsx"))
+})
+
+const tickets = createRoute({
+  getParentRoute: () => workspace,
+  path: "/tickets",
+  validateSearch: readTicketsSearch,
+  component: screen(() => import("../planning/TicketsScreen.tsx"))
+})
+
+const ticket = createRoute({
+  getParentRoute: () => workspace,
+  path: "/tickets/$ticket",
+  component: screen(() => import("../planning/TicketScreen.tsx"))
+})
+
+const view = createRoute({
+  getParentRoute: () => workspace,
+  path: "/views/$view",
+  validateSearch: readTicketsSearch,
+  component: screen(() => import("../planning/ViewScreen.tsx"))
+})
+
+const projects = createRoute({
+  getParentRoute: () => workspace,
+  path: "/projects",
+  validateSearch: viewAmong("archived"),
+  component: screen(() => import("../planning/ProjectsScreen.tsx"))
+})
+
+const project = createRoute({
+  getParentRoute: () => workspace,
+  path: "/projects/$project",
+  component: screen(() => import("../planning/ProjectScreen.tsx"))
+})
+
+const teams = createRoute({
+  getParentRoute: () => workspace,
+  path: "/teams",
+  validateSearch: viewAmong("shared", "archived"),
+  component: screen(() => import("../planning/TeamsScreen.tsx"))
+})
+
+const team = createRoute({
+  getParentRoute: () => workspace,
+  path: "/teams/$team",
+  component: screen(() => import("../planning/TeamScreen.tsx"))
 })
 
 const runs = createRoute({
@@ -238,6 +292,13 @@ const screens = workspace.addChildren([
   overview,
   inbox,
   agents,
+  tickets,
+  ticket,
+  view,
+  projects,
+  project,
+  teams,
+  team,
   runs,
   run,
   test,

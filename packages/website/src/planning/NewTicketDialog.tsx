@@ -1,20 +1,18 @@
 import { useQuery } from "@tanstack/react-query"
 import type { Team } from "@delivery/domain/planning/Team"
 import { useState } from "react"
-import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
-import { mayAct, useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
-import { membersQuery } from "../identity/queries.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { Command } from "../ui/States.tsx"
-import { agentsQuery, teamsQuery, ticketsKey } from "./queries.ts"
+import { useOwners } from "./owners.ts"
+import { teamsQuery, ticketsKey } from "./queries.ts"
 
 interface Props {
   readonly slug: string
@@ -23,34 +21,12 @@ interface Props {
   readonly description: string
   /** The name of what it is about, which a team may have as well. */
   readonly about: string
+  /** Of which it is, by key. */
+  readonly team?: string
   readonly onClose: () => void
 }
 
-interface Option {
-  readonly value: string
-  readonly label: string
-  readonly hint?: string
-}
-
 const nobody = ""
-
-/** Whoever is signed in first, then the other members who may change tickets, then agents. */
-const useOwners = (slug: string): ReadonlyArray<Option> => {
-  const me = useMe()?.id
-  const { data: members } = useQuery(membersQuery(slug))
-  const { data: agents } = useQuery(agentsQuery(slug))
-  const people = (members?.members ?? []).filter(({ active, role }) => active && mayAct(role, "member"))
-  return [
-    { value: nobody, label: "Nobody" },
-    ...people.filter(({ id }) => id === me).map(({ id, name }) => ({ value: id, label: visible(name), hint: "you" })),
-    ...people.filter(({ id }) => id !== me).map(({ id, name }) => ({ value: id, label: visible(name) })),
-    ...(agents?.agents ?? []).map(({ id, name, person }) => ({
-      value: id,
-      label: actorName({ kind: "agent", id, name, person }),
-      hint: "agent"
-    }))
-  ]
-}
 
 const lastTeamKey = (slug: string): string => `delivery-team-${slug}`
 
@@ -76,13 +52,34 @@ const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
   </Dialog>
 )
 
+interface OwnerProps {
+  readonly slug: string
+  readonly value: string
+  readonly onChange: (owner: string) => void
+}
+
+const OwnerSelect = ({ onChange, slug, value }: OwnerProps) => (
+  <Select
+    label="Owner"
+    onChange={onChange}
+    options={[
+      { value: nobody, label: "Nobody" },
+      ...useOwners(slug).map(({ hint, label, owner: { id } }) => ({
+        value: id,
+        label,
+        ...(hint === undefined ? {} : { hint })
+      }))
+    ]}
+    value={value}
+  />
+)
+
 /** Makes a ticket in one of the teams that the person sees. */
-const NewTicketDialog = ({ about, description: said, onClose, slug, title: named }: Props) => {
+const NewTicketDialog = ({ about, description: said, onClose, slug, team: given, title: named }: Props) => {
   const { data, error, refetch } = useQuery(teamsQuery(slug))
-  const owners = useOwners(slug)
   const [title, setTitle] = useState(named)
   const [description, setDescription] = useState(said)
-  const [chosen, setTeam] = useState<string>()
+  const [chosen, setTeam] = useState(given)
   const [owner, setOwner] = useState<string>(nobody)
   const teams = data?.teams.filter(({ archivedAt }) => archivedAt === null)
   const team = chosen ?? likelyTeam(slug, teams ?? [], about)
@@ -141,7 +138,7 @@ const NewTicketDialog = ({ about, description: said, onClose, slug, title: named
           ]}
           value={team}
         />
-        <Select label="Owner" onChange={setOwner} options={owners} value={owner} />
+        <OwnerSelect onChange={setOwner} slug={slug} value={owner} />
       </div>
       {error !== null && <FailureView error={error} onRetry={() => void refetch()} />}
     </FormDialog>

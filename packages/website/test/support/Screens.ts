@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { seed, type Seeded, seedLargeRun } from "./Seed.ts"
+import { type SeededPlanning, seedPlanning } from "./SeedPlanning.ts"
 import { seedSettings, type SeededSettings } from "./SeedSettings.ts"
 import { type Site, startSite } from "./Site.ts"
 
@@ -26,7 +27,12 @@ export const settled = async (page: Page) => {
 /** What a screen is called in the names of files. */
 export const fileOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")
 
-const screensOf = (seeded: Seeded, large: number, settings: SeededSettings): Screens["screens"] => ({
+const screensOf = (
+  seeded: Seeded,
+  large: number,
+  settings: SeededSettings,
+  planning: SeededPlanning
+): Screens["screens"] => ({
   Home: "/w/main",
   Runs: "/w/main/test-runs",
   "Runs, none": "/w/main/test-runs?q=nothing",
@@ -53,6 +59,18 @@ const screensOf = (seeded: Seeded, large: number, settings: SeededSettings): Scr
   Vault: "/w/main/vault",
   "Compare environments": "/w/main/vault/compare?product=shop",
   Secret: "/w/main/products/shop/secrets/DATABASE_URL",
+  Tickets: "/w/main/tickets",
+  "Tickets, none": "/w/main/tickets?q=nothing",
+  Board: `/w/main/tickets?layout=board&teams=${encodeURIComponent('["ENG"]')}`,
+  "Tickets by milestone": "/w/main/tickets?group=milestone",
+  Ticket: "/w/main/tickets/ENG-1",
+  View: `/w/main/views/${planning.view}`,
+  Projects: "/w/main/projects",
+  "Projects, archived": "/w/main/projects?view=archived",
+  Project: "/w/main/projects/checkout",
+  Teams: "/w/main/teams",
+  "For all teams": "/w/main/teams?view=shared",
+  Team: "/w/main/teams/ENG",
   Inbox: "/w/main/inbox",
   Agents: "/w/main/agents",
   Events: "/w/main/events",
@@ -139,6 +157,91 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
     await page.getByRole("menuitem", { name: /Archived/ }).click()
     await page.getByRole("dialog").getByText("Nothing is archived.").waitFor()
   },
+  "New ticket of a team": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets`)
+    await page.getByRole("button", { name: "New ticket" }).click()
+    await page.getByRole("dialog", { name: "New ticket" }).waitFor()
+  },
+  "Tickets from a list": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets`)
+    await page.getByRole("button", { name: "From a list" }).click()
+    await page.getByRole("dialog").getByLabel("Titles").waitFor()
+  },
+  "Selected tickets": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets`)
+    await page.getByRole("checkbox", { name: "Select ENG-1", exact: true }).check()
+    await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Status" }).click()
+    await page.getByRole("menuitem").first().waitFor()
+  },
+  "Filter of tickets": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets`)
+    await page.getByRole("search").getByRole("button", { name: "owner" }).click()
+    await page.getByRole("menuitemcheckbox", { name: "nobody" }).waitFor()
+  },
+  "Save as view": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets?owners=${encodeURIComponent('["me"]')}`)
+    await page.getByRole("button", { name: "Save as view" }).click()
+    await page.getByRole("dialog").getByLabel("Name").waitFor()
+  },
+  "Status of a ticket": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-1`)
+    await page.getByRole("button", { name: /^Status:/ }).click()
+    await page.getByRole("menuitemradio").first().waitFor()
+  },
+  "Tags of a ticket": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-1`)
+    await page.getByRole("button", { name: /the tags|set them/ }).click()
+    await page.getByRole("dialog").getByRole("checkbox").first().waitFor()
+  },
+  "Ask an agent": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-1`)
+    await page.getByRole("button", { name: "Ask an agent" }).click()
+    await page.getByRole("dialog").getByLabel("Note").waitFor()
+  },
+  "Edit a description": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-1`)
+    await page.getByRole("button", { name: "Edit the description" }).click()
+    const field = page.getByRole("textbox", { name: "Description" })
+    await field.fill("")
+    await field.pressSequentially("Ask @")
+    await page.getByRole("option").first().waitFor()
+  },
+  "Add a project": async (page) => {
+    await page.goto(`${site.origin}/w/main/projects`)
+    await page.getByRole("button", { name: "Add project" }).click()
+    await page.getByRole("dialog").getByLabel("Slug").waitFor()
+  },
+  "Add a milestone": async (page) => {
+    await page.goto(`${site.origin}/w/main/projects/checkout`)
+    await page.getByRole("button", { name: "Milestone" }).click()
+    await page.getByRole("dialog").getByLabel("Name").waitFor()
+  },
+  "Add a team": async (page) => {
+    await page.goto(`${site.origin}/w/main/teams`)
+    await page.getByRole("button", { name: "Add team" }).click()
+    await page.getByRole("dialog").getByLabel("Key").waitFor()
+  },
+  "Add a member to a team": async (page) => {
+    await page.goto(`${site.origin}/w/main/teams/ENG`)
+    await page.getByRole("button", { name: "Member", exact: false }).first().click()
+    await page.getByRole("dialog").waitFor()
+  },
+  "Add a status": async (page) => {
+    await page.goto(`${site.origin}/w/main/teams/ENG`)
+    await page.getByRole("button", { name: "Status", exact: true }).click()
+    await page.getByRole("dialog").getByLabel("Name").waitFor()
+  },
+  "Delete a status": async (page) => {
+    await page.goto(`${site.origin}/w/main/teams/ENG`)
+    await page.getByRole("button", { name: "Change Done" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    await page.getByRole("dialog", { name: "Delete Done?" }).waitFor()
+  },
+  "Add a tag": async (page) => {
+    await page.goto(`${site.origin}/w/main/teams?view=shared`)
+    await page.getByRole("button", { name: "Tag", exact: true }).click()
+    await page.getByRole("dialog").getByLabel("Color").waitFor()
+  },
   Invite: async (page) => {
     await page.goto(`${site.origin}/w/main/settings/members`)
     await page.getByRole("button", { name: "Invite" }).click()
@@ -197,10 +300,11 @@ export const startScreens = async (): Promise<Screens> => {
   const site = await startSite({ WEBHOOK_PRIVATE: "true" })
   const seeded = await seed(site.call)
   const large = await seedLargeRun(site.call)
+  const planning = await seedPlanning(site.call)
   const settings = await seedSettings(site)
   return {
     site,
-    screens: screensOf(seeded, large, settings),
+    screens: screensOf(seeded, large, settings, planning),
     overlays: overlaysOf(site, seeded),
     close: async () => {
       settings.close()

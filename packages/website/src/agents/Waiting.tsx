@@ -1,0 +1,49 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { formatCount, visible } from "../ui/format.ts"
+import { Section } from "../ui/Section.tsx"
+import { Time } from "../ui/Time.tsx"
+import { saidOf, whatOf } from "./inbox.ts"
+import { notificationsQuery } from "./queries.ts"
+
+/** What waits for the person: the newest of what is unread. */
+
+const most = 5
+
+const Waiting = ({ slug }: { readonly slug: string }) => {
+  const { data } = useQuery(notificationsQuery(slug))
+  const unread = data?.notifications.filter(({ readAt }) => readAt === null) ?? []
+  if (unread.length === 0) return null
+  return (
+    <Section
+      actions={
+        <Link className="text-muted hover:underline" params={{ slug }} to="/w/$slug/inbox">
+          Inbox ({formatCount(unread.length)})
+        </Link>
+      }
+      isFlush
+      title="Waiting for you"
+    >
+      {unread.slice(0, most).map((one) => (
+        <Link
+          className="border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
+          key={one.id}
+          params={{ slug, ticket: one.message.ticket.identifier }}
+          to="/w/$slug/tickets/$ticket"
+        >
+          <span className="bg-accent-fill size-2 shrink-0 rounded-full" />
+          <span className="shrink-0 font-medium max-sm:min-w-0 max-sm:shrink max-sm:truncate">{whatOf(one)}</span>
+          <span className="text-muted tabular shrink-0">{one.message.ticket.identifier}</span>
+          <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">
+            {visible(saidOf(one).slice(0, 300))}
+          </span>
+          <span className="text-muted max-sm:ml-auto">
+            <Time at={one.createdAt} />
+          </span>
+        </Link>
+      ))}
+    </Section>
+  )
+}
+
+export default Waiting

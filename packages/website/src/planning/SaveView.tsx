@@ -1,0 +1,73 @@
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { client } from "../api/client.ts"
+import { issueAt } from "../api/failures.ts"
+import { FormDialog } from "../api/FormDialog.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { Input } from "../ui/Field.tsx"
+import { Select } from "../ui/Select.tsx"
+import type { TicketsSearch } from "./search.ts"
+import { filtersToSave } from "./viewFilters.ts"
+
+interface Props {
+  readonly slug: string
+  readonly search: TicketsSearch
+  readonly onClose: () => void
+}
+
+/** Keeps the filters and the layout for everybody who sees the scope. */
+const SaveView = ({ onClose, search, slug }: Props) => {
+  const navigate = useNavigate()
+  const [name, setName] = useState("")
+  const scopes = [
+    { value: "workspace", label: "Everybody" },
+    ...(search.teams ?? []).map((key) => ({ value: `team ${key}`, label: `The team ${key}` })),
+    ...(search.projects ?? []).map((key) => ({ value: `project ${key}`, label: `The project ${key}` }))
+  ]
+  const [scope, setScope] = useState("workspace")
+  const save = useAction({
+    act: () => {
+      const [kind, key] = scope.split(" ") as ["workspace" | "team" | "project", string | undefined]
+      return client.views.create({
+        params: { slug },
+        payload: {
+          name: name.trim(),
+          scope: { kind, ...(key === undefined ? {} : { key }) },
+          filters: filtersToSave(search),
+          layout: search.layout ?? "list"
+        }
+      })
+    },
+    changes: [workspaceKey(slug, "views")],
+    done: (view) => ({ title: `${view.name} was saved`, tone: "success" }),
+    onDone: (view) => {
+      onClose()
+      void navigate({ to: "/w/$slug/views/$view", params: { slug, view: view.id } })
+    }
+  })
+  return (
+    <FormDialog
+      action="Save view"
+      description={search.q === undefined ? undefined : "The words that you search for are not kept, the filters are."}
+      doing={save}
+      fields={["name"]}
+      isReady={name.trim() !== ""}
+      onClose={onClose}
+      title="Save as view"
+    >
+      <Input
+        autoComplete="off"
+        autoFocus
+        issue={issueAt(save.error, "name")}
+        label="Name"
+        maxLength={100}
+        onChange={(event) => setName(event.target.value)}
+        value={name}
+      />
+      {scopes.length > 1 && <Select label="For" onChange={setScope} options={scopes} value={scope} />}
+    </FormDialog>
+  )
+}
+
+export default SaveView

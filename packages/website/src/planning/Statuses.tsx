@@ -1,0 +1,162 @@
+import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
+import { useQuery } from "@tanstack/react-query"
+import { Suspense, useState } from "react"
+import { client } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
+import { later } from "../ui/later.tsx"
+import { Menu, type MenuItem } from "../ui/Menu.tsx"
+import { Section } from "../ui/Section.tsx"
+import { CategoryMark } from "./CategoryMark.tsx"
+import { statusesQuery } from "./queries.ts"
+import { useRowDrag } from "./useRowDrag.ts"
+
+/** The steps of work of a team, or of the template that new teams get, in the order of a board. */
+
+const StatusDialog = later(() => import("./StatusDialog.tsx"))
+const DeleteStatus = later(() => import("./DeleteStatus.tsx"))
+
+interface Props {
+  readonly slug: string
+  /** The key of the team; undefined for the template. */
+  readonly team: string | undefined
+  readonly mayChange: boolean
+}
+
+type Changed = { readonly kind: "add" } | { readonly kind: "rename" | "delete"; readonly status: TicketStatus }
+
+interface RowProps {
+  readonly status: TicketStatus
+  readonly items: ReadonlyArray<MenuItem>
+  readonly onDropped: ((id: string) => void) | undefined
+}
+
+const Row = ({ items, onDropped, status }: RowProps) => {
+  const { element, isOver } = useRowDrag(`status ${status.category}`, status.id, onDropped)
+  return (
+    <li>
+      <div
+        className={`border-border flex min-h-(--row) items-center gap-2 border-b px-4 ${isOver ? "bg-accent-soft" : ""}`}
+        ref={element}
+      >
+        <CategoryMark isNameShown status={status} />
+        {status.isDefault && <Badge title="New tickets get it">default</Badge>}
+        <span className="text-muted flex-1 text-right text-xs">{status.category}</span>
+        {items.length > 0 && (
+          <Menu
+            groups={[{ items }]}
+            label={visible(status.name)}
+            trigger={(props) => <IconButton {...props} icon="more" isSmall label={`Change ${visible(status.name)}`} />}
+          />
+        )}
+      </div>
+    </li>
+  )
+}
+
+const useStatusActions = (slug: string) => {
+  const changes = [workspaceKey(slug, "statuses"), workspaceKey(slug, "tickets")]
+  const reorder = useAction({
+    act: ({ id, ...place }: { readonly id: string; readonly before?: string; readonly after?: string }) =>
+      client.ticketStatuses.reorder({ params: { slug, status: id }, payload: place }),
+    changes,
+    failed: () => "The status stays where it was"
+  })
+  const makeDefault = useAction({
+    act: (id: string) => client.ticketStatuses.update({ params: { slug, status: id }, payload: { isDefault: true } }),
+    changes,
+    done: ({ name }) => ({ title: `New tickets are ${name}` }),
+    failed: () => "The default stays as it was"
+  })
+  return { makeDefault, reorder }
+}
+
+const List = ({
+  mayChange,
+  onChange,
+  slug,
+  statuses
+}: Omit<Props, "team"> & {
+  readonly statuses: ReadonlyArray<TicketStatus>
+  readonly onChange: (changed: Changed) => void
+}) => {
+  const { makeDefault, reorder } = useStatusActions(slug)
+  const itemsOf = (status: TicketStatus): ReadonlyArray<MenuItem> => {
+    const { category, id, isDefault } = status
+    const same = statuses.filter((one) => one.category === category)
+    const at = same.indexOf(status)
+    return [
+      { label: "Rename", onSelect: () => onChange({ kind: "rename", status }) },
+      ...(at > 0 ? [{ label: "Up", onSelect: () => reorder.mutate({ id, before: same[at - 1]!.id }) }] : []),
+      ...(at < same.length - 1
+        ? [{ label: "Down", onSelect: () => reorder.mutate({ id, after: same[at + 1]!.id }) }]
+        : []),
+      ...((category === "backlog" || category === "unstarted") && !isDefault
+        ? [{ label: "Give it to new tickets", onSelect: () => makeDefault.mutate(id) }]
+        : []),
+      { label: "Delete", isDangerous: true, onSelect: () => onChange({ kind: "delete", status }) }
+    ]
+  }
+  const droppedOn = (status: TicketStatus) => (id: string) => {
+    const from = statuses.findIndex((one) => one.id === id)
+    const isDown = from < statuses.indexOf(status)
+    reorder.mutate({ id, ...(isDown ? { after: status.id } : { before: status.id }) })
+  }
+  return (
+    <ul>
+      {statuses.map((status) => (
+        <Row
+          items={mayChange ? itemsOf(status) : []}
+          key={status.id}
+          onDropped={mayChange ? droppedOn(status) : undefined}
+          status={status}
+        />
+      ))}
+    </ul>
+  )
+}
+
+export const Statuses = ({ mayChange, slug, team }: Props) => {
+  const query = useQuery(statusesQuery(slug, team))
+  const [changed, setChanged] = useState<Changed>()
+  const close = () => setChanged(undefined)
+  return (
+    <Section
+      actions={
+        mayChange && (
+          <Button icon="plus" look="quiet" onClick={() => setChanged({ kind: "add" })}>
+            Status
+          </Button>
+        )
+      }
+      isFlush
+      title={team === undefined ? "Statuses of new teams" : "Statuses"}
+    >
+      <Loaded query={query} rows={5}>
+        {({ statuses }) => (
+          <>
+            <List mayChange={mayChange} onChange={setChanged} slug={slug} statuses={statuses} />
+            <Suspense fallback={null}>
+              {changed?.kind === "add" && <StatusDialog onClose={close} slug={slug} team={team} />}
+              {changed?.kind === "rename" && (
+                <StatusDialog onClose={close} slug={slug} status={changed.status} team={team} />
+              )}
+              {changed?.kind === "delete" && (
+                <DeleteStatus
+                  onClose={close}
+                  others={statuses.filter(({ id }) => id !== changed.status.id)}
+                  slug={slug}
+                  status={changed.status}
+                />
+              )}
+            </Suspense>
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}

@@ -1,0 +1,64 @@
+import type { Tag } from "@delivery/domain/planning/Tag"
+import { useState } from "react"
+import { client } from "../api/client.ts"
+import { issueAt } from "../api/failures.ts"
+import { FormDialog } from "../api/FormDialog.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { Input } from "../ui/Field.tsx"
+
+interface Props {
+  readonly slug: string
+  readonly team: string | undefined
+  /** The one to change; without it, a new one is made. */
+  readonly tag?: Tag
+  readonly onClose: () => void
+}
+
+/** What a new tag is coloured by, until another one is chosen. */
+const firstColor = "#3b6fd4"
+
+const TagDialog = ({ onClose, slug, tag, team }: Props) => {
+  const [name, setName] = useState(tag?.name ?? "")
+  const [color, setColor] = useState(tag?.color ?? firstColor)
+  const save = useAction({
+    act: () => {
+      const payload = { name: name.trim(), color }
+      return tag === undefined
+        ? client.tags.create({ params: { slug }, payload: { ...payload, ...(team === undefined ? {} : { team }) } })
+        : client.tags.update({ params: { slug, tag: tag.id }, payload })
+    },
+    changes: [workspaceKey(slug, "tags"), workspaceKey(slug, "tickets")],
+    onDone: onClose
+  })
+  return (
+    <FormDialog
+      action={tag === undefined ? "Add tag" : "Save"}
+      doing={save}
+      fields={["name", "color"]}
+      isReady={name.trim() !== ""}
+      onClose={onClose}
+      title={tag === undefined ? "Add a tag" : "Change the tag"}
+    >
+      <Input
+        autoComplete="off"
+        autoFocus
+        issue={issueAt(save.error, "name")}
+        label="Name"
+        maxLength={40}
+        onChange={(event) => setName(event.target.value)}
+        placeholder="Bug"
+        value={name}
+      />
+      <Input
+        issue={issueAt(save.error, "color")}
+        label="Color"
+        onChange={(event) => setColor(event.target.value)}
+        type="color"
+        value={color}
+      />
+    </FormDialog>
+  )
+}
+
+export default TagDialog

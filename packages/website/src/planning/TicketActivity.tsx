@@ -1,0 +1,100 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useQuery } from "@tanstack/react-query"
+import { Suspense, useRef, useState } from "react"
+import { client } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { useAction } from "../api/useAction.ts"
+import { Button } from "../ui/Button.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
+import { saidOf } from "./activity.ts"
+import { MarkdownField } from "./MarkdownField.tsx"
+import { commentsKey, commentsQuery, ticketsKey, traceQuery } from "./queries.ts"
+import { TicketComment } from "./TicketComment.tsx"
+import { TicketMessage } from "./TicketMessage.tsx"
+import { useDraft } from "./useDraft.ts"
+
+/** What people and agents said about a ticket, and where one says more. */
+
+const AskAgent = later(() => import("./AskAgent.tsx"))
+
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+  readonly mayChange: boolean
+}
+
+const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ticket">) => {
+  const { draft, setDraft } = useDraft(`${id}-comment`)
+  const frame = useRef<HTMLDivElement>(null)
+  const text = draft?.text ?? ""
+  const send = useAction({
+    act: () => client.comments.create({ params: { slug, ticket: identifier }, payload: { body: text } }),
+    changes: [commentsKey(slug, identifier), ticketsKey(slug)],
+    failed: () => "The comment could not be added",
+    onDone: () => setDraft(undefined)
+  })
+  const submit = () => text.trim() !== "" && !send.isPending && send.mutate()
+  useKeys([
+    {
+      keys: "c",
+      label: "Comment",
+      group: "Ticket",
+      run: () => frame.current?.querySelector("textarea")?.focus()
+    }
+  ])
+  return (
+    <div className="flex flex-col gap-2 px-4 py-3" ref={frame}>
+      <MarkdownField
+        label="New comment"
+        onChange={(next) => setDraft(next === "" ? undefined : { base: "", text: next })}
+        onEscape={() => document.querySelector<HTMLElement>("#screen")?.focus()}
+        onSubmit={submit}
+        placeholder="Comment in Markdown. @ mentions people and agents."
+        rows={3}
+        slug={slug}
+        value={text}
+      />
+      <div>
+        <Button disabled={text.trim() === ""} isBusy={send.isPending} onClick={submit}>
+          Comment
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+export const TicketActivity = ({ mayChange, slug, ticket }: Props) => {
+  const comments = useQuery(commentsQuery(slug, ticket.identifier))
+  const { data: trace } = useQuery(traceQuery(slug, ticket.identifier))
+  const [answered, setAnswered] = useState<string>()
+  return (
+    <section aria-label="Activity" className="pt-4">
+      <h2 className="text-muted border-border border-b px-4 pb-2 text-xs font-medium">Activity</h2>
+      <Loaded query={comments} rows={3}>
+        {(data) => (
+          <ol>
+            {saidOf(data.comments, trace?.messages ?? []).map((said) =>
+              said.kind === "comment" ? (
+                <TicketComment comment={said.comment} key={said.id} slug={slug} ticket={ticket.identifier} />
+              ) : (
+                <TicketMessage
+                  key={said.id}
+                  message={said.message}
+                  onAnswer={mayChange ? () => setAnswered(said.message.agent.id) : undefined}
+                  slug={slug}
+                />
+              )
+            )}
+          </ol>
+        )}
+      </Loaded>
+      {mayChange && <Composer slug={slug} ticket={ticket} />}
+      {answered !== undefined && (
+        <Suspense fallback={null}>
+          <AskAgent agent={answered} onClose={() => setAnswered(undefined)} slug={slug} ticket={ticket.identifier} />
+        </Suspense>
+      )}
+    </section>
+  )
+}

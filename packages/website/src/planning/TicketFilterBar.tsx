@@ -1,0 +1,124 @@
+import { useQuery } from "@tanstack/react-query"
+import { type ReactNode, useEffect, useRef, useState } from "react"
+import { visible } from "../ui/format.ts"
+import { Button } from "../ui/Button.tsx"
+import { ManyFilter } from "../ui/ManyFilter.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { SearchField } from "../ui/SearchField.tsx"
+import { categories, categoryNames } from "./categories.ts"
+import { isFiltered } from "./filters.ts"
+import { useOwners } from "./owners.ts"
+import { projectsQuery, tagsQuery, teamsQuery } from "./queries.ts"
+import type { FilterName, TicketsSearch } from "./search.ts"
+
+/** The filters of tickets: words in a row, kept in the address. */
+
+interface Props {
+  readonly slug: string
+  readonly search: TicketsSearch
+  /** The names of the statuses that there are to choose from. */
+  readonly statuses: ReadonlyArray<string>
+  readonly onChange: (change: { readonly [Name in keyof TicketsSearch]?: TicketsSearch[Name] | undefined }) => void
+  readonly onClear: () => void
+  readonly children?: ReactNode
+}
+
+/** The address follows what is typed, once it rests. */
+const typingMillis = 150
+
+const Words = ({ onChange, search }: Pick<Props, "onChange" | "search">) => {
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(search.q ?? "")
+  const typed = useRef(text)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => {
+    if ((search.q ?? "") === typed.current) return
+    typed.current = search.q ?? ""
+    setText(typed.current)
+  }, [search.q])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useKeys([{ keys: "/", label: "Search tickets", group: "Tickets", run: () => field.current?.focus() }])
+  return (
+    <SearchField
+      label="Words or identifier"
+      onChange={(next) => {
+        typed.current = next.trim()
+        setText(next)
+        clearTimeout(timer.current)
+        timer.current = setTimeout(
+          () => onChange({ q: typed.current === "" ? undefined : typed.current }),
+          typingMillis
+        )
+      }}
+      ref={field}
+      value={text}
+    />
+  )
+}
+
+export const TicketFilterBar = ({ children, onChange, onClear, search, slug, statuses }: Props) => {
+  const owners = useOwners(slug)
+  const { data: teams } = useQuery(teamsQuery(slug))
+  const { data: projects } = useQuery(projectsQuery(slug))
+  const { data: tags } = useQuery(tagsQuery(slug, undefined))
+  const many = (
+    name: FilterName,
+    noun: string,
+    choices: ReadonlyArray<{ readonly value: string; readonly label: string }>
+  ) => (
+    <ManyFilter
+      choices={choices}
+      noun={noun}
+      onChange={(values) => onChange({ [name]: values.length === 0 ? undefined : values })}
+      values={search[name] ?? []}
+    />
+  )
+  return (
+    <search
+      aria-label="Tickets"
+      className="border-border flex items-center gap-1 border-b px-3 py-1.5 max-sm:overflow-x-auto sm:flex-wrap"
+    >
+      <Words onChange={onChange} search={search} />
+      {many(
+        "statuses",
+        "status",
+        statuses.map((name) => ({ value: name, label: visible(name) }))
+      )}
+      {many(
+        "categories",
+        "category",
+        categories.map((value) => ({ value, label: categoryNames[value] }))
+      )}
+      {many("owners", "owner", [
+        { value: "me", label: "me" },
+        { value: "none", label: "nobody" },
+        ...owners.map(({ label, owner }) => ({ value: owner.id, label }))
+      ])}
+      {many(
+        "teams",
+        "team",
+        (teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name) }))
+      )}
+      {many(
+        "projects",
+        "project",
+        (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
+      )}
+      {many(
+        "tags",
+        "tag",
+        (tags?.tags ?? []).map(({ id, name, team }) => ({
+          value: id,
+          label: team === null ? visible(name) : `${visible(name)} of ${team.key}`
+        }))
+      )}
+      {isFiltered(search) && (
+        <Button icon="cross" look="quiet" onClick={onClear}>
+          Clear
+        </Button>
+      )}
+      <span className="flex-1" />
+      {children}
+    </search>
+  )
+}

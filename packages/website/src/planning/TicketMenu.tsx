@@ -1,0 +1,68 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useNavigate } from "@tanstack/react-router"
+import { Suspense, useState } from "react"
+import { client } from "../api/client.ts"
+import { mayAct, useMe, useRole } from "../api/session.ts"
+import { useAction } from "../api/useAction.ts"
+import { IconButton } from "../ui/Button.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
+import { Menu } from "../ui/Menu.tsx"
+import { toast } from "../ui/toast.ts"
+import { branchOf } from "./branch.ts"
+import { ticketsKey } from "./queries.ts"
+
+const SureDialog = later(() => import("../api/SureDialog.tsx"))
+
+const copy = (text: string, what: string) =>
+  void navigator.clipboard.writeText(text).then(
+    () => toast({ title: `${what} copied`, detail: text }),
+    () => toast({ title: "The browser did not allow it", detail: text, tone: "danger" })
+  )
+
+/** What else is done with a ticket. */
+export const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: Ticket }) => {
+  const [isSure, setSure] = useState(false)
+  const navigate = useNavigate()
+  const me = useMe()?.id
+  const role = useRole(slug)
+  const { createdBy, identifier, url } = ticket
+  const isMine =
+    (createdBy.kind === "user" && createdBy.id === me) || (createdBy.kind === "agent" && createdBy.person.id === me)
+  const mayDelete = mayAct(role, "admin") || (isMine && mayAct(role, "member"))
+  const remove = useAction({
+    act: () => client.tickets.delete({ params: { slug, ticket: identifier } }),
+    changes: [ticketsKey(slug)],
+    done: () => ({ title: `${identifier} was deleted` }),
+    onDone: () => void navigate({ to: "/w/$slug/tickets", params: { slug } })
+  })
+  useKeys([
+    { keys: "y", label: "Copy the identifier", group: "Ticket", run: () => copy(identifier, "Identifier") },
+    { keys: "b", label: "Copy a name for its branch", group: "Ticket", run: () => copy(branchOf(ticket), "Branch") }
+  ])
+  return (
+    <>
+      <Menu
+        groups={[
+          {
+            items: [
+              { label: "Copy the identifier", shortcut: "y", onSelect: () => copy(identifier, "Identifier") },
+              { label: "Copy the link", onSelect: () => copy(url, "Link") },
+              { label: "Copy a name for its branch", shortcut: "b", onSelect: () => copy(branchOf(ticket), "Branch") }
+            ]
+          },
+          ...(mayDelete ? [{ items: [{ label: "Delete", isDangerous: true, onSelect: () => setSure(true) }] }] : [])
+        ]}
+        label={identifier}
+        trigger={(props) => <IconButton {...props} icon="more" label="More" />}
+      />
+      {isSure && (
+        <Suspense fallback={null}>
+          <SureDialog action="Delete" doing={remove} onClose={() => setSure(false)} title={`Delete ${identifier}?`}>
+            <p>Its comments go with it, and its identifier is never used again. It cannot be brought back.</p>
+          </SureDialog>
+        </Suspense>
+      )}
+    </>
+  )
+}

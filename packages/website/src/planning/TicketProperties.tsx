@@ -1,0 +1,250 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useQuery } from "@tanstack/react-query"
+import { Suspense, useState } from "react"
+import { actorName } from "../api/actors.ts"
+import { useMe } from "../api/session.ts"
+import { Button } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
+import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
+import type { MenuItem } from "../ui/Menu.tsx"
+import { Time } from "../ui/Time.tsx"
+import { CategoryMark } from "./CategoryMark.tsx"
+import type { Shown } from "./changes.ts"
+import { useOwners } from "./owners.ts"
+import { Property } from "./Property.tsx"
+import { projectQuery, projectsQuery, statusesQuery } from "./queries.ts"
+import { TagBadge } from "./TagBadge.tsx"
+
+/** What a ticket is beside its words: status, owner, project, milestone and tags, each set by a key. */
+
+const TagsDialog = later(() => import("./TagsDialog.tsx"))
+
+const group = "Ticket"
+
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+  readonly mayChange: boolean
+  readonly onChange: (change: Shown, done: string) => void
+}
+
+const Owner = ({ mayChange, onChange, slug, ticket }: Props) => {
+  const owners = useOwners(slug)
+  const me = useMe()?.id
+  const set = (owner: Ticket["owner"], name: string) =>
+    onChange(
+      { owner },
+      owner === null ? `${ticket.identifier} has no owner` : `${ticket.identifier} belongs to ${name}`
+    )
+  useKeys(
+    mayChange
+      ? [
+          {
+            keys: "i",
+            label: "Assign to me",
+            group,
+            run: () => {
+              const mine = owners.find(({ owner }) => owner.id === me)
+              if (mine !== undefined) set(mine.owner, "you")
+            }
+          }
+        ]
+      : []
+  )
+  return (
+    <Property
+      group={group}
+      groups={[
+        {
+          items: [
+            { label: "Nobody", isChosen: ticket.owner === null, onSelect: () => set(null, "") },
+            ...owners.map(({ hint, label, owner }) => ({
+              label,
+              hint,
+              isChosen: ticket.owner?.id === owner.id,
+              onSelect: () => set(owner, label)
+            }))
+          ]
+        }
+      ]}
+      mayChange={mayChange}
+      name="Owner"
+      shortcut="a"
+    >
+      <span className={`foreign truncate ${ticket.owner === null ? "text-muted" : ""}`}>
+        {ticket.owner === null ? "Nobody" : actorName(ticket.owner)}
+      </span>
+    </Property>
+  )
+}
+
+const Status = ({ mayChange, onChange, slug, ticket }: Props) => {
+  const { data } = useQuery(statusesQuery(slug, ticket.team.key))
+  return (
+    <Property
+      group={group}
+      groups={[
+        {
+          items: (data?.statuses ?? []).map(({ category, id, name }): MenuItem => ({
+            label: visible(name),
+            hint: category,
+            isChosen: id === ticket.status.id,
+            onSelect: () => onChange({ status: { id, name, category } }, `${ticket.identifier} is ${visible(name)}`)
+          }))
+        }
+      ]}
+      mayChange={mayChange}
+      name="Status"
+      shortcut="s"
+    >
+      <CategoryMark isNameShown status={ticket.status} />
+    </Property>
+  )
+}
+
+const Project = ({ mayChange, onChange, slug, ticket }: Props) => {
+  const { data } = useQuery(projectsQuery(slug))
+  const projects = (data?.projects ?? []).filter(({ teams }) => teams.some(({ id }) => id === ticket.team.id))
+  return (
+    <Property
+      group={group}
+      groups={[
+        {
+          items: [
+            {
+              label: "No project",
+              isChosen: ticket.project === null,
+              onSelect: () => onChange({ project: null }, `${ticket.identifier} is in no project`)
+            },
+            ...projects.map(({ id, name, slug: project }) => ({
+              label: visible(name),
+              isChosen: ticket.project?.id === id,
+              onSelect: () =>
+                onChange({ project: { id, slug: project, name } }, `${ticket.identifier} is in ${visible(name)}`)
+            }))
+          ]
+        }
+      ]}
+      mayChange={mayChange}
+      name="Project"
+      shortcut="p"
+    >
+      <span className={`foreign truncate ${ticket.project === null ? "text-muted" : ""}`}>
+        {ticket.project === null ? "No project" : visible(ticket.project.name)}
+      </span>
+    </Property>
+  )
+}
+
+const Milestone = ({
+  mayChange,
+  onChange,
+  project,
+  slug,
+  ticket
+}: Props & { readonly project: NonNullable<Ticket["project"]> }) => {
+  const { data } = useQuery(projectQuery(slug, project.slug))
+  return (
+    <Property
+      group={group}
+      groups={[
+        {
+          items: [
+            {
+              label: "No milestone",
+              isChosen: ticket.milestone === null,
+              onSelect: () => onChange({ milestone: null }, `${ticket.identifier} is in no milestone`)
+            },
+            ...(data?.milestones ?? []).map(({ name, number }) => ({
+              label: `${number}. ${visible(name)}`,
+              isChosen: ticket.milestone?.number === number,
+              onSelect: () => onChange({ milestone: { number, name } }, `${ticket.identifier} is in ${visible(name)}`)
+            }))
+          ]
+        }
+      ]}
+      mayChange={mayChange}
+      name="Milestone"
+      shortcut="m"
+    >
+      <span className={`foreign truncate ${ticket.milestone === null ? "text-muted" : ""}`}>
+        {ticket.milestone === null ? "No milestone" : visible(ticket.milestone.name)}
+      </span>
+    </Property>
+  )
+}
+
+const Tags = ({ mayChange, onChange, slug, ticket }: Props) => {
+  const [isOpen, setOpen] = useState(false)
+  useKeys(mayChange ? [{ keys: "l", label: "Set the tags", group, run: () => setOpen(true) }] : [])
+  return (
+    <div className="flex min-h-(--row) items-start gap-2">
+      <dt className="text-muted w-20 shrink-0 pt-1">Tags</dt>
+      <dd className="flex min-w-0 flex-1 flex-wrap items-center gap-1 px-2 py-1">
+        {ticket.tags.map((tag) => (
+          <TagBadge key={tag.id} tag={tag} />
+        ))}
+        {mayChange ? (
+          <span className="-mx-2.5">
+            <Button look="quiet" onClick={() => setOpen(true)} shortcut="l">
+              {ticket.tags.length === 0 ? "No tags" : "Set"}
+              <span className="sr-only">{ticket.tags.length === 0 ? ": set them" : " the tags"}</span>
+            </Button>
+          </span>
+        ) : (
+          ticket.tags.length === 0 && <span className="text-muted">No tags</span>
+        )}
+        {isOpen && (
+          <Suspense fallback={null}>
+            <TagsDialog
+              chosen={ticket.tags}
+              onClose={() => setOpen(false)}
+              onSave={(tags) => onChange({ tags }, `${ticket.identifier} has other tags`)}
+              slug={slug}
+              team={ticket.team.key}
+            />
+          </Suspense>
+        )}
+      </dd>
+    </div>
+  )
+}
+
+const dates = (ticket: Ticket) =>
+  [
+    ["Created", ticket.createdAt],
+    ["Started", ticket.startedAt],
+    ["Completed", ticket.completedAt],
+    ["Canceled", ticket.canceledAt],
+    ["Changed", ticket.updatedAt]
+  ] as const
+
+export const TicketProperties = (props: Props) => {
+  const { ticket } = props
+  return (
+    <dl className="flex flex-col">
+      <Status {...props} />
+      <Owner {...props} />
+      <Project {...props} />
+      {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
+      <Tags {...props} />
+      <div className="border-border my-2 border-t" />
+      <div className="flex min-h-(--row) items-center gap-2">
+        <dt className="text-muted w-20 shrink-0">Author</dt>
+        <dd className="foreign min-w-0 truncate px-2">{actorName(ticket.createdBy)}</dd>
+      </div>
+      {dates(ticket).map(
+        ([name, at]) =>
+          at !== null && (
+            <div className="flex min-h-(--row) items-center gap-2" key={name}>
+              <dt className="text-muted w-20 shrink-0">{name}</dt>
+              <dd className="px-2">
+                <Time at={at} />
+              </dd>
+            </div>
+          )
+      )}
+    </dl>
+  )
+}

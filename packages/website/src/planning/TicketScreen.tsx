@@ -1,0 +1,172 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useQuery } from "@tanstack/react-query"
+import { useParams } from "@tanstack/react-router"
+import { Suspense, useState } from "react"
+import { Loaded } from "../api/Loaded.tsx"
+import { mayAct, useRole } from "../api/session.ts"
+import { EventList } from "../events/EventList.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
+import type { Shown } from "./changes.ts"
+import { MarkdownSection } from "./MarkdownSection.tsx"
+import { asPending, pendingTickets } from "./pendingTickets.ts"
+import { historyQuery, teamsQuery, ticketQuery } from "./queries.ts"
+import { TicketActivity } from "./TicketActivity.tsx"
+import { TicketDelivery } from "./TicketDelivery.tsx"
+import { TicketMenu } from "./TicketMenu.tsx"
+import { TicketProperties } from "./TicketProperties.tsx"
+import { TicketTitle } from "./TicketTitle.tsx"
+import { useTicketChange } from "./useTicketChange.ts"
+
+/** A ticket: what it is about, how it will be done, who has it, and what was said and came of it. */
+
+const AskAgent = later(() => import("./AskAgent.tsx"))
+
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+}
+
+const History = ({ slug, subject }: { readonly slug: string; readonly subject: string }) => {
+  const [isOpen, setOpen] = useState(false)
+  const { data } = useQuery({ ...historyQuery(slug, subject), enabled: isOpen })
+  return (
+    <details className="px-4 py-3" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="text-muted text-xs font-medium">What changed</summary>
+      {isOpen && (data === undefined ? <SkeletonRows rows={3} /> : <EventList events={data.events} />)}
+    </details>
+  )
+}
+
+interface TextsProps extends Props {
+  readonly mayChange: boolean
+  readonly onSave: (change: Shown, done: string) => Promise<boolean>
+}
+
+const Texts = ({ mayChange, onSave, slug, ticket }: TextsProps) => (
+  <>
+    <MarkdownSection
+      empty="Add a description"
+      group="Ticket"
+      mayChange={mayChange}
+      name={`${ticket.id}-description`}
+      onSave={(description) => onSave({ description }, `${ticket.identifier} has another description`)}
+      shortcut="e"
+      slug={slug}
+      text={ticket.description}
+      title="Description"
+    />
+    <MarkdownSection
+      empty="Add a plan"
+      group="Ticket"
+      mayChange={mayChange}
+      name={`${ticket.id}-plan`}
+      onSave={(plan) => onSave({ plan }, `${ticket.identifier} has another plan`)}
+      shortcut="E"
+      slug={slug}
+      text={ticket.plan}
+      title="Plan"
+    />
+  </>
+)
+
+const Whole = ({ slug, ticket }: Props) => {
+  const change = useTicketChange(slug)
+  const role = useRole(slug)
+  const { data: teams } = useQuery(teamsQuery(slug))
+  const [isAsking, setAsking] = useState(false)
+  // Archived teams are in no list.
+  const isArchived = teams !== undefined && !teams.teams.some(({ id }) => id === ticket.team.id)
+  const mayChange = mayAct(role, "member") && !isArchived
+  const save = (asked: Shown, done: string) => change(ticket, asked, { done })
+  useKeys(mayChange ? [{ keys: "x", label: "Ask an agent", group: "Ticket", run: () => setAsking(true) }] : [])
+  return (
+    <>
+      <Header
+        actions={
+          <>
+            {mayChange && (
+              <Button onClick={() => setAsking(true)} shortcut="x">
+                Ask an agent
+              </Button>
+            )}
+            <TicketMenu slug={slug} ticket={ticket} />
+          </>
+        }
+        crumbs={[
+          { label: "Tickets", link: { to: "/w/$slug/tickets", params: { slug } } },
+          {
+            label: visible(ticket.team.name),
+            link: { to: "/w/$slug/tickets", params: { slug }, search: { teams: [ticket.team.key] } }
+          }
+        ]}
+        state={
+          <>
+            {ticket.team.visibility === "private" && <Badge>private</Badge>}
+            {isArchived && <Badge tone="warning">team archived</Badge>}
+          </>
+        }
+        title={
+          <>
+            <span className="text-muted tabular font-normal">{ticket.identifier}</span> {visible(ticket.title)}
+          </>
+        }
+      />
+      <div className="mx-auto grid max-w-280 md:grid-cols-[minmax(0,1fr)_18rem]">
+        <div className="min-w-0 pb-8">
+          <TicketTitle
+            mayChange={mayChange}
+            onChange={(title) => void save({ title }, `${ticket.identifier} was renamed`)}
+            title={ticket.title}
+          />
+          <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
+          <TicketDelivery slug={slug} ticket={ticket.identifier} />
+          <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
+          <History slug={slug} subject={ticket.id} />
+        </div>
+        <aside
+          aria-label="Properties"
+          className="border-border px-4 py-3 max-md:order-first max-md:border-b md:min-h-[calc(100dvh-5.5rem)] md:border-l"
+        >
+          <TicketProperties
+            mayChange={mayChange}
+            onChange={(asked, done) => void save(asked, done)}
+            slug={slug}
+            ticket={ticket}
+          />
+        </aside>
+      </div>
+      {isAsking && (
+        <Suspense fallback={null}>
+          <AskAgent onClose={() => setAsking(false)} slug={slug} ticket={ticket.identifier} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+const TicketScreen = () => {
+  const { slug, ticket } = useParams({ from: "/w/$slug/tickets/$ticket" })
+  const query = useQuery(ticketQuery(slug, ticket))
+  const pending = pendingTickets.usePending()
+  return (
+    <>
+      {query.data === undefined && (
+        <Header
+          crumbs={[{ label: "Tickets", link: { to: "/w/$slug/tickets", params: { slug } } }]}
+          title={visible(ticket)}
+        />
+      )}
+      <Loaded query={query} rows={10}>
+        {(data) => <Whole key={data.id} slug={slug} ticket={asPending(data, pending)} />}
+      </Loaded>
+    </>
+  )
+}
+
+export default TicketScreen

@@ -1,0 +1,172 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { View } from "@delivery/domain/planning/View"
+import { Suspense, useState } from "react"
+import { client } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { mayAct, useRole } from "../api/session.ts"
+import { useAction } from "../api/useAction.ts"
+import { withoutUndefined } from "../ui/address.ts"
+import { Button, IconButton } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
+import { Menu } from "../ui/Menu.tsx"
+import { ticketsKey, viewQuery } from "./queries.ts"
+import { filterNames, type TicketsSearch } from "./search.ts"
+import { ViewTabs } from "./TicketsScreen.tsx"
+import { type SearchChange, TicketsView } from "./TicketsView.tsx"
+import { useTickets, useViewTickets } from "./useTickets.ts"
+import { filtersToSave, searchOf } from "./viewFilters.ts"
+
+/** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
+
+const NewTicketDialog = later(() => import("./NewTicketDialog.tsx"))
+const RenameView = later(() => import("./RenameView.tsx"))
+const SureDialog = later(() => import("../api/SureDialog.tsx"))
+
+interface Props {
+  readonly slug: string
+  readonly view: View
+}
+
+const crumbOf = ({ scope }: View, slug: string) =>
+  scope.kind === "project"
+    ? { label: scope.key, link: { to: "/w/$slug/projects/$project" as const, params: { slug, project: scope.key } } }
+    : {
+        label: scope.kind === "team" ? scope.key : "Tickets",
+        link: {
+          to: "/w/$slug/tickets" as const,
+          params: { slug },
+          search: scope.kind === "team" ? { teams: [scope.key] } : {}
+        }
+      }
+
+const ViewMenu = ({ slug, view }: Props) => {
+  const [overlay, setOverlay] = useState<"rename" | "delete">()
+  const navigate = useNavigate()
+  const close = () => setOverlay(undefined)
+  const remove = useAction({
+    act: () => client.views.delete({ params: { slug, view: view.id } }),
+    changes: [workspaceKey(slug, "views")],
+    done: () => ({ title: `${view.name} was deleted` }),
+    onDone: () => void navigate({ to: "/w/$slug/tickets", params: { slug } })
+  })
+  return (
+    <>
+      <Menu
+        groups={[
+          {
+            items: [
+              { label: "Rename", onSelect: () => setOverlay("rename") },
+              ...(view.isDefault ? [] : [{ label: "Delete", isDangerous: true, onSelect: () => setOverlay("delete") }])
+            ]
+          }
+        ]}
+        label={visible(view.name)}
+        trigger={(props) => <IconButton {...props} icon="more" label="More" />}
+      />
+      <Suspense fallback={null}>
+        {overlay === "rename" && <RenameView onClose={close} slug={slug} view={view} />}
+        {overlay === "delete" && (
+          <SureDialog action="Delete" doing={remove} onClose={close} title={`Delete ${visible(view.name)}?`}>
+            <p>Everybody loses the view. Its tickets stay.</p>
+          </SureDialog>
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+/** Any change but that of the grouping, which is no part of a view, leaves its filters for one's own. */
+const changedSearch = (
+  { scope }: View,
+  shown: TicketsSearch,
+  before: TicketsSearch,
+  next: SearchChange
+): TicketsSearch => {
+  if (Object.keys(next).every((name) => name === "group")) return withoutUndefined({ ...before, ...next })
+  const inScope =
+    scope.kind === "team" ? { teams: [scope.key] } : scope.kind === "project" ? { projects: [scope.key] } : {}
+  return withoutUndefined({ ...inScope, ...shown, ...next, own: true as const })
+}
+
+const noFilters = Object.fromEntries([...filterNames, "q"].map((name) => [name, undefined])) as SearchChange
+
+const Shown = ({ slug, view }: Props) => {
+  const address = useSearch({ from: "/w/$slug/views/$view" })
+  const navigate = useNavigate({ from: "/w/$slug/views/$view" })
+  const mayChange = mayAct(useRole(slug), "member")
+  const [isNew, setNew] = useState(false)
+  const saved = searchOf(view)
+  const { own: isOwn = false, ...changed } = address
+  const search: TicketsSearch = isOwn ? changed : { ...saved, ...changed }
+  const ofView = useViewTickets(slug, isOwn ? undefined : view.id)
+  const ofSearch = useTickets(slug, search, isOwn)
+  const save = useAction({
+    act: () =>
+      client.views.update({
+        params: { slug, view: view.id },
+        payload: { filters: filtersToSave(search), layout: search.layout ?? "list" }
+      }),
+    changes: [workspaceKey(slug, "views"), ticketsKey(slug)],
+    done: () => ({ title: `${view.name} was saved`, tone: "success" }),
+    failed: () => `${view.name} could not be saved`,
+    onDone: () => void navigate({ search: {}, replace: true })
+  })
+  const change = (next: SearchChange) =>
+    void navigate({ search: (before) => changedSearch(view, search, before, next), replace: true })
+  return (
+    <div className={search.layout === "board" ? "flex h-full flex-col" : ""}>
+      <Header
+        actions={
+          mayChange && (
+            <>
+              {isOwn && (
+                <>
+                  <Button onClick={() => void navigate({ search: {}, replace: true })}>Reset</Button>
+                  <Button isBusy={save.isPending} look="primary" onClick={() => save.mutate()}>
+                    Save view
+                  </Button>
+                </>
+              )}
+              <ViewMenu slug={slug} view={view} />
+            </>
+          )
+        }
+        crumbs={[crumbOf(view, slug)]}
+        title={visible(view.name)}
+      />
+      {view.scope.kind === "workspace" && <ViewTabs slug={slug} />}
+      <TicketsView
+        onClear={() => change(noFilters)}
+        onNew={() => setNew(true)}
+        onSearch={change}
+        search={search}
+        slug={slug}
+        tickets={isOwn ? ofSearch : ofView}
+      />
+      {isNew && (
+        <Suspense fallback={null}>
+          <NewTicketDialog about="" description="" onClose={() => setNew(false)} slug={slug} title="" />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+const ViewScreen = () => {
+  const { slug, view } = useParams({ from: "/w/$slug/views/$view" })
+  const query = useQuery(viewQuery(slug, view))
+  return (
+    <>
+      {query.data === undefined && <Header crumbs={[]} title="View" />}
+      <Loaded query={query} rows={10}>
+        {(data) => <Shown key={data.id} slug={slug} view={data} />}
+      </Loaded>
+    </>
+  )
+}
+
+export default ViewScreen

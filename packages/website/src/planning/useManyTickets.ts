@@ -1,0 +1,97 @@
+import type { TicketSummary } from "@delivery/domain/planning/Ticket"
+import { useQueryClient } from "@tanstack/react-query"
+import { client } from "../api/client.ts"
+import { failureOf } from "../api/failures.ts"
+import { counted } from "../ui/format.ts"
+import { toast } from "../ui/toast.ts"
+import { changed, changesOf, takenBack, type TicketChange } from "./changes.ts"
+import { type PendingTicket, pendingTickets } from "./pendingTickets.ts"
+import { readTicketsAgain } from "./readTicketsAgain.ts"
+
+/** As many as one call changes. */
+const batch = 100
+
+const inBatches = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(all.length / batch) }, (_, index) => all.slice(index * batch, (index + 1) * batch))
+
+const named = (tickets: ReadonlyArray<TicketSummary>): string =>
+  tickets.length === 1 ? tickets[0]!.identifier : counted(tickets.length, "ticket")
+
+interface Refused {
+  readonly ticket: TicketSummary
+  readonly message: string
+}
+
+/** What became of some tickets: in the server's words, for each that it refused. */
+const send = async (
+  slug: string,
+  tickets: ReadonlyArray<TicketSummary>,
+  change: TicketChange
+): Promise<ReadonlyArray<Refused>> => {
+  try {
+    const { results } = await client.tickets.updateMany({
+      params: { slug },
+      payload: { tickets: tickets.map(({ identifier }) => identifier), changes: changesOf(change) }
+    })
+    return results.flatMap((result, index) =>
+      result.ok ? [] : [{ ticket: tickets[index]!, message: result.error.message }]
+    )
+  } catch (error) {
+    const { message } = failureOf(error)
+    return tickets.map((ticket) => ({ ticket, message }))
+  }
+}
+
+/** Changes many tickets alike: at once on the screen, and each of them back that the server refuses, with its words. */
+export const useManyTickets = (slug: string) => {
+  const queries = useQueryClient()
+
+  const apply = (tickets: ReadonlyArray<TicketSummary>, change: TicketChange) => {
+    const pending = new Map<string, PendingTicket>(
+      tickets.map((ticket) => [ticket.id, { id: ticket.id, shown: changed(ticket, change) }])
+    )
+    return pendingTickets.run(
+      [...pending.values()],
+      async (refuse) => {
+        const refused: Array<Refused> = []
+        for (const some of inBatches(tickets)) {
+          // oxlint-disable-next-line no-await-in-loop -- each ticket counts for the limit of requests
+          const ofSome = await send(slug, some, change)
+          for (const { ticket } of ofSome) refuse(pending.get(ticket.id)!)
+          refused.push(...ofSome)
+        }
+        return refused
+      },
+      readTicketsAgain(queries, slug)
+    )
+  }
+
+  const tellRefused = (refused: ReadonlyArray<Refused>): void => {
+    if (refused.length === 0) return
+    const title = `${named(refused.map(({ ticket }) => ticket))} could not be changed`
+    toast({ title, detail: refused[0]!.message, tone: "danger" })
+  }
+
+  const undo = async (tickets: ReadonlyArray<TicketSummary>, asked: TicketChange): Promise<void> => {
+    const groups = Map.groupBy(tickets, (ticket) => JSON.stringify(changesOf(takenBack(ticket, asked))))
+    const backs = [...groups.values()].map((some) => ({ some, back: takenBack(some[0]!, asked) }))
+    const refused = await Promise.all(
+      backs
+        .filter(({ back }) => Object.keys(changesOf(back)).length > 0)
+        .map(({ back, some }) =>
+          apply(
+            some.map((ticket) => ({ ...ticket, ...changed(ticket, asked) })),
+            back
+          )
+        )
+    )
+    tellRefused(refused.flat())
+  }
+
+  return async (tickets: ReadonlyArray<TicketSummary>, asked: TicketChange, said: string): Promise<void> => {
+    const refused = await apply(tickets, asked)
+    tellRefused(refused)
+    const done = tickets.filter(({ id }) => !refused.some(({ ticket }) => ticket.id === id))
+    if (done.length > 0) toast({ title: `${named(done)} ${said}`, undo: () => void undo(done, asked) })
+  }
+}

@@ -1,0 +1,40 @@
+import type { Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
+import { useQueryClient } from "@tanstack/react-query"
+import { client } from "../api/client.ts"
+import { tellFailure } from "../api/failures.ts"
+import { toast } from "../ui/toast.ts"
+import { inverseOf, payloadOf, type Shown, shownOf } from "./changes.ts"
+import { pendingTickets } from "./pendingTickets.ts"
+import { readTicketsAgain } from "./readTicketsAgain.ts"
+
+interface Options {
+  /** What is said when it is done. */
+  readonly done: string
+  /** Whether a toast offers the way back. Default: yes. */
+  readonly hasUndo?: boolean
+}
+
+/** Changes a ticket: at once on the screen, and back where the server refuses. Answers whether it was done. */
+export const useTicketChange = (slug: string) => {
+  const queries = useQueryClient()
+  const change = async (
+    ticket: Ticket | TicketSummary,
+    asked: Shown,
+    { done, hasUndo = true }: Options
+  ): Promise<boolean> => {
+    const { id, identifier } = ticket
+    const send = () => client.tickets.update({ params: { slug, ticket: identifier }, payload: payloadOf(asked) })
+    try {
+      await pendingTickets.run([{ id, shown: shownOf(asked) }], send, readTicketsAgain(queries, slug))
+    } catch (error) {
+      tellFailure(`${identifier} could not be changed`, error)
+      return false
+    }
+    if (hasUndo) {
+      const undo = () => void change({ ...ticket, ...asked }, inverseOf(ticket, asked), { done: "", hasUndo: false })
+      toast({ title: done, undo })
+    }
+    return true
+  }
+  return change
+}

@@ -1,0 +1,14 @@
+import type { View, ViewFiltersInput } from "@delivery/domain/planning/View"
+import { filterNames, type TicketFilters, type TicketsSearch } from "./search.ts"
+
+/** What a view keeps of a search, and what a search is of a view. Pure. */
+
+export const filtersToSave = (search: TicketFilters): ViewFiltersInput =>
+  Object.fromEntries(filterNames.map((name) => [name, search[name] ?? []])) as ViewFiltersInput
+
+export const searchOf = ({ filters, layout }: Pick<View, "filters" | "layout">): TicketsSearch => ({
+  ...(Object.fromEntries(
+    filterNames.flatMap((name) => (filters[name].length === 0 ? [] : [[name, filters[name]]]))
+  ) as TicketFilters),
+  layout
+})

@@ -1,0 +1,91 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Projects: their order, what they are, their milestones, and the way back from the archive. */
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+  await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+  for (const [slug, name] of [
+    ["checkout", "New checkout"],
+    ["search", "Faster search"],
+    ["mail", "Better mail"]
+  ]) {
+    await site.call("POST", "projects", { slug, name, teams: ["ENG"] })
+  }
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const order = async () => {
+  const { projects } = await site.call<{ projects: ReadonlyArray<{ slug: string }> }>("GET", "projects")
+  return projects.map(({ slug }) => slug)
+}
+
+const shown = (page: Page) =>
+  page.getByRole("list", { name: "Projects" }).getByRole("link").locator(".font-medium").allInnerTexts()
+
+describe("Projects", () => {
+  it("are ordered by keys and by drag, and others see it", async () => {
+    const page = await openScreen(site, "projects")
+    const other = await openScreen(site, "projects")
+    await isLive(other)
+    await expect.poll(() => shown(page)).toEqual(["New checkout", "Faster search", "Better mail"])
+    await page.getByRole("button", { name: "Add project" }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("J")
+    await expect.poll(() => shown(page)).toEqual(["Faster search", "New checkout", "Better mail"])
+    await expect.poll(order).toEqual(["search", "checkout", "mail"])
+    await page.keyboard.press("J")
+    await expect.poll(order).toEqual(["search", "mail", "checkout"])
+    await expect.poll(() => shown(other)).toEqual(["Faster search", "Better mail", "New checkout"])
+    await page.getByRole("link", { name: /New checkout/ }).dragTo(page.getByRole("link", { name: /Faster search/ }))
+    await expect.poll(order).toEqual(["checkout", "search", "mail"])
+    await page.getByRole("button", { name: "Undo" }).first().click()
+    await expect.poll(order).toEqual(["search", "mail", "checkout"])
+    expect(await axeFindings(page)).toEqual([])
+  })
+
+  it("are added, described and divided into milestones by keyboard", async () => {
+    const page = await openScreen(site, "projects")
+    await page.getByRole("button", { name: "Add project" }).waitFor()
+    await page.keyboard.press("n")
+    const dialog = page.getByRole("dialog", { name: "Add a project" })
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Refunds")
+    await expect.poll(() => dialog.getByRole("checkbox", { name: "Engineering" }).isChecked()).toBe(true)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "Refunds" }).waitFor()
+    await page.getByRole("button", { name: "Milestone" }).waitFor()
+    await page.keyboard.press("m")
+    await page.getByRole("dialog", { name: "Add a milestone" }).getByRole("textbox", { name: "Name" }).fill("Beta")
+    await page.keyboard.press("Enter")
+    await page.getByRole("link", { name: "1. Beta" }).waitFor()
+    await page.keyboard.press("e")
+    await page.getByRole("textbox", { name: "Document" }).fill("# Goal\n\nMoney back in a day.")
+    await page.keyboard.press("Control+Enter")
+    await page.getByRole("heading", { name: "Goal" }).waitFor()
+    await site.call("POST", "tickets", { team: "ENG", title: "Button", project: "refunds", milestone: 1 })
+    await page.getByText("0 of 1 ticket").first().waitFor()
+    expect(await axeFindings(page)).toEqual([])
+  })
+
+  it("are archived, and brought back", async () => {
+    const page = await openScreen(site, "projects/mail")
+    await page.getByRole("button", { name: "More" }).click()
+    await page.getByRole("menuitem", { name: "Archive" }).click()
+    await page.getByText("Better mail was archived").first().waitFor()
+    await page.getByText("archived", { exact: true }).waitFor()
+    expect(await page.getByRole("button", { name: "Milestone" }).count()).toBe(0)
+    await page.getByRole("button", { name: "Undo" }).first().click()
+    await page.getByText("Better mail is back").first().waitFor()
+    await page.getByRole("button", { name: "Milestone" }).waitFor()
+    expect(await order()).toContain("mail")
+  })
+})

@@ -1,0 +1,357 @@
+import type { Page } from "playwright-core"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Tickets: one, many in a list, and on a board; by keyboard, by mouse, with others at work, and refused. */
+
+interface Ticket {
+  readonly id: string
+  readonly identifier: string
+  readonly title: string
+  readonly description: string | null
+  readonly plan: string | null
+  readonly status: { readonly name: string; readonly category: string }
+  readonly owner: { readonly name: string } | null
+  readonly project: { readonly slug: string } | null
+  readonly tags: ReadonlyArray<{ readonly name: string }>
+}
+
+let site: Site
+let me: { readonly id: string; readonly name: string }
+let agent: { readonly id: string; readonly call: Call }
+
+const make = (fields: object = {}) =>
+  site.call<Ticket>("POST", "tickets", { team: "ENG", title: "Pay by card", ...fields })
+const read = ({ identifier }: Ticket) => site.call<Ticket>("GET", `tickets/${identifier}`)
+const closeAll = async () => {
+  for (const context of site.browser.contexts()) await context.close()
+}
+
+beforeAll(async () => {
+  site = await startSite()
+  await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+  await site.call("POST", "projects", { slug: "checkout", name: "New checkout", teams: ["ENG"] })
+  await site.call("POST", "tags", { name: "Bug", color: "#d73a4a" })
+  me = await site.call("GET", "/v1/me")
+  const signIn = await site.call<{ agent: string; access_token: string }>("POST", "agents/register", {
+    client: "claude",
+    computer: "laptop"
+  })
+  agent = { id: signIn.agent, call: callWith(site.origin, signIn.access_token) }
+})
+
+afterEach(closeAll)
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const openTicket = (ticket: Ticket, page?: Page) => openScreen(site, `tickets/${ticket.identifier}`, page)
+
+describe("A ticket", () => {
+  it("is changed in its place by keyboard alone, and each change is undone", async () => {
+    const ticket = await make()
+    const page = await openTicket(ticket)
+    await page.getByRole("button", { name: "Status: Backlog" }).waitFor()
+    await page.keyboard.press("s")
+    await page.getByRole("menuitemradio", { name: "In progress started" }).waitFor()
+    await page.keyboard.press("i")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Status: In progress" }).waitFor()
+    await expect.poll(async () => (await read(ticket)).status.name).toBe("In progress")
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await page.getByRole("button", { name: "Status: Backlog" }).waitFor()
+    await expect.poll(async () => (await read(ticket)).status.name).toBe("Backlog")
+    await page.locator("#screen").focus()
+    await page.keyboard.press("i")
+    await expect.poll(async () => (await read(ticket)).owner?.name).toBe(me.name)
+    await page.keyboard.press("r")
+    await page.getByRole("textbox", { name: "Title" }).fill("Pay with any card")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: /Pay with any card/ }).waitFor()
+    await expect.poll(async () => (await read(ticket)).title).toBe("Pay with any card")
+    await page.keyboard.press("l")
+    await page.getByRole("dialog", { name: "Tags" }).getByRole("checkbox", { name: "Bug" }).check()
+    await page.keyboard.press("Enter")
+    await expect.poll(async () => (await read(ticket)).tags.map(({ name }) => name)).toEqual(["Bug"])
+  })
+
+  it("keeps what is typed when the page is loaded again, and shows what somebody else wrote meanwhile", async () => {
+    const ticket = await make({ description: "Before." })
+    const page = await openTicket(ticket)
+    await page.getByText("Before.").waitFor()
+    await page.getByRole("button", { name: "Edit the description" }).waitFor()
+    await page.keyboard.press("e")
+    await page.getByRole("textbox", { name: "Description" }).fill("Mine, **bold**.")
+    await page.reload()
+    await page.getByRole("textbox", { name: "Description" }).waitFor()
+    expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Mine, **bold**.")
+    await isLive(page)
+    await site.call("PATCH", `tickets/${ticket.identifier}`, { description: "Theirs." })
+    await page.getByText("Somebody changed it since you began.").waitFor()
+    await page.getByRole("alert").getByText("Theirs.").waitFor()
+    await page.getByRole("textbox", { name: "Description" }).press("Control+Enter")
+    await page.getByRole("button", { name: "Edit the description" }).waitFor()
+    await page.locator("strong", { hasText: "bold" }).waitFor()
+    expect((await read(ticket)).description).toBe("Mine, **bold**.")
+  })
+
+  it("shows a refused change as it was, with the server's words", async () => {
+    const ticket = await make()
+    const page = await openTicket(ticket)
+    await page.route(/\/tickets\/ENG-\d+$/, (route) =>
+      route.request().method() === "PATCH"
+        ? route.fulfill({
+            status: 409,
+            contentType: "application/json",
+            body: JSON.stringify({ _tag: "Conflict", reason: "archived", message: "The team is archived." })
+          })
+        : route.fallback()
+    )
+    await page.getByRole("button", { name: "Status: Backlog" }).click()
+    await page.getByRole("menuitemradio", { name: "Done completed" }).click()
+    await page.getByText(`${ticket.identifier} could not be changed`).first().waitFor()
+    await page.getByText("The team is archived.").first().waitFor()
+    await page.getByRole("button", { name: "Status: Backlog" }).waitFor()
+  })
+
+  it("has what people and agents said, with mentions, and an agent is answered in its place", async () => {
+    const ticket = await make()
+    const page = await openTicket(ticket)
+    await page.getByRole("textbox", { name: "New comment" }).waitFor()
+    await page.keyboard.press("c")
+    await page.keyboard.type(`Look, @${me.name.slice(0, 3)}`)
+    await page.getByRole("option", { name: `${me.name} you` }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.keyboard.type("please")
+    await page.keyboard.press("Control+Enter")
+    const comment = page.getByRole("listitem", { name: `Comment of ${me.name}` })
+    await comment.getByText(`@${me.name}`).waitFor()
+    const { comments } = await site.call<{ comments: ReadonlyArray<{ body: string }> }>(
+      "GET",
+      `tickets/${ticket.identifier}/comments`
+    )
+    expect(comments[0]?.body).toBe(`Look, [@${me.name}](user:${me.id}) please`)
+    await isLive(page)
+    const { id } = await site.call<{ id: string }>("POST", "messages", {
+      agent: agent.id,
+      ticket: ticket.identifier,
+      ask: "build",
+      note: "Start with Visa."
+    })
+    const message = page.getByRole("listitem", { name: "Message to Claude" })
+    await message.getByText("Start with Visa.").waitFor()
+    await agent.call("POST", "/agent/v1/inbox/take", {})
+    await agent.call("POST", `/agent/v1/messages/${id}/complete`, { reply: "Shall I go on?" })
+    await message.getByText("Shall I go on?").waitFor()
+    await message.getByRole("button", { name: "Answer Claude" }).press("Enter")
+    const dialog = page.getByRole("dialog", { name: `Ask an agent about ${ticket.identifier}` })
+    await dialog.getByRole("textbox", { name: "Note" }).fill("Yes, please.")
+    await dialog.getByRole("button", { name: "Send" }).press("Enter")
+    await page.getByRole("listitem", { name: "Message to Claude" }).getByText("Yes, please.").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+  })
+
+  it("runs nothing of what others wrote, and loads nothing for it", async () => {
+    const text = [
+      "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>",
+      "[a](javascript:document.title='hacked') [b](data:text/html,x) ![c](https://elsewhere.example/pixel.png)",
+      "\u202Eturned",
+      ">".repeat(4_000),
+      "*a_".repeat(20_000)
+    ].join("\n\n")
+    const ticket = await make({ description: text, title: "\u202E<b>bold</b>" })
+    await site.call("POST", `tickets/${ticket.identifier}/comments`, { body: text })
+    const page = await site.signIn({ width: 320 })
+    const asked: Array<string> = []
+    page.on("request", (request) => asked.push(request.url()))
+    await openTicket(ticket, page)
+    await page.getByText("\\u{202E}turned").first().waitFor()
+    await page.getByText("<script>").first().waitFor()
+    expect(await page.title()).not.toContain("hacked")
+    expect(asked.filter((url) => !url.startsWith(site.origin))).toEqual([])
+    expect(await page.locator("a[href^='javascript'], a[href^='data'], #screen script, #screen img").count()).toBe(0)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  })
+})
+
+const rows = (page: Page) => page.getByRole("list", { name: "Tickets" }).locator("[data-row]")
+const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
+const cardsOf = (page: Page, name: string) => column(page, name).locator("[data-card] .tabular").allInnerTexts()
+
+const statusIds = async () => {
+  const { statuses } = await site.call<{ statuses: ReadonlyArray<{ id: string; name: string }> }>(
+    "GET",
+    "ticket-statuses?team=ENG"
+  )
+  return Object.fromEntries(statuses.map(({ id, name }) => [name, id]))
+}
+
+/** Tickets of a project of their own, so that nothing else is in their lists. */
+const scene = async (project: string, count: number, fields: object = {}) => {
+  await site.call("POST", "projects", { slug: project, name: `The ${project}`, teams: ["ENG"] })
+  const made: Array<Ticket> = []
+  for (let index = 0; index < count; index++) made.push(await make({ title: `Step ${index + 1}`, project, ...fields }))
+  return made
+}
+
+const search = (project: string, more = "") =>
+  `tickets?teams=${encodeURIComponent('["ENG"]')}&projects=${encodeURIComponent(`["${project}"]`)}${more}`
+
+describe("A list of tickets", () => {
+  it("is filtered, selected and changed together, and that is undone", async () => {
+    const made = await scene("bulk", 3)
+    const page = await openScreen(site, search("bulk"))
+    await rows(page).getByText("Step 3").waitFor()
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("x")
+    await page.keyboard.press("j")
+    await page.keyboard.press("x")
+    await page.getByText("2 tickets selected").waitFor()
+    await page.keyboard.press("s")
+    await page.getByRole("menuitem", { name: "Done" }).press("Enter")
+    await page.getByText("2 tickets moved to Done").first().waitFor()
+    expect((await Promise.all(made.map(read))).map(({ status }) => status.name)).toEqual(["Done", "Done", "Backlog"])
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await expect
+      .poll(async () => (await Promise.all(made.map(read))).map(({ status }) => status.name))
+      .toEqual(["Backlog", "Backlog", "Backlog"])
+    await page.locator("#screen").focus()
+    await page.keyboard.press("/")
+    await page.keyboard.type("step 2")
+    await rows(page).getByText("Step 1").waitFor({ state: "detached" })
+    await rows(page).getByText("Step 2").waitFor()
+    expect(new URL(page.url()).searchParams.get("q")).toBe("step 2")
+    expect(await axeFindings(page)).toEqual([])
+  })
+
+  it("reverts each ticket that the server refuses to change, and no other", async () => {
+    const made = await scene("refused", 2)
+    const page = await openScreen(site, search("refused"))
+    await rows(page).getByText("Step 2").waitFor()
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    await page.route(/\/tickets\/batch$/, async (route) => {
+      const answer = await route.fetch()
+      const { results } = (await answer.json()) as { results: ReadonlyArray<{ ticket: string }> }
+      const error = { _tag: "Conflict", message: "The owner cannot see the team." }
+      await route.fulfill({
+        json: { results: results.map((one, at) => (at === 1 ? { ticket: one.ticket, ok: false, error } : one)) }
+      })
+    })
+    await page.keyboard.press("Control+a")
+    await page.getByText("2 tickets selected").waitFor()
+    await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Owner" }).click()
+    await page.getByRole("menuitem", { name: new RegExp(`^${me.name}`) }).click()
+    await page.getByText(`${made[1]!.identifier} could not be changed`).first().waitFor()
+    await page.getByText("The owner cannot see the team.").first().waitFor()
+    await page.getByText(`${made[0]!.identifier} given to ${me.name}`).first().waitFor()
+  })
+
+  it("makes a ticket of each line that is pasted", async () => {
+    await scene("pasted", 0)
+    const page = await openScreen(site, search("pasted"))
+    await page.getByRole("button", { name: "From a list" }).waitFor()
+    await page.keyboard.press("N")
+    const dialog = page.getByRole("dialog", { name: "Tickets from a list" })
+    await dialog
+      .getByRole("textbox", { name: "Titles" })
+      .fill(Array.from({ length: 20 }, (_, index) => `- [ ] Task ${index + 1}`).join("\n"))
+    await dialog.getByRole("button", { name: "Create 20 tickets" }).press("Enter")
+    await page.getByText("20 tickets created").first().waitFor()
+    await rows(page).getByText("Task 20", { exact: true }).waitFor()
+    const { tickets } = await site.call<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets?project=pasted")
+    expect(tickets.map(({ title }) => title)).toEqual(Array.from({ length: 20 }, (_, index) => `Task ${index + 1}`))
+  })
+})
+
+describe("A board", () => {
+  it("moves cards by keys, and another person sees it", async () => {
+    const [first, second] = await scene("keys", 2)
+    const page = await openScreen(site, search("keys", "&layout=board"))
+    const other = await joinAs(site, "ben@example.com", "Ben", "member")
+    await openScreen(site, search("keys", "&layout=board"), other)
+    await isLive(other)
+    await expect.poll(() => cardsOf(page, "Backlog")).toEqual([first!.identifier, second!.identifier])
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("J")
+    await expect.poll(() => cardsOf(page, "Backlog")).toEqual([second!.identifier, first!.identifier])
+    await expect.poll(() => cardsOf(other, "Backlog")).toEqual([second!.identifier, first!.identifier])
+    await page.keyboard.press(">")
+    await expect.poll(() => cardsOf(page, "Todo")).toEqual([first!.identifier])
+    await expect.poll(() => cardsOf(other, "Todo")).toEqual([first!.identifier])
+    expect((await read(first!)).status.name).toBe("Todo")
+    await page.getByRole("button", { name: "Undo" }).first().click()
+    await expect.poll(() => cardsOf(other, "Todo")).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
+  })
+
+  it("moves cards by drag, to where they are dropped", async () => {
+    const made = await scene("drag", 3)
+    const ids = await statusIds()
+    await site.call("PATCH", `tickets/${made[2]!.identifier}`, { status: ids["Todo"] })
+    const page = await openScreen(site, search("drag", "&layout=board"))
+    await expect.poll(() => cardsOf(page, "Backlog")).toEqual([made[0]!.identifier, made[1]!.identifier])
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    const card = (ticket: Ticket) => page.locator(`[data-card="${ticket.id}"]`)
+    await card(made[0]!).dragTo(card(made[2]!), { targetPosition: { x: 40, y: 5 } })
+    await expect.poll(() => cardsOf(page, "Todo")).toEqual([made[0]!.identifier, made[2]!.identifier])
+    await expect.poll(async () => (await read(made[0]!)).status.name).toBe("Todo")
+    await page.reload()
+    await expect.poll(() => cardsOf(page, "Todo")).toEqual([made[0]!.identifier, made[2]!.identifier])
+  })
+
+  it("puts back the card that the server refuses to move, and no other", async () => {
+    const made = await scene("stays", 3)
+    const page = await openScreen(site, search("stays", "&layout=board"))
+    await expect.poll(() => cardsOf(page, "Backlog")).toEqual(made.map(({ identifier }) => identifier))
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    await page.route(/\/tickets\/batch$/, async (route) => {
+      const { tickets } = route.request().postDataJSON() as { tickets: ReadonlyArray<string> }
+      if (tickets[0] !== made[1]!.identifier) return route.fallback()
+      const error = { _tag: "Conflict", message: "The team is archived.", reason: "archived" }
+      return route.fulfill({ json: { results: [{ ticket: tickets[0], ok: false, error }] } })
+    })
+    await page.keyboard.press("j")
+    await page.keyboard.press(">")
+    await expect.poll(() => cardsOf(page, "Todo")).toEqual([made[0]!.identifier])
+    await column(page, "Backlog").locator(`[data-card="${made[1]!.id}"]`).hover()
+    await page.locator(`[data-card="${made[1]!.id}"]`).dragTo(column(page, "Done"))
+    await page.getByText(`${made[1]!.identifier} stays where it was`).first().waitFor()
+    await page.getByText("The team is archived.").first().waitFor()
+    await expect.poll(() => cardsOf(page, "Backlog")).toEqual([made[1]!.identifier, made[2]!.identifier])
+    expect(await cardsOf(page, "Todo")).toEqual([made[0]!.identifier])
+  })
+})
+
+describe("A view", () => {
+  it("is saved, changed, renamed and deleted", async () => {
+    const made = await scene("views", 2)
+    await site.call("PATCH", `tickets/${made[0]!.identifier}`, { owner: me.id })
+    const page = await openScreen(site, search("views"))
+    await page.getByRole("button", { name: "Save as view" }).click()
+    const dialog = page.getByRole("dialog", { name: "Save as view" })
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Steps")
+    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await page.getByRole("heading", { level: 1, name: "Steps" }).waitFor()
+    await rows(page).getByText("Step 2").waitFor()
+    await page.getByRole("search").getByRole("button", { name: "owner", exact: true }).click()
+    await page.getByRole("menuitemcheckbox", { name: "me", exact: true }).click()
+    await rows(page).getByText("Step 2").waitFor({ state: "detached" })
+    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: "Save view" }).click()
+    await page.getByText("Steps was saved").first().waitFor()
+    await page.reload()
+    await rows(page).getByText("Step 1").waitFor()
+    expect(await rows(page).getByText("Step 2").count()).toBe(0)
+    await page.getByRole("button", { name: "More" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    await page.getByRole("dialog", { name: "Delete Steps?" }).getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("heading", { level: 1, name: "Tickets" }).waitFor()
+    const { views } = await site.call<{ views: ReadonlyArray<unknown> }>("GET", "views")
+    expect(views).toEqual([])
+  })
+})

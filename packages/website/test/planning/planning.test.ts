@@ -1,0 +1,147 @@
+import type { TicketSummary } from "@delivery/domain/planning/Ticket"
+import { describe, expect, it } from "vitest"
+import { besideAt, placeOf } from "../../src/planning/board.ts"
+import { branchOf } from "../../src/planning/branch.ts"
+import { changed, changesOf, inverseOf, payloadOf, takenBack } from "../../src/planning/changes.ts"
+import { columnsOf } from "../../src/planning/columns.ts"
+import { askedOf, matches } from "../../src/planning/filters.ts"
+import { choicesOf, mentionAt, withMention } from "../../src/planning/mention.ts"
+import { titlesOf } from "../../src/planning/pasted.ts"
+import { withPending } from "../../src/planning/pendingTickets.ts"
+import { readTicketsSearch } from "../../src/planning/search.ts"
+import { mentionsIn } from "@delivery/domain/planning/Mentions"
+
+const bug = { id: "tag-bug", name: "Bug", color: "#d73a4a" }
+const ana = { kind: "user", id: "0197a1b2-0000-7000-8000-000000000001", name: "Ana [x]", email: "ana@example.com" }
+
+const ticket = (number: number, fields: object = {}) =>
+  ({
+    id: `id-${number}`,
+    identifier: `ENG-${number}`,
+    title: `Step ${number}`,
+    team: { key: "ENG" },
+    status: { id: "s1", name: "Backlog", category: "backlog" },
+    owner: null,
+    project: null,
+    milestone: null,
+    tags: [],
+    ...fields
+  }) as unknown as TicketSummary
+
+describe("A change of a ticket", () => {
+  it("tells the API of the fields that it has, and is taken back by their values before", () => {
+    const before = ticket(1, { owner: ana, tags: [bug] })
+    expect(payloadOf({ owner: null, tags: [] } as never)).toEqual({ owner: null, tags: [] })
+    expect(payloadOf(inverseOf(before, { owner: null, tags: [] }))).toEqual({ owner: ana.id, tags: [bug.id] })
+    expect(inverseOf(before, { project: null })).toEqual({ project: null, milestone: null })
+  })
+
+  it("of many is taken back from each as it was", () => {
+    const [one, other] = [ticket(1, { tags: [bug] }), ticket(2)]
+    const add = { addTag: bug } as never
+    expect(changesOf(takenBack(one, add))).toEqual({})
+    expect(changesOf(takenBack(other, add))).toEqual({ removeTags: [bug.id] })
+    expect(changed(other, add).tags).toEqual([bug])
+    const start = { category: "started" } as const
+    expect(changesOf(takenBack(one, start))).toEqual({ status: "s1" })
+    expect(changed(one, start).status).toMatchObject({ category: "started" })
+  })
+})
+
+describe("Changes on their way", () => {
+  const list = [1, 2, 3, 4].map((number) => ticket(number))
+  const order = (tickets: ReadonlyArray<TicketSummary>) => tickets.map(({ identifier }) => identifier).join(" ")
+
+  it("show a ticket at its new place and with its new fields, and leave others alone", () => {
+    const moved = withPending(list, [
+      { id: "id-1", shown: {}, beside: { after: list[2]! } },
+      { id: "id-4", shown: { title: "Last" }, beside: { before: list[1]! } }
+    ])
+    expect(order(moved)).toBe("ENG-4 ENG-2 ENG-3 ENG-1")
+    expect(moved[0]!.title).toBe("Last")
+    expect(order(withPending(list, [{ id: "elsewhere", shown: {}, beside: { after: list[0]! } }]))).toBe(order(list))
+    expect(order(withPending(list, [{ id: "id-1", shown: {}, beside: { after: ticket(9) } }]))).toBe(order(list))
+  })
+
+  it("put a card where it is dropped, wherever from", () => {
+    for (const [from, card] of list.entries()) {
+      for (const to of list.keys()) {
+        const beside = besideAt(list.toSpliced(from, 1), to)
+        const shown = withPending(list, [{ id: card.id, shown: {}, beside }])
+        expect(order(shown)).toBe(order(list.toSpliced(from, 1).toSpliced(to, 0, card)))
+      }
+    }
+    expect([-10, 43, 45, 900].map((offset) => placeOf(offset, 88, 4))).toEqual([0, 0, 1, 4])
+    expect(besideAt([], 0)).toBeUndefined()
+  })
+})
+
+describe("Filters of tickets", () => {
+  it("are read from whatever stands in the address", () => {
+    expect(readTicketsSearch({ teams: "ENG", owners: ["me", 7, {}], layout: "cards", own: "true", q: " " })).toEqual({
+      teams: ["ENG"],
+      owners: ["me", "7"],
+      own: true
+    })
+  })
+
+  it("ask the server for what it can tell apart, and match the rest", () => {
+    expect(askedOf({ teams: ["ENG"], owners: ["me", "none"], categories: ["started", "backlog"] })).toEqual([
+      { team: "ENG", category: "backlog" },
+      { team: "ENG", category: "started" }
+    ])
+    expect(askedOf({ q: "pay", categories: ["started"] })).toEqual([{ q: "pay" }])
+    const mine = ticket(1, { owner: ana, tags: [bug] })
+    expect(matches(mine, { owners: ["me"], tags: [bug.id], statuses: ["BACKLOG"] }, ana.id)).toBe(true)
+    expect(matches(mine, { owners: ["none"] }, ana.id)).toBe(false)
+    expect(matches(ticket(2), { owners: ["none"], teams: [] }, ana.id)).toBe(true)
+  })
+
+  it("group tickets by milestone in the order of their project, those of none last", () => {
+    const project = { id: "p", slug: "checkout", name: "Checkout" }
+    const tickets = [
+      ticket(1),
+      ticket(2, { project }),
+      ticket(3, { project, milestone: { number: 2, name: "All" } }),
+      ticket(4, { project, milestone: { number: 1, name: "Beta" } })
+    ]
+    expect(columnsOf(tickets, "milestone", undefined).map(({ label }) => label)).toEqual([
+      "Checkout · Beta",
+      "Checkout · All",
+      "Checkout · no milestone",
+      "No project"
+    ])
+  })
+})
+
+describe("What is typed", () => {
+  it("mentions whom it means, in what the service reads as a mention", () => {
+    const owners = [{ owner: ana as never, label: "Ana [x]" }]
+    const text = "Look, @an"
+    const mention = mentionAt(text, text.length)!
+    expect(choicesOf(owners, mention.typed)).toEqual(owners)
+    const next = withMention(text, mention, owners[0]!.owner)
+    expect(next.text).toBe(`Look, [@Ana \\[x\\]](user:${ana.id}) `)
+    expect(next.caret).toBe(next.text.length)
+    expect(mentionsIn(next.text).users).toEqual([ana.id])
+    expect(mentionAt("mail@example", 12)).toBeUndefined()
+  })
+
+  it("is a title for each line of a list", () => {
+    expect(titlesOf("- [ ] One\n* Two\r\n3. Three\n\n   \n- \n4) [x] Four\nFive - six")).toEqual([
+      "One",
+      "Two",
+      "Three",
+      "-",
+      "Four",
+      "Five - six"
+    ])
+    expect(titlesOf("x".repeat(300))[0]).toHaveLength(200)
+  })
+
+  it("names a branch that its commits are found by", () => {
+    expect(branchOf({ identifier: "ENG-12", title: "Pay by card, é & co." })).toBe("eng-12-pay-by-card-e-co")
+    expect(branchOf({ identifier: "ENG-12", title: "支払い" })).toBe("eng-12")
+    expect(branchOf({ identifier: "ENG-12", title: "x".repeat(200) })).toHaveLength(60)
+  })
+})
