@@ -18,7 +18,7 @@ const all: Routes = routes
 const planning = /^(?:teams|tickets|comments|ticketStatuses|projects|views|tags|agents|messages|notifications)\./
 
 const first =
-  /^(?:(?:me|testRuns|cases|semaphores|vault|releases|audit|events)\.|(?:products|environments|deployments)\.(?:list|get)$)/
+  /^(?:(?:me|testRuns|cases|semaphores|vault|releases|audit|events)\.|(?:products|environments|deployments)\.list$|deployments\.get$)/
 
 type Part = "first" | "planning" | "settings"
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
+import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { AgentSession, Computer, RegisteredAgent } from "@delivery/domain/agents/Agent"
 import { Suspense, useState } from "react"
 import { client, serviceUrl } from "../api/client.ts"
@@ -11,7 +11,7 @@ import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
-import { Header } from "../ui/Header.tsx"
+import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -25,6 +25,7 @@ import { liveAgentsQuery } from "./queries.ts"
 
 /** Coding agents: whose they are, on which computers, what each works on now, and how another one is connected. */
 
+const Messages = later(() => import("./Messages.tsx"))
 const ConnectAgent = later(() => import("./ConnectAgent.tsx"))
 
 const Session = ({ session }: { readonly session: AgentSession }) => (
@@ -107,9 +108,46 @@ const Row = ({ agent, isMine, slug }: RowProps) => (
   </Item>
 )
 
+const All = ({ slug }: { readonly slug: string }) => {
+  const me = useMe()
+  const query = useQuery(liveAgentsQuery(slug))
+  return (
+    <Loaded query={query} rows={6}>
+      {({ agents }) => {
+        const isMine = ({ person }: RegisteredAgent) => person.id === me?.id
+        const groups = [
+          { title: "Yours", ofGroup: agents.filter(isMine) },
+          { title: "Of others", ofGroup: agents.filter((one) => !isMine(one)) }
+        ]
+        return agents.length === 0 ? (
+          <Empty
+            command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
+            icon="agent"
+            title="Coding agents take tickets and answer messages"
+          >
+            Connect yours: it works for you, with your role.
+          </Empty>
+        ) : (
+          groups
+            .filter(({ ofGroup }) => ofGroup.length > 0)
+            .map(({ ofGroup, title }) => (
+              <Section isFlush key={title} title={title}>
+                <ul aria-label={title}>
+                  {ofGroup.map((agent) => (
+                    <Row agent={agent} isMine={isMine(agent)} key={agent.id} slug={slug} />
+                  ))}
+                </ul>
+              </Section>
+            ))
+        )
+      }}
+    </Loaded>
+  )
+}
+
 const AgentsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/agents" })
-  const me = useMe()
+  const { view } = useSearch({ from: "/w/$slug/agents" })
   const [isConnecting, setConnecting] = useState(false)
   const connect = () => setConnecting(true)
   useKeys([{ keys: "c", label: "Connect an agent", group: "Agents", run: connect }])
@@ -124,36 +162,27 @@ const AgentsScreen = () => {
         crumbs={[]}
         title="Agents"
       />
-      <Loaded query={useQuery(liveAgentsQuery(slug))} rows={6}>
-        {({ agents }) => {
-          const isMine = ({ person }: RegisteredAgent) => person.id === me?.id
-          const groups = [
-            { title: "Yours", ofGroup: agents.filter(isMine) },
-            { title: "Of others", ofGroup: agents.filter((one) => !isMine(one)) }
-          ]
-          return agents.length === 0 ? (
-            <Empty
-              command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
-              icon="branch"
-              title="Coding agents take tickets and answer messages"
-            >
-              Connect yours: it works for you, with your role.
-            </Empty>
-          ) : (
-            groups
-              .filter(({ ofGroup }) => ofGroup.length > 0)
-              .map(({ ofGroup, title }) => (
-                <Section isFlush key={title} title={title}>
-                  <ul aria-label={title}>
-                    {ofGroup.map((agent) => (
-                      <Row agent={agent} isMine={isMine(agent)} key={agent.id} slug={slug} />
-                    ))}
-                  </ul>
-                </Section>
-              ))
-          )
-        }}
-      </Loaded>
+      <Tabs label="Views of agents">
+        <Link activeOptions={{ exact: true }} className={tabClass} params={{ slug }} search={{}} to="/w/$slug/agents">
+          Agents
+        </Link>
+        <Link
+          activeOptions={{ exact: true }}
+          className={tabClass}
+          params={{ slug }}
+          search={{ view: "messages" }}
+          to="/w/$slug/agents"
+        >
+          Messages
+        </Link>
+      </Tabs>
+      {view === "messages" ? (
+        <Suspense fallback={null}>
+          <Messages slug={slug} />
+        </Suspense>
+      ) : (
+        <All slug={slug} />
+      )}
       {isConnecting && (
         <Suspense fallback={null}>
           <ConnectAgent onClose={() => setConnecting(false)} slug={slug} />

@@ -1,18 +1,11 @@
 import type { Notification } from "@delivery/domain/agents/Notification"
-import { Badge, type Tone } from "../ui/Badge.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
 import { whatOf } from "./inbox.ts"
+import { MessageStatus } from "./MessageStatus.tsx"
 
 /** The message of a notification as it is now: what was asked of the agent, and what it said. */
-
-const tones: Readonly<Record<Notification["message"]["status"], Tone>> = {
-  queued: "plain",
-  delivered: "info",
-  completed: "success",
-  declined: "warning"
-}
 
 const NotificationPeek = ({ one }: { readonly one: Notification }) => {
   const { message } = one
@@ -23,7 +16,7 @@ const NotificationPeek = ({ one }: { readonly one: Notification }) => {
   return (
     <>
       <h2 className="flex items-center gap-2 px-4 pt-3 font-semibold">
-        {whatOf(one)} <Badge tone={tones[message.status]}>{message.status}</Badge>
+        {whatOf(one)} <MessageStatus status={message.status} />
       </h2>
       <Facts
         facts={[

@@ -17,7 +17,8 @@ export const rowsOf = (notifications: ReadonlyArray<Notification>): ReadonlyArra
     ]
   })
 
-const asks = {
+/** What an agent is asked to do. */
+export const asks = {
   draft: "draft the ticket",
   refine: "refine the ticket",
   plan: "plan it",

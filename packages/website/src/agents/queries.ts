@@ -20,6 +20,19 @@ export const liveAgentsQuery = (slug: string) =>
     refetchInterval: ({ state }) => (state.error === null ? reportMillis : false)
   })
 
+export const messageQuery = (slug: string, message: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "messages", message),
+    queryFn: ({ signal }) => client.messages.get({ params: { slug, message } }, { signal })
+  })
+
+/** The newest 100 that the person sent, or that their agents received; for admins those of all. */
+export const messagesQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "messages"),
+    queryFn: ({ signal }) => client.messages.list({ params: { slug }, query: {} }, { signal })
+  })
+
 export interface Notifications {
   readonly notifications: ReadonlyArray<Notification>
 }

@@ -32,7 +32,7 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   agent: ["credentials", "agents"],
   publisher: ["publishers"],
   webhook: ["webhooks"],
-  message: ["notifications", "trace"],
+  message: ["notifications", "trace", "messages"],
   ticket: ["notifications", "tickets", "projects"],
   comment: ["comments", "tickets"],
   project: ["projects", "tickets"],

@@ -6,7 +6,7 @@ const NotFound = () => (
   <>
     <Header crumbs={[]} title="Page not found" />
     <Empty icon="search" title="There is no page at this address">
-      A link to it may be wrong, or its screen is not built yet. The sidebar and the search lead to what there is.
+      A link to it may be wrong. The sidebar and the search lead to what there is.
     </Empty>
   </>
 )

@@ -70,6 +70,7 @@ const inbox = createRoute({
 const agents = createRoute({
   getParentRoute: () => workspace,
   path: "/agents",
+  validateSearch: viewAmong("messages"),
   component: screen(() => import("../agents/AgentsScreen.tsx"))
 })
 
@@ -281,11 +282,11 @@ const webhook = createRoute({
   component: screen(() => import("../webhooks/WebhookScreen.tsx"))
 })
 
-/** What has no screen yet. */
+/** What is shown on the page of something else, or seldom looked at. */
 const other = createRoute({
   getParentRoute: () => workspace,
   path: "/$",
-  component: screen(() => import("./FactsScreen.tsx"))
+  component: screen(() => import("./OtherScreen.tsx"))
 })
 
 const screens = workspace.addChildren([

@@ -1,32 +1,18 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import { Suspense } from "react"
+import { asks } from "../agents/inbox.ts"
+import { MessageStatus } from "../agents/MessageStatus.tsx"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
-import { Badge, type Tone } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 
 const Markdown = later(() => import("../ui/Markdown.tsx"))
-
-const tones: Readonly<Record<AgentMessage["status"], Tone>> = {
-  queued: "plain",
-  delivered: "info",
-  completed: "success",
-  declined: "warning"
-}
-
-const words = {
-  draft: "draft the ticket",
-  refine: "refine the ticket",
-  plan: "plan it",
-  build: "build it",
-  mention: "look"
-} as const
 
 const Text = ({ text }: { readonly text: string }) => (
   <div className="pt-1">
@@ -58,10 +44,10 @@ export const TicketMessage = ({ message, onAnswer, slug }: Props) => {
         <span className="foreign">
           <span className="font-medium">{visible(sender.name)}</span> asked{" "}
           <span className="font-medium">{visible(agent.name)}</span>
-          {agent.person.id !== sender.id && ` of ${visible(agent.person.name)}`} to {words[ask]}
+          {agent.person.id !== sender.id && ` of ${visible(agent.person.name)}`} to {asks[ask]}
           {computer !== null && <span className="text-muted"> on {visible(computer.name)}</span>}
         </span>
-        <Badge tone={tones[status]}>{status}</Badge>
+        <MessageStatus status={status} />
         <span className="text-muted flex-1 text-xs">
           <Time at={message.createdAt} />
         </span>

@@ -73,6 +73,9 @@ const screensOf = (
   Team: "/w/main/teams/ENG",
   Inbox: "/w/main/inbox",
   Agents: "/w/main/agents",
+  Messages: "/w/main/agents?view=messages",
+  Product: "/w/main/products/shop",
+  Environment: "/w/main/environments/production",
   Events: "/w/main/events",
   Members: "/w/main/settings/members",
   "API keys": "/w/main/settings/api-keys",
@@ -88,7 +91,6 @@ const screensOf = (
   Profile: "/w/main/settings/profile",
   Credentials: "/w/main/settings/credentials",
   "Trusted publishers": "/w/main/settings/trusted-publishers",
-  Facts: "/w/main/products/shop",
   "No page": "/w/main/nothing/here"
 })
 

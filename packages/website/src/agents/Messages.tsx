@@ -1,0 +1,73 @@
+import type { AgentMessage } from "@delivery/domain/agents/Message"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { Loaded } from "../api/Loaded.tsx"
+import { visible } from "../ui/format.ts"
+import { Rows } from "../ui/Rows.tsx"
+import { Empty } from "../ui/States.tsx"
+import { Time } from "../ui/Time.tsx"
+import { asks } from "./inbox.ts"
+import { MessageStatus } from "./MessageStatus.tsx"
+import { messagesQuery } from "./queries.ts"
+
+/** What was asked of agents, and what became of it. */
+
+interface RowProps {
+  readonly slug: string
+  readonly message: AgentMessage
+  readonly isCurrent: boolean
+}
+
+const Row = ({ isCurrent, message, slug }: RowProps) => {
+  const { agent, ask, sender, status, ticket } = message
+  return (
+    <Link
+      className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b px-4 ${isCurrent ? "bg-selected" : ""}`}
+      params={{ slug, ticket: ticket.identifier }}
+      to="/w/$slug/tickets/$ticket"
+    >
+      <span className="text-muted tabular w-16 shrink-0 truncate">{ticket.identifier}</span>
+      <span className="foreign min-w-0 flex-1 truncate">
+        <span className="font-medium">{visible(sender.name)}</span> asked{" "}
+        <span className="font-medium">{visible(agent.name)}</span> to {asks[ask]}{" "}
+        <span className="text-muted max-md:hidden">{visible(ticket.title)}</span>
+      </span>
+      <MessageStatus status={status} />
+      <span className="text-muted w-20 text-right max-sm:hidden">
+        <Time at={message.createdAt} />
+      </span>
+    </Link>
+  )
+}
+
+const Messages = ({ slug }: { readonly slug: string }) => {
+  const navigate = useNavigate()
+  const query = useQuery(messagesQuery(slug))
+  return (
+    <Loaded query={query} rows={8}>
+      {({ messages }) =>
+        messages.length === 0 ? (
+          <Empty icon="agent" title="What you ask of agents, and others of yours, is listed here">
+            Open a ticket and ask an agent about it.
+          </Empty>
+        ) : (
+          <Rows
+            count={messages.length}
+            keyOf={(index) => messages[index]!.id}
+            label="Messages"
+            noun="message"
+            onOpen={(index) =>
+              void navigate({
+                to: "/w/$slug/tickets/$ticket",
+                params: { slug, ticket: messages[index]!.ticket.identifier }
+              })
+            }
+            row={(index, isCurrent) => <Row isCurrent={isCurrent} message={messages[index]!} slug={slug} />}
+          />
+        )
+      }
+    </Loaded>
+  )
+}
+
+export default Messages

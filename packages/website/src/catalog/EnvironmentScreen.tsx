@@ -1,0 +1,57 @@
+import { useQuery } from "@tanstack/react-query"
+import { Suspense } from "react"
+import { client } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { mayAct, useRole } from "../api/session.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
+import { Deployed } from "./Deployed.tsx"
+
+const CatalogMenu = later(() => import("./CatalogMenu.tsx"))
+
+/** An environment: what runs there, and how the newest runs of tests in it went. */
+const EnvironmentScreen = ({ environment, slug }: { readonly slug: string; readonly environment: string }) => {
+  const query = useQuery({
+    queryKey: workspaceKey(slug, "environments", "one", environment),
+    queryFn: ({ signal }) => client.environments.get({ params: { slug, environment } }, { signal })
+  })
+  const isAdmin = mayAct(useRole(slug), "admin")
+  const { data } = query
+  return (
+    <>
+      <Header
+        actions={
+          isAdmin &&
+          data?.archived === false && (
+            <Suspense fallback={null}>
+              <CatalogMenu slug={slug} subject={data} />
+            </Suspense>
+          )
+        }
+        crumbs={[{ label: "Deployments", link: { to: "/w/$slug/deployments", params: { slug } } }]}
+        state={
+          <>
+            {data?.class === "production" && <Badge tone="warning">production</Badge>}
+            {data?.archived === true && <Badge tone="warning">archived</Badge>}
+          </>
+        }
+        title={visible(data?.name ?? environment)}
+      />
+      <Loaded query={query} rows={6}>
+        {({ slug: name }) => (
+          <Deployed
+            filters={{ environment: name }}
+            isOf={(one) => one.environment.slug === name}
+            nameOf={({ product }) => visible(product.name)}
+            slug={slug}
+          />
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+export default EnvironmentScreen
