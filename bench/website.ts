@@ -9,6 +9,7 @@ import { seedLargeRun } from "../packages/website/test/support/Seed.ts"
 import { openScreen, type Site, startSite } from "../packages/website/test/support/Site.ts"
 import { open } from "./Bench.ts"
 import { fillRuns, layerPlanting, makeProduct, plantCounts, tests } from "./PlantedCases.ts"
+import { boardPath, drop, listPath, moveByKey, openBoard, plantTickets, tickets } from "./PlannedTickets.ts"
 import { median } from "./Processes.ts"
 import { interactionOf, settledVitals, slowDown, timeUntil, watchVitals } from "./Vitals.ts"
 
@@ -22,7 +23,10 @@ const runs = Number(process.argv[2] ?? 20_000)
 
 /** Which parts are measured: all, unless some are named behind the number of runs. */
 const asked = process.argv.slice(3)
-const measured = async (part: "screens" | "interactions" | "cached" | "filters", measure: () => Promise<void>) => {
+const measured = async (
+  part: "screens" | "interactions" | "cached" | "filters" | "planning",
+  measure: () => Promise<void>
+) => {
   if (asked.length === 0 || asked.includes(part)) await measure()
 }
 const rounds = 5
@@ -87,9 +91,9 @@ const screensOf = (large: number): ReadonlyArray<readonly [name: string, path: s
   ["Audit", "audit"]
 ]
 
-const measureScreens = async (site: Site, large: number) => {
+const measureScreens = async (site: Site, screens: ReadonlyArray<readonly [name: string, path: string]>) => {
   console.log(`\nScreens, nothing cached, milliseconds: largest contentful paint, total blocking time`)
-  for (const [name, path] of screensOf(large)) {
+  for (const [name, path] of screens) {
     const found = await repeated(async () => {
       const page = await newPage(site)
       await openScreen(site, path, page)
@@ -125,8 +129,8 @@ const interactionsOf = (large: number): ReadonlyArray<Interaction> => [
   ["A vault of 40 names is filtered", "vault", (page) => page.getByRole("searchbox").pressSequentially("NAME_3")]
 ]
 
-const presses = async (page: Page, key: string, times: number) => {
-  for (let time = 0; time < times; time++) await page.keyboard.press(key)
+const presses = async (page: Page, keys: string, times: number) => {
+  for (let time = 0; time < times; time++) for (const one of keys) await page.keyboard.press(one)
 }
 
 const goTo = async (page: Page, key: string) => {
@@ -144,9 +148,9 @@ const timesOf = (site: Site, [, path, act]: Interaction, rate = slowness) =>
     return took
   })
 
-const measureInteractions = async (site: Site, large: number) => {
+const measureInteractions = async (site: Site, interactions: ReadonlyArray<Interaction>) => {
   console.log(`\nWhat keys and clicks take until they are painted (the slowest of those pressed), milliseconds`)
-  for (const one of interactionsOf(large)) console.log(shown(one[0], await timesOf(site, one), most.interaction))
+  for (const one of interactions) console.log(shown(one[0], await timesOf(site, one), most.interaction))
 }
 
 const rowOf = (list: string) => `[role=list][aria-label=${list}] [data-row]`
@@ -208,6 +212,40 @@ const measureFilters = async (site: Site, large: number) => {
   console.log(shown(`Runs of an environment, of ${runs}`, filters, most.runFilter))
 }
 
+const planned: ReadonlyArray<readonly [name: string, path: string]> = [
+  [`A list of ${tickets} tickets`, listPath],
+  [`A board of ${tickets} tickets`, boardPath],
+  ["A ticket", "tickets/BIG-1"]
+]
+
+const interactionsOfPlanning: ReadonlyArray<Interaction> = [
+  [`j, ten times, ${tickets} tickets`, listPath, (page) => presses(page, "j", 10)],
+  ["x, ten tickets are selected", listPath, (page) => presses(page, "jx", 10)],
+  ["A filter of tickets opens", listPath, (page) => page.getByRole("button", { name: "status" }).press("Enter")],
+  ["j, ten times, on the board", boardPath, (page) => presses(page, "j", 10)],
+  ["A status is chosen", "tickets/BIG-1", (page) => presses(page, "s", 1)]
+]
+
+/** On the board of many tickets. */
+const measurePlanning = async (site: Site) => {
+  await plantTickets(site)
+  await measureScreens(site, planned)
+  await measureInteractions(site, interactionsOfPlanning)
+  for (const [name, act] of [
+    ["A card is moved by key", moveByKey],
+    ["A card is dropped", drop]
+  ] as const) {
+    const took = await repeated(async () => {
+      const page = await newPage(site)
+      await openBoard(site, page)
+      const millis = await act(page)
+      await page.context().close()
+      return millis
+    })
+    console.log(shown(name, took, most.interaction))
+  }
+}
+
 const printSizes = () => {
   const build = join(import.meta.dirname, "../packages/website/build/build.ts")
   const sizes = pageSizes(execFileSync(process.execPath, [build], { encoding: "utf8" }).trim())
@@ -225,10 +263,11 @@ try {
     `${runs} runs of ${tests} tests, and one of 5,000. Processor ${slowness}x slower, medians of ${rounds}. ` +
       `Load of the machine before: ${loadavg()[0]!.toFixed(1)}.`
   )
-  await measured("screens", () => measureScreens(site, large))
-  await measured("interactions", () => measureInteractions(site, large))
+  await measured("screens", () => measureScreens(site, screensOf(large)))
+  await measured("interactions", () => measureInteractions(site, interactionsOf(large)))
   await measured("cached", () => measureCached(site, large))
   await measured("filters", () => measureFilters(site, large))
+  await measured("planning", () => measurePlanning(site))
   printSizes()
 } finally {
   await site.close()

@@ -790,7 +790,6 @@ for (const [server, makeServer] of servers) {
           "projects.list team",
           "projects.get ",
           "views.list ",
-          "views.get ",
           "views.listTickets ",
           "tags.list ",
           "messages.list ",

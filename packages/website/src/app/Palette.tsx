@@ -1,10 +1,12 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { useQuery } from "@tanstack/react-query"
-import { type KeyboardEvent, type RefObject, useId, useRef, useState } from "react"
+import { type KeyboardEvent, type RefObject, useDeferredValue, useId, useRef, useState } from "react"
 import { useNavigate } from "@tanstack/react-router"
 import { useMe, useRole } from "../api/session.ts"
 import { deploymentsQuery } from "../catalog/queries.ts"
+import { projectsQuery, teamsQuery, ticketListQuery, viewsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
+import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { vaultQuery } from "../vault/queries.ts"
@@ -29,42 +31,37 @@ interface Props {
   readonly onKeys: () => void
 }
 
-const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
+/** What there is to go to. */
+const useThings = (slug: string): ReadonlyArray<Command> => {
   const navigate = useNavigate()
-  const me = useMe()
   const { data: runs } = useQuery(latestRunsQuery(slug))
   const { data: deployments } = useQuery(deploymentsQuery(slug))
   const { data: vault } = useQuery(vaultQuery(slug))
+  const { data: projects } = useQuery(projectsQuery(slug))
+  const { data: teams } = useQuery(teamsQuery(slug))
+  const { data: views } = useQuery(viewsQuery(slug))
   return [
-    ...placesOf(useRole(slug)).map(({ icon, key, label, to }): Command => ({
-      id: to,
-      label: `Go to ${label}`,
-      icon,
-      ...(key === undefined ? {} : { keys: `g ${key}` }),
-      run: () => void navigate({ to, params: { slug } })
+    ...(projects?.projects ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "project",
+      icon: "project",
+      run: () => void navigate({ to: "/w/$slug/projects/$project", params: { slug, project: one.slug } })
     })),
-    {
-      id: "failed",
-      label: "Show failed runs",
-      icon: "runs",
-      run: () => void navigate({ to: "/w/$slug/test-runs", params: { slug }, search: { result: "failed" } })
-    },
-    ...(me?.workspaces ?? [])
-      .filter((one) => one.slug !== slug)
-      .map((one): Command => ({
-        id: `workspace ${one.id}`,
-        label: `Switch to ${one.name}`,
-        hint: "workspace",
-        icon: "home",
-        run: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })
-      })),
-    ...(["light", "dark", "system"] as const).map((theme): Command => ({
-      id: `theme ${theme}`,
-      label: theme === "system" ? "Theme as the system" : `Theme: ${theme}`,
-      icon: "settings",
-      run: () => setLooks({ theme })
+    ...(views?.views ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "view",
+      icon: "filter",
+      run: () => void navigate({ to: "/w/$slug/views/$view", params: { slug, view: one.id } })
     })),
-    { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: onKeys },
+    ...(teams?.teams ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "team",
+      icon: "people",
+      run: () => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team: one.key } })
+    })),
     ...(runs?.runs ?? []).map((run): Command => ({
       id: run.id,
       label: `Run ${run.number}`,
@@ -94,6 +91,71 @@ const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
           params: { slug, product: one.product.slug, name: one.name }
         })
     }))
+  ]
+}
+
+/** As long as a search of tickets may be. */
+const longest = 200
+const mostWords = 10
+
+/** The tickets that have the words, once the server has found them. */
+const useTicketsFound = (slug: string, typed: string): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const q = useDeferredValue(typed.trim().split(/\s+/).slice(0, mostWords).join(" ").slice(0, longest))
+  const { data } = useQuery({ ...ticketListQuery(slug, { q }), enabled: q.length > 1 })
+  return q.length > 1
+    ? (data?.tickets ?? []).slice(0, mostTickets).map((one): Command => ({
+        id: one.id,
+        label: one.identifier,
+        hint: visible(one.title),
+        icon: "ticket",
+        run: () => void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.identifier } })
+      }))
+    : []
+}
+
+const mostTickets = 12
+
+const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const me = useMe()
+  return [
+    ...placesOf(useRole(slug)).map(({ icon, key, label, to }): Command => ({
+      id: to,
+      label: `Go to ${label}`,
+      icon,
+      ...(key === undefined ? {} : { keys: `g ${key}` }),
+      run: () => void navigate({ to, params: { slug } })
+    })),
+    {
+      id: "failed",
+      label: "Show failed runs",
+      icon: "runs",
+      run: () => void navigate({ to: "/w/$slug/test-runs", params: { slug }, search: { result: "failed" } })
+    },
+    {
+      id: "mine",
+      label: "Show my tickets",
+      icon: "ticket",
+      run: () => void navigate({ to: "/w/$slug/tickets", params: { slug }, search: { owners: ["me"] } })
+    },
+    ...(me?.workspaces ?? [])
+      .filter((one) => one.slug !== slug)
+      .map((one): Command => ({
+        id: `workspace ${one.id}`,
+        label: `Switch to ${one.name}`,
+        hint: "workspace",
+        icon: "home",
+        run: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })
+      })),
+    ...(["light", "dark", "system"] as const).map((theme): Command => ({
+      id: `theme ${theme}`,
+      label: theme === "system" ? "Theme as the system" : `Theme: ${theme}`,
+      icon: "settings",
+      run: () => setLooks({ theme })
+    })),
+    { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: onKeys },
+    ...useThings(slug)
   ]
 }
 
@@ -139,7 +201,9 @@ const Palette = (props: Props) => {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const commands = useCommands(props)
-  const found = commands.filter(({ hint, label }) => matches(text, `${label} ${hint ?? ""}`)).slice(0, maxShown)
+  const tickets = useTicketsFound(props.slug, text)
+  const named = commands.filter(({ hint, label }) => matches(text, `${label} ${hint ?? ""}`))
+  const found = [...named.slice(0, maxShown), ...tickets]
   const current = Math.min(place, found.length - 1)
   const run = (command: Command | undefined) => {
     if (command === undefined) return

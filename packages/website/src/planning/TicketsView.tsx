@@ -96,7 +96,7 @@ export const TicketsView = ({ onClear, onNew, onSearch, search, slug, tickets: {
       group: "Tickets",
       run: () => onSearch({ layout: layout === "list" ? "board" : "list" })
     },
-    ...(mayChange ? [{ keys: "Mod+a", label: "Select all", group: "Tickets", run: selection.selectAll }] : [])
+    ...(mayChange ? [{ keys: "X", label: "Select all", group: "Tickets", run: selection.selectAll }] : [])
   ])
   const selecting = { selected: selection.ids, onToggle: selection.onToggle, onCurrent: selection.onCurrent }
   return (

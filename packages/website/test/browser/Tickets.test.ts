@@ -241,7 +241,7 @@ describe("A list of tickets", () => {
         json: { results: results.map((one, at) => (at === 1 ? { ticket: one.ticket, ok: false, error } : one)) }
       })
     })
-    await page.keyboard.press("Control+a")
+    await page.keyboard.press("X")
     await page.getByText("2 tickets selected").waitFor()
     await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Owner" }).click()
     await page.getByRole("menuitem", { name: new RegExp(`^${me.name}`) }).click()
@@ -264,6 +264,26 @@ describe("A list of tickets", () => {
     await rows(page).getByText("Task 20", { exact: true }).waitFor()
     const { tickets } = await site.call<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets?project=pasted")
     expect(tickets.map(({ title }) => title)).toEqual(Array.from({ length: 20 }, (_, index) => `Task ${index + 1}`))
+  })
+})
+
+describe("The palette", () => {
+  it("finds tickets by their words and identifiers, projects and views", async () => {
+    const ticket = await make({ title: "Zebra crossings are counted twice" })
+    const page = await openScreen(site, "test-runs")
+    await page.getByRole("button", { name: "Search" }).first().waitFor()
+    await page.keyboard.press("Control+k")
+    const field = page.getByRole("combobox", { name: "Search and do" })
+    await field.fill("crossings zeb")
+    await page.getByRole("option", { name: `${ticket.identifier} Zebra crossings are counted twice` }).waitFor()
+    await field.fill(ticket.identifier.toLowerCase())
+    await page.getByRole("option", { name: new RegExp(`^${ticket.identifier} Zebra`) }).click()
+    await page.getByRole("heading", { level: 1, name: /Zebra crossings/ }).waitFor()
+    await page.keyboard.press("Control+k")
+    await field.fill("new checkout")
+    await page.getByRole("option", { name: "New checkout project" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "New checkout" }).waitFor()
   })
 })
 
@@ -324,6 +344,41 @@ describe("A board", () => {
     await page.getByText("The team is archived.").first().waitFor()
     await expect.poll(() => cardsOf(page, "Backlog")).toEqual([made[1]!.identifier, made[2]!.identifier])
     expect(await cardsOf(page, "Todo")).toEqual([made[0]!.identifier])
+  })
+})
+
+describe("Two people on one board", () => {
+  it("who move cards at the same time see the same in the end, which is what the server has", async () => {
+    const made = await scene("both", 4)
+    const page = await openScreen(site, search("both", "&layout=board"))
+    const other = await joinAs(site, "cem@example.com", "Cem", "member")
+    await openScreen(site, search("both", "&layout=board"), other)
+    for (const one of [page, other]) {
+      await isLive(one)
+      await expect.poll(() => cardsOf(one, "Backlog")).toEqual(made.map(({ identifier }) => identifier))
+      await one.getByRole("button", { name: "New ticket" }).waitFor()
+    }
+    // The first card goes to different columns, and the others are moved below each other.
+    const moves = async (one: Page, ...keys: ReadonlyArray<string>) => {
+      for (const key of keys) await one.keyboard.press(key)
+    }
+    await Promise.all([moves(page, "j", ">", ">", "j"), moves(other, "j", ">", "j")])
+    await Promise.all([moves(page, "ArrowLeft", "ArrowLeft", "J", "J"), moves(other, "ArrowLeft", "J", "K", ">")])
+    const names = ["Backlog", "Todo", "In progress", "Done", "Canceled"]
+    const ofServer = async () => {
+      const { tickets } = await site.call<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets?project=both")
+      return names.map((name) =>
+        tickets.filter(({ status }) => status.name === name).map(({ identifier }) => identifier)
+      )
+    }
+    const seenBy = (one: Page) => Promise.all(names.map((name) => cardsOf(one, name)))
+    await expect
+      .poll(async () => {
+        const [server, first, second] = await Promise.all([ofServer(), seenBy(page), seenBy(other)])
+        return JSON.stringify(first) === JSON.stringify(server) && JSON.stringify(second) === JSON.stringify(server)
+      })
+      .toBe(true)
+    expect((await ofServer()).flat()).toHaveLength(4)
   })
 })
 
