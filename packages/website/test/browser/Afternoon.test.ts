@@ -59,7 +59,7 @@ const choose = async (page: Page, hands: Hands, menu: Locator, item: string, sho
 
 const plan = async (page: Page, hands: Hands, name: string) => {
   await openScreen(site, "projects", page)
-  await hands.press(page, page.getByRole("button", { name: "Add project" }), "n")
+  await hands.press(page, page.getByRole("button", { name: "Add project" }).first(), "n")
   const dialog = page.getByRole("dialog", { name: "Add a project" })
   await hands.write(page, dialog.getByRole("textbox", { name: "Name" }), name)
   await expect.poll(() => dialog.getByRole("checkbox", { name: "Engineering" }).isChecked()).toBe(true)
