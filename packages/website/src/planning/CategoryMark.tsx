@@ -48,7 +48,10 @@ interface Props {
 }
 
 export const CategoryMark = ({ isNameShown = false, status: { category, name } }: Props) => (
-  <span className="inline-flex min-w-0 shrink-0 items-center gap-1.5" title={isNameShown ? undefined : visible(name)}>
+  <span
+    className={`inline-flex min-w-0 items-center gap-1.5 ${isNameShown ? "" : "shrink-0"}`}
+    title={isNameShown ? undefined : visible(name)}
+  >
     <svg
       aria-hidden="true"
       className={`shrink-0 ${colours[category]}`}

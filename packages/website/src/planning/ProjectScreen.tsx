@@ -221,7 +221,7 @@ const Shown = ({ project, slug }: Props) => {
         title={visible(project.name)}
       />
       <ProjectTabs project={project} slug={slug} />
-      <div className="mx-auto grid max-w-280 md:grid-cols-[minmax(0,1fr)_18rem]">
+      <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 pb-8">
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}
           <Milestones mayChange={mayChange} project={project} slug={slug} />

@@ -48,7 +48,7 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
         params={{ slug, project: project.slug }}
         to="/w/$slug/projects/$project"
       >
-        <span className="foreign min-w-0 shrink-0 truncate font-medium max-sm:shrink">{visible(project.name)}</span>
+        <span className="foreign max-w-full min-w-0 truncate font-medium sm:max-w-[60%]">{visible(project.name)}</span>
         <span className="text-muted foreign hidden min-w-0 flex-1 truncate sm:block">
           {project.summary === null ? "" : visible(project.summary)}
         </span>

@@ -1,8 +1,11 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
 import { Suspense, useState } from "react"
 import { actorName } from "../api/actors.ts"
+import { client } from "../api/client.ts"
 import { useMe } from "../api/session.ts"
+import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
@@ -13,7 +16,7 @@ import { CategoryMark } from "./CategoryMark.tsx"
 import type { Shown } from "./changes.ts"
 import { useOwners } from "./owners.ts"
 import { Property } from "./Property.tsx"
-import { projectQuery, projectsQuery, statusesQuery } from "./queries.ts"
+import { projectQuery, projectsQuery, statusesQuery, teamsQuery, ticketsKey } from "./queries.ts"
 import { TagBadge } from "./TagBadge.tsx"
 
 /** What a ticket is beside its words: status, owner, project, milestone and tags, each set by a key. */
@@ -175,6 +178,40 @@ const Milestone = ({
   )
 }
 
+/** In another team it has another identifier, and the old one leads to it. */
+const TeamOf = ({ mayChange, slug, ticket }: Props) => {
+  const { data } = useQuery(teamsQuery(slug))
+  const navigate = useNavigate()
+  const move = useAction({
+    act: (team: string) => client.tickets.update({ params: { slug, ticket: ticket.identifier }, payload: { team } }),
+    changes: [ticketsKey(slug)],
+    done: ({ identifier }) => ({ title: `${ticket.identifier} is ${identifier} now` }),
+    failed: () => `${ticket.identifier} stays in its team`,
+    onDone: ({ identifier }) =>
+      void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: identifier }, replace: true })
+  })
+  return (
+    <Property
+      group={group}
+      groups={[
+        {
+          items: (data?.teams ?? []).map(({ id, key, name }) => ({
+            label: visible(name),
+            hint: key,
+            isChosen: id === ticket.team.id,
+            onSelect: () => id !== ticket.team.id && move.mutate(key)
+          }))
+        }
+      ]}
+      mayChange={mayChange}
+      name="Team"
+      shortcut="t"
+    >
+      <span className="foreign truncate">{visible(ticket.team.name)}</span>
+    </Property>
+  )
+}
+
 const Tags = ({ mayChange, onChange, slug, ticket }: Props) => {
   const [isOpen, setOpen] = useState(false)
   useKeys(mayChange ? [{ keys: "l", label: "Set the tags", group, run: () => setOpen(true) }] : [])
@@ -229,6 +266,7 @@ export const TicketProperties = (props: Props) => {
       <Project {...props} />
       {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
       <Tags {...props} />
+      <TeamOf {...props} />
       <div className="border-border my-2 border-t" />
       <div className="flex min-h-(--row) items-center gap-2">
         <dt className="text-muted w-20 shrink-0">Author</dt>

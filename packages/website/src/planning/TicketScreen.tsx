@@ -117,7 +117,7 @@ const Whole = ({ slug, ticket }: Props) => {
           </>
         }
       />
-      <div className="mx-auto grid max-w-280 md:grid-cols-[minmax(0,1fr)_18rem]">
+      <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 pb-8">
           <TicketTitle
             mayChange={mayChange}

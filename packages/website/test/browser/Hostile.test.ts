@@ -2,6 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
 import { startRun } from "../support/SeedSettings.ts"
+import { all, long, none, problemsOf, texts } from "../support/HostileTexts.ts"
 import { callWith, joinAs, type Site, startSite } from "../support/Site.ts"
 
 /** Names and texts that others write, each as bad as the API takes it: nothing of them runs, turns the page, or makes it wider. */
@@ -18,26 +19,6 @@ afterAll(async () => {
   // Also what the policy of the pages has refused.
   expect(site.problems).toEqual([])
 })
-
-const script = `<script>window.hacked=1</script><img src=x onerror=window.hacked=1>`
-const svg = `<svg onload=window.hacked=1><a href=javascript:hacked>`
-const bidi = `\u202Egnp.exe\u2066 \u200F\u2069`
-/** As long as the API takes it: where it takes 100,000 characters, so many. */
-const long = (max: number) => "W".repeat(Math.min(max, 100_000))
-
-const texts = (max: number) => [script.slice(0, max), svg.slice(0, max), bidi, long(max)]
-
-/** The first of them that the API takes, of those that it may refuse by its own rules. */
-const all = async (max: number, send: (text: string, index: number) => Promise<unknown>) => {
-  let taken = 0
-  for (const [index, text] of texts(max).entries()) {
-    await send(text, index).then(
-      () => taken++,
-      (error: unknown) => expect(String(error)).toMatch(/: 400 /)
-    )
-  }
-  expect(taken).toBeGreaterThan(0)
-}
 
 const plant = async () => {
   const { call, origin } = site
@@ -109,26 +90,6 @@ const screens = [
   "settings/trusted-publishers"
 ]
 
-const problemsOf = async (page: Page, path: string) => {
-  await page.goto(`${site.origin}/w/main/${path}`)
-  await page.locator("#screen h1").waitFor()
-  await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null)
-  return page.evaluate(() => {
-    const screen = document.querySelector<HTMLElement>("#screen")!
-    return {
-      ran: "hacked" in window,
-      // Elements that text has become.
-      made: document.querySelectorAll("#screen img, #screen script, #screen a[href^='javascript'], #screen svg[onload]")
-        .length,
-      wider: [document.documentElement.scrollWidth - innerWidth, screen.scrollWidth - screen.clientWidth],
-      // Marks that turn what follows are shown as what they are.
-      turned: /.{0,80}[\u202A-\u202E\u2066-\u2069\u200F].{0,80}/.exec(document.body.innerText)?.[0]
-    }
-  })
-}
-
-const none = { ran: false, made: 0, wider: [0, 0], turned: undefined }
-
 describe("What others write", () => {
   it("stays text on every screen of settings and records, narrow and wide", async () => {
     await plant()
@@ -138,19 +99,19 @@ describe("What others write", () => {
     for (const width of [1440, 320]) {
       const page = await site.signIn({ width })
       for (const path of screens) {
-        found[`${path} at ${width}`] = await problemsOf(page, path)
+        found[`${path} at ${width}`] = await problemsOf(site, page, path)
         expected[`${path} at ${width}`] = none
       }
       await page.goto(`${site.origin}/w/main/webhooks`)
       for (const link of await page.getByRole("list", { name: "Webhooks" }).getByRole("link").all()) {
         const path = (await link.getAttribute("href"))!.replace("/w/main/", "")
         const other = await site.signIn({ width })
-        found[`${path} at ${width}`] = await problemsOf(other, path)
+        found[`${path} at ${width}`] = await problemsOf(site, other, path)
         expected[`${path} at ${width}`] = none
         await other.context().close()
       }
     }
-    found["their profile"] = await problemsOf(theirs!, "settings/profile")
+    found["their profile"] = await problemsOf(site, theirs!, "settings/profile")
     expected["their profile"] = none
     expect(found).toEqual(expected)
   })

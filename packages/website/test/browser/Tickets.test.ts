@@ -78,6 +78,19 @@ describe("A ticket", () => {
     await expect.poll(async () => (await read(ticket)).tags.map(({ name }) => name)).toEqual(["Bug"])
   })
 
+  it("moves to another team, and its old address leads to it", async () => {
+    await site.call("POST", "teams", { key: "OPS", name: "Operations" })
+    const ticket = await make({ title: "Move the backups" })
+    const page = await openTicket(ticket)
+    await page.getByRole("button", { name: /^Team: Engineering/ }).waitFor()
+    await page.keyboard.press("t")
+    await page.getByRole("menuitemradio", { name: "Operations OPS" }).press("Enter")
+    await page.getByRole("heading", { level: 1, name: "OPS-1 Move the backups" }).waitFor()
+    expect(page.url()).toMatch(/\/tickets\/OPS-1$/)
+    await openTicket(ticket, page)
+    await page.getByRole("heading", { level: 1, name: "OPS-1 Move the backups" }).waitFor()
+  })
+
   it("keeps what is typed when the page is loaded again, and shows what somebody else wrote meanwhile", async () => {
     const ticket = await make({ description: "Before." })
     const page = await openTicket(ticket)

@@ -1,0 +1,107 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** What a private team has is on no screen of those who do not see the team, and on all of those who do. */
+
+let site: Site
+let view: string
+let message: string
+
+beforeAll(async () => {
+  site = await startSite()
+  const { call } = site
+  await call("POST", "teams", { key: "ENG", name: "Engineering" })
+  await call("POST", "tickets", { team: "ENG", title: "Known to all" })
+  await call("POST", "teams", { key: "SEC", name: "Hidden team", visibility: "private" })
+  await call("POST", "projects", { slug: "hidden", name: "Hidden project", teams: ["SEC"] })
+  await call("POST", "projects/hidden/milestones", { name: "Hidden milestone" })
+  await call("POST", "tags", { name: "Hidden tag", color: "#d73a4a", team: "SEC" })
+  await call("POST", "ticket-statuses", { name: "Hidden status", category: "started", team: "SEC" })
+  await call("POST", "tickets", { team: "SEC", title: "Hidden ticket", project: "hidden", milestone: 1 })
+  await call("POST", "tickets/SEC-1/comments", { body: "Hidden comment" })
+  view = (await call<{ id: string }>("POST", "views", { name: "Hidden view", scope: { kind: "team", key: "SEC" } })).id
+  const { agent } = await call<{ agent: string }>("POST", "agents/register", { client: "claude", computer: "laptop" })
+  message = (await call<{ id: string }>("POST", "messages", { agent, ticket: "SEC-1", ask: "build", note: "Hidden" }))
+    .id
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const secret = /Hidden|SEC\b/
+
+const textOf = async (page: Page, path: string): Promise<string> => {
+  await openScreen(site, path, page)
+  await page.waitForLoadState("networkidle")
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null)
+  return page.locator("body").innerText()
+}
+
+/** Where it would stand, and whether whoever sees the team finds it there. */
+const screens: Readonly<Record<string, boolean>> = {
+  "": true,
+  tickets: true,
+  "tickets?layout=board": true,
+  "tickets?group=project": true,
+  "tickets?q=hidden": true,
+  projects: true,
+  teams: true,
+  "teams?view=shared": false,
+  inbox: false,
+  "agents?view=messages": false,
+  events: true
+}
+
+const addresses = () => ["tickets/SEC-1", "teams/SEC", "projects/hidden", `views/${view}`]
+
+const paletteFinds = async (page: Page): Promise<number> => {
+  await openScreen(site, "test-runs", page)
+  await page.getByRole("button", { name: "Search" }).first().waitFor()
+  await page.keyboard.press("Control+k")
+  await page.getByRole("combobox", { name: "Search and do" }).fill("hidden")
+  await page.waitForLoadState("networkidle")
+  return page.getByRole("option", { name: secret }).count()
+}
+
+describe("A private team", () => {
+  for (const role of ["viewer", "member"]) {
+    it(`is nowhere for a ${role} who is not in it`, async () => {
+      const page = await joinAs(site, `${role}@example.com`, `A ${role}`, role)
+      const found: Record<string, string | undefined> = {}
+      for (const path of Object.keys(screens)) found[path] = secret.exec(await textOf(page, path))?.[0]
+      expect(found).toEqual(Object.fromEntries(Object.keys(screens).map((path) => [path, undefined])))
+      for (const path of [...addresses(), `messages/${message}`]) {
+        await openScreen(site, path, page)
+        await page.getByText("you cannot see it").first().waitFor()
+      }
+      expect(await paletteFinds(page)).toBe(0)
+      await page.context().close()
+    })
+  }
+
+  for (const [who, role] of [
+    ["an admin", "admin"],
+    ["a member who is in it", "member"],
+    ["a viewer who is in it", "viewer"]
+  ] as const) {
+    it(`is there for ${who}`, async () => {
+      const page = await joinAs(site, `in-${role}@example.com`, `In ${role}`, role)
+      if (role !== "admin") {
+        const { members } = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
+        const { id } = members.find(({ email }) => email === `in-${role}@example.com`)!
+        await site.call("POST", "teams/SEC/members", { member: id })
+      }
+      const found: Record<string, boolean> = {}
+      for (const path of Object.keys(screens).filter((one) => screens[one] === true)) {
+        found[path] = secret.test(await textOf(page, path))
+      }
+      expect(Object.values(found)).not.toContain(false)
+      for (const path of addresses()) expect(await textOf(page, path)).toMatch(/Hidden/)
+      expect(await paletteFinds(page)).toBeGreaterThan(0)
+      await page.context().close()
+    })
+  }
+})

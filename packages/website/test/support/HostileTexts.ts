@@ -1,0 +1,46 @@
+import type { Page } from "playwright-core"
+import { expect } from "vitest"
+import type { Site } from "./Site.ts"
+
+/** Texts of others, each as bad as the API takes it, and what they must not do to a screen. */
+
+const script = `<script>window.hacked=1</script><img src=x onerror=window.hacked=1>`
+const svg = `<svg onload=window.hacked=1><a href=javascript:hacked>`
+const bidi = `\u202Egnp.exe\u2066 \u200F\u2069`
+/** As long as the API takes it: where it takes 100,000 characters, so many. */
+export const long = (max: number) => "W".repeat(Math.min(max, 100_000))
+
+export const texts = (max: number) => [script.slice(0, max), svg.slice(0, max), bidi, long(max)]
+
+/** The first of them that the API takes, of those that it may refuse by its own rules. */
+export const all = async (max: number, send: (text: string, index: number) => Promise<unknown>) => {
+  let taken = 0
+  for (const [index, text] of texts(max).entries()) {
+    await send(text, index).then(
+      () => taken++,
+      (error: unknown) => expect(String(error)).toMatch(/: 400 /)
+    )
+  }
+  expect(taken).toBeGreaterThan(0)
+}
+
+/** What is wrong with a screen of the workspace; `none` where nothing is. */
+export const problemsOf = async (site: Site, page: Page, path: string) => {
+  await page.goto(`${site.origin}/w/main/${path}`)
+  await page.locator("#screen h1").waitFor()
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null)
+  return page.evaluate(() => {
+    const screen = document.querySelector<HTMLElement>("#screen")!
+    return {
+      ran: "hacked" in window,
+      // Elements that text has become.
+      made: document.querySelectorAll("#screen img, #screen script, #screen a[href^='javascript'], #screen svg[onload]")
+        .length,
+      wider: [document.documentElement.scrollWidth - innerWidth, screen.scrollWidth - screen.clientWidth],
+      // Marks that turn what follows are shown as what they are.
+      turned: /.{0,80}[\u202A-\u202E\u2066-\u2069\u200F].{0,80}/.exec(document.body.innerText)?.[0]
+    }
+  })
+}
+
+export const none = { ran: false, made: 0, wider: [0, 0], turned: undefined }
