@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { useQuery } from "@tanstack/react-query"
-import { type KeyboardEvent, type RefObject, useDeferredValue, useId, useRef, useState } from "react"
+import { type KeyboardEvent, type RefObject, useDeferredValue, useEffect, useId, useRef, useState } from "react"
 import { useNavigate } from "@tanstack/react-router"
 import { useMe, useRole } from "../api/session.ts"
 import { deploymentsQuery } from "../catalog/queries.ts"
@@ -10,6 +10,7 @@ import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { vaultQuery } from "../vault/queries.ts"
+import { takeHeldKeys } from "../ui/keys.ts"
 import { matches } from "./match.ts"
 import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
@@ -197,6 +198,13 @@ const Found = ({ commands, current, id, list, onPlace, onRun }: FoundProps) => (
 const Palette = (props: Props) => {
   const { onClose } = props
   const [text, setText] = useState("")
+  const field = useRef<HTMLInputElement>(null)
+  // What was typed before there was a field.
+  useEffect(() => {
+    field.current?.focus()
+    const typed = takeHeldKeys()
+    if (typed !== "") setText(typed)
+  }, [])
   const [place, setPlace] = useState(0)
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
@@ -236,6 +244,7 @@ const Palette = (props: Props) => {
             aria-expanded="true"
             aria-label="Search and do"
             autoComplete="off"
+            autoFocus
             className="border-border text-md h-11 shrink-0 border-b bg-transparent px-4 outline-none"
             onChange={(event) => {
               setText(event.target.value)
@@ -243,6 +252,7 @@ const Palette = (props: Props) => {
             }}
             onKeyDown={onKeyDown}
             placeholder="Go to, find, do…"
+            ref={field}
             role="combobox"
             spellCheck={false}
             value={text}

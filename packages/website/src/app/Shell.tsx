@@ -4,7 +4,7 @@ import { Suspense, useEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
-import { type Key, useKeys } from "../ui/keys.ts"
+import { holdKeys, type Key, useKeys } from "../ui/keys.ts"
 import { placesOf } from "./places.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { setLooks, useLooks } from "./theme.ts"
@@ -57,9 +57,13 @@ const useShellKeys = (slug: string, setOverlay: (overlay: Overlay) => void): voi
       ? []
       : [{ keys: `g ${key}`, label: `Go to ${label}`, group: "Go", run: () => void navigate({ to, params: { slug } }) }]
   )
+  const openPalette = () => {
+    holdKeys()
+    setOverlay("palette")
+  }
   useKeys([
     ...going,
-    { keys: "Mod+k", label: "Search and do", group: "Everywhere", run: () => setOverlay("palette") },
+    { keys: "Mod+k", label: "Search and do", group: "Everywhere", run: openPalette },
     { keys: "?", label: "Show the keys", group: "Everywhere", run: () => setOverlay("keys") },
     {
       keys: "[",
@@ -120,7 +124,7 @@ export const Shell = () => {
         </div>
         {!isOnline && (
           <p className="bg-warning-soft text-warning border-border border-b px-4 py-1.5" role="status">
-            You are offline. What is shown is what was read last, and nothing can be changed until you are back.
+            You are offline. Nothing can be changed until you are back.
           </p>
         )}
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>

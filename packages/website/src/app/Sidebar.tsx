@@ -122,9 +122,9 @@ const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly
   ))
 }
 
-const states: Readonly<Record<LiveState, readonly [icon: IconName, word: string, text: string]>> = {
-  live: ["events", "Live", "Changes of others show at once"],
-  connecting: ["clock", "Connecting", "Connecting"],
+const states: Readonly<Record<LiveState, readonly [icon: IconName, word: string, text?: string]>> = {
+  live: ["events", "Live"],
+  connecting: ["clock", "Connecting"],
   polling: ["clock", "Every 15 s", "Read again every 15 s"],
   lost: ["warning", "No answer", "Tried again until it answers"]
 }

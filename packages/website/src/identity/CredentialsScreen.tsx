@@ -30,6 +30,19 @@ interface RowProps {
   readonly isThis: boolean
 }
 
+/** Whose it is and how it ends, where others have the same name. */
+const detailOf = ({ createdBy, kind, lastFour, name, owner, role }: WorkspaceCredential): string => {
+  const [of, maker] = [actorName(owner), createdBy === null ? undefined : actorName(createdBy)]
+  return [
+    // A token of a deployment has the role of nobody: it reads what its product needs there.
+    [...(of === name ? [] : [of]), kind === "deploymentToken" ? "reads the secrets of its deployment" : role].join(
+      ", "
+    ),
+    ...(maker === undefined || maker === of ? [] : [`made by ${maker}`]),
+    ...(lastFour === null ? [] : [`…${lastFour}`])
+  ].join(" · ")
+}
+
 const Actions = ({ credential, isThis, slug }: RowProps) => {
   const name = visible(credential.name)
   const params = { slug, credential: credential.id }
@@ -55,6 +68,7 @@ const Actions = ({ credential, isThis, slug }: RowProps) => {
   }
   return (
     <Sure doing={block} subject={name} title={`Block ${name}?`} verb="Block">
+      <p className="foreign font-medium">{detailOf(credential)}</p>
       <p>
         From the next request on, this workspace does not let it in, nor what was made with it: keys, sign-ins of
         agents, tokens of deployments. It is unblocked here, too.
@@ -66,8 +80,6 @@ const Actions = ({ credential, isThis, slug }: RowProps) => {
 
 const Row = (props: RowProps) => {
   const { credential, isThis } = props
-  const owner = actorName(credential.owner)
-  const maker = credential.createdBy === null ? undefined : actorName(credential.createdBy)
   return (
     <Item
       actions={<Actions {...props} />}
@@ -83,13 +95,11 @@ const Row = (props: RowProps) => {
           )}
         </>
       }
-      detail={`${owner === credential.name ? "" : `${owner}, `}${credential.role}${maker === undefined || maker === owner ? "" : ` · made by ${maker}`}${
-        credential.lastFour === null ? "" : ` · …${credential.lastFour}`
-      }`}
+      detail={detailOf(credential)}
       isFaded={credential.blocked}
       name={credential.name}
     >
-      <ScopeBadges scopes={credential.scopes} />
+      {credential.kind !== "deploymentToken" && <ScopeBadges scopes={credential.scopes} />}
       <Cell width="narrow">
         <Since at={credential.lastUsedAt} never="never used" word="used" />
       </Cell>

@@ -186,7 +186,7 @@ const InviteRow = ({ invite, slug }: { readonly invite: Invite; readonly slug: s
       name={invite.email}
     >
       <Cell>
-        <Since at={invite.expiresAt} never="" word="until" />
+        <Since at={invite.expiresAt} never="" word="ends" />
       </Cell>
     </Item>
   )

@@ -41,6 +41,19 @@ const isTyping = (target: EventTarget | null): boolean =>
 const isPressing = ({ key, target }: KeyboardEvent): boolean =>
   key === " " && target instanceof HTMLElement && target.closest("button, summary, video, audio, [role=tab]") !== null
 
+/** What is typed while the part that takes it comes: its keys are nobody else's. */
+let held: string | undefined
+
+export const holdKeys = (): void => {
+  held = ""
+}
+
+export const takeHeldKeys = (): string => {
+  const taken = held ?? ""
+  held = undefined
+  return taken
+}
+
 let first: { readonly key: string; readonly at: number } | undefined
 const sequenceMillis = 1_200
 
@@ -50,6 +63,10 @@ const nameOf = (event: KeyboardEvent): string =>
 const onKeyDown = (event: KeyboardEvent): void => {
   if (event.defaultPrevented || event.altKey || event.isComposing) return
   const name = nameOf(event)
+  if (held !== undefined && name.length === 1) {
+    held += name
+    return event.preventDefault()
+  }
   const isCombined = name.startsWith("Mod+")
   if (
     !isCombined &&

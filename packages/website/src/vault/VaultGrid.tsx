@@ -121,15 +121,13 @@ const Row = ({
 }: RowProps) => (
   <>
     <div
-      className="border-border bg-surface sticky left-0 z-10 flex min-w-0 items-center gap-2 border-r border-b px-4"
+      className="border-border bg-surface sticky left-0 z-10 flex min-w-0 items-center gap-2 border-r border-b px-4 max-sm:flex-col max-sm:items-start max-sm:justify-center max-sm:gap-0"
       role="rowheader"
     >
-      <span className="foreign truncate font-mono text-xs font-medium" title={secret.name}>
+      <span className="foreign max-w-full truncate font-mono text-xs font-medium" title={secret.name}>
         {secret.name}
       </span>
-      {isProductShown && (
-        <span className="text-muted shrink-0 truncate text-xs max-sm:hidden">{secret.product.name}</span>
-      )}
+      {isProductShown && <span className="text-muted max-w-full shrink-0 truncate text-xs">{secret.product.name}</span>}
     </div>
     {environments.map((environment, column) => {
       const cell = secret.environments.find((one) => one.environment.id === environment.id)
@@ -151,6 +149,7 @@ const Row = ({
           <span className="sr-only">
             {secret.name} in {environment.name} {words[cell === undefined ? "none" : cellState(cell, secret)]}
             {cell !== undefined && cell.version > 0 && `, version ${cell.version}`}
+            {isProductShown && `, of ${secret.product.name}`}
           </span>
           {place !== undefined && (draft !== undefined || editing === keyOf(place)) ? (
             <Suspense fallback={null}>

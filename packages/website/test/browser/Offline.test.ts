@@ -38,14 +38,14 @@ describe("Without a network", () => {
     await atRest(page)
 
     await network.setOffline(true)
-    await page.getByText("You are offline. What is shown").waitFor()
+    await page.getByText("You are offline. Nothing can be changed").waitFor()
     await choose("member")
     await page.getByText("You are offline. Nothing was changed.").first().waitFor()
 
     const asked: Array<string> = []
     page.on("request", (request) => request.method() === "PATCH" && asked.push(request.url()))
     await network.setOffline(false)
-    await page.getByText("You are offline. What is shown").waitFor({ state: "detached" })
+    await page.getByText("You are offline. Nothing can be changed").waitFor({ state: "detached" })
     // The next change is made; so whatever had waited would have been made before it.
     await choose("admin")
     await page.getByText("Olga is admin now").first().waitFor()
@@ -72,7 +72,7 @@ describe("Without a network", () => {
     const page = await openScreen(site, "test-runs")
     await atRest(page)
     await page.context().setOffline(true)
-    await page.getByText("You are offline. What is shown").waitFor()
+    await page.getByText("You are offline. Nothing can be changed").waitFor()
     for (const name of ["Semaphores", "Trends", "Deployments", "Webhooks"]) {
       await page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name }).click()
       await page.getByRole("heading", { level: 1, name }).waitFor()
@@ -89,7 +89,7 @@ describe("Without a network", () => {
     await openScreen(site, "settings/members", page)
     await page.context().setOffline(true)
     await page.clock.runFor(5_000)
-    await page.getByText("You are offline. What is shown").waitFor()
+    await page.getByText("You are offline. Nothing can be changed").waitFor()
     expect(await page.locator("#screen h1").innerText()).toContain("Members")
     await page.context().setOffline(false)
     await page.clock.resume()

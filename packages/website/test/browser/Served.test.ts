@@ -168,6 +168,35 @@ describe("The website", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" })
   })
 
+  it("gives the palette what is typed before it is there, and nothing of it to the screen", async () => {
+    const page = await site.signIn()
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    await page.route(/\/assets\/Palette-/, async (route) => {
+      await gate
+      await route.continue()
+    })
+    await page.goto(`${site.origin}/w/main/vault`)
+    await page.getByRole("button", { name: "Add secret" }).waitFor()
+    await page.keyboard.press("Control+k")
+    // Each of them does something on this screen.
+    await page.keyboard.type("pacgb")
+    open()
+    const field = page.getByRole("combobox", { name: "Search and do" })
+    await expect.poll(() => field.inputValue()).toBe("pacgb")
+    await page.keyboard.type("x")
+    expect(await field.inputValue()).toBe("pacgbx")
+    expect(await page.getByRole("dialog").count()).toBe(1)
+    expect(new URL(page.url()).pathname).toBe("/w/main/vault")
+    await page.keyboard.press("Escape")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    await page.keyboard.press("g")
+    await page.keyboard.press("r")
+    await page.waitForURL(/\/test-runs$/)
+  })
+
   it("keeps theme and sidebar in the browser", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main`)
