@@ -47,19 +47,6 @@ export const moveByKey = async (page: Page): Promise<number> => {
   return timeUntil(page, `section[aria-label="Todo"] [data-card="${card}"]`, () => page.keyboard.press(">"))
 }
 
-/** From letting a card go, until it stands where it was dropped. */
-export const drop = async (page: Page): Promise<number> => {
-  const card = await cardAt(page, "In progress")
-  const source = page.locator(`[data-card="${card}"]`)
-  const target = page.locator(firstOf("Done")).first()
-  await source.hover()
-  await page.mouse.down()
-  await target.hover({ position: { x: 20, y: 8 } })
-  await target.hover({ position: { x: 24, y: 10 } })
-  await settledVitals(page)
-  return timeUntil(page, `section[aria-label="Done"] [data-card="${card}"]`, () => page.mouse.up())
-}
-
 export const openBoard = async (site: Site, page: Page): Promise<void> => {
   await openScreen(site, boardPath, page)
   await page.locator(firstOf("Done")).first().waitFor()
