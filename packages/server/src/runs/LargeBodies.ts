@@ -8,6 +8,7 @@ import { isUtf8 } from "node:buffer"
 import { answerRefused, asCallerNow } from "../http/ArrivedBodies.ts"
 import { maxBodyBytes } from "../http/BodyLimits.ts"
 import { RequestTimes } from "../http/RequestTimes.ts"
+import { collected } from "./Garbage.ts"
 import { isParsable } from "./ReportBytes.ts"
 import { Retries } from "./Retries.ts"
 import { TestRuns } from "./TestRuns.ts"
@@ -17,6 +18,8 @@ const maxReportBytes = 32 * mebibyte
 
 /** How many large bodies are read at once. Each is kept until it is stored. */
 const maxBodiesAtOnce = 8
+/** After a body of this size its garbage is collected, before the next one is parsed. */
+const collectedBytes = 8 * mebibyte
 
 /**
  * Reads the large bodies of reports, so that none takes much memory (docs/contract.md, Conventions): whatever can be refused
@@ -52,10 +55,13 @@ export const layer = Layer.effect(
           Effect.flatMap(bytesOf(request, length), (bytes) =>
             taking(storing)(
               // The body took its time: whoever has lost access meanwhile is refused.
-              answerRefused(
-                asCallerNow(
-                  Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withBytes(request, bytes))
-                )
+              Effect.ensuring(
+                answerRefused(
+                  asCallerNow(
+                    Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withBytes(request, bytes))
+                  )
+                ),
+                bytes.length < collectedBytes ? Effect.void : collected
               )
             )
           )
