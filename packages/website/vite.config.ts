@@ -7,11 +7,15 @@ import { withoutDom } from "./build/withoutDom.ts"
 import { withoutPreloads } from "./build/withoutPreloads.ts"
 
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|keys|later|toast)\.)/
+  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session|useAction)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|keys|later|toast)\.)/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
-const parts =
-  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since))\./
+const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts|Item|Older|Section|Since))\./
+
+/** What every screen of planning is made of, with their calls, and what those of tickets are: likewise a file each. */
+const planning = /virtual:calls\/planning$|website\/src\/(?:api\/optimistic|planning\/(?:queries|readTicketsAgain))\./
+const tickets =
+  /website\/src\/planning\/(?:CategoryMark|TagBadge|categories|filters|pendingTickets|search|useTickets|viewFilters|ViewTabs)\./
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
@@ -50,14 +54,17 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "base", test: base },
+            { name: "copy", test: /website\/src\/ui\/Copy\./ },
             // One file of calls each, however many screens make them.
-            { name: "planning-calls", test: /virtual:calls\/planning$/ },
             { name: "settings-calls", test: /virtual:calls\/settings$/ },
+            { name: "changes-calls", test: /virtual:calls\/changes$/ },
+            { name: "planning", test: planning },
+            { name: "tickets", test: tickets },
             { name: "parts", test: parts },
             { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
             { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
             { name: "status", test: /website\/src\/ui\/StatusMark\./ },
-            { name: "run", test: /website\/src\/runs\/(?:Counts|RunSummary|status)\./ }
+            { name: "run", test: /website\/src\/runs\/(?:Counts|status)\./ }
           ]
         }
       }

@@ -16,7 +16,7 @@ import { filesOf, type Manifest, mostBytes, pageSizes } from "./sizes.ts"
 /** How many builds are kept: a server that runs has loaded its own. */
 const keptBuilds = 2
 
-/** The page with links to the files of a module, which a browser then asks for at once. */
+/** The page with links to the files of its modules, which a browser then asks for at once. */
 const withPreloads = (html: string, files: ReadonlyArray<string>): string => {
   const links = files
     .filter((file) => !html.includes(file))
@@ -29,8 +29,8 @@ const writePages = (directory: string): void => {
   const manifest = JSON.parse(readFileSync(join(files, ".vite/manifest.json"), "utf8")) as Manifest
   const html = readFileSync(join(files, "index.html"), "utf8")
   mkdirSync(join(directory, "pages"))
-  const written = pages.map(([pattern, module], index) => {
-    writeFileSync(join(directory, `pages/${index}.html`), withPreloads(html, filesOf(manifest, module)))
+  const written = pages.map(([pattern, ...modules], index) => {
+    writeFileSync(join(directory, `pages/${index}.html`), withPreloads(html, filesOf(manifest, ...modules)))
     return { pattern, file: `${index}.html` }
   })
   renameSync(join(files, "index.html"), join(directory, "pages/other.html"))

@@ -14,15 +14,18 @@ type Routes = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 const all: Routes = routes
 
-/** Of planning and agents, whose screens make many calls. */
+/** Of planning and agents, whose screens make many calls. They are shown before anything is changed. */
 const planning = /^(?:teams|tickets|comments|ticketStatuses|projects|views|tags|agents|messages|notifications)\./
 
 const first =
   /^(?:(?:me|testRuns|cases|semaphores|vault|releases|audit|events)\.|(?:products|environments|deployments)\.list$|deployments\.get$)/
 
-type Part = "first" | "planning" | "settings"
+const reads = /\.(?:get|list\w*)$/
 
-const setOf = (call: string): Part => (planning.test(call) ? "planning" : first.test(call) ? "first" : "settings")
+type Part = "first" | "planning" | "changes" | "settings"
+
+const setOf = (call: string): Part =>
+  planning.test(call) ? (reads.test(call) ? "planning" : "changes") : first.test(call) ? "first" : "settings"
 
 /** `client.vault.list(` and `client.safe.vault.list(` are calls, whatever the client is named: `vault.list`. */
 const callsIn = (code: string): ReadonlyArray<string> =>
@@ -46,7 +49,7 @@ const calledRoutes = (set: Part): Routes => {
   )
 }
 
-const later = ["planning", "settings"] as const
+const later = ["planning", "changes", "settings"] as const
 
 export const onlyCalledRoutes = (): ReadonlyArray<Plugin> => [
   {

@@ -1,8 +1,8 @@
 /**
- * Which module each address shows first, so that its page asks for all files of it at once. The first pattern that matches a
- * path decides; other paths of the website ask for the frame alone. (`src/app/router.tsx` has the routes.)
+ * Which module each address shows first, and what follows in it, so that its page asks for all files of them at once. The first
+ * pattern that matches a path decides; other paths of the website ask for the frame alone. (`src/app/router.tsx` has the routes.)
  */
-export const pages: ReadonlyArray<readonly [pattern: string, module: string]> = [
+export const pages: ReadonlyArray<readonly [pattern: string, module: string, ...next: ReadonlyArray<string>]> = [
   ["^/w/[^/]+/?$", "src/app/HomeScreen.tsx"],
   ["^/w/[^/]+/test-runs/?$", "src/runs/RunsScreen.tsx"],
   ["^/w/[^/]+/test-runs/[^/]+/?$", "src/runs/RunScreen.tsx"],
@@ -21,6 +21,31 @@ export const pages: ReadonlyArray<readonly [pattern: string, module: string]> = 
   ["^/w/[^/]+/audit/?$", "src/audit/AuditScreen.tsx"],
   ["^/w/[^/]+/webhooks/?$", "src/webhooks/WebhooksScreen.tsx"],
   ["^/w/[^/]+/webhooks/[^/]+/?$", "src/webhooks/WebhookScreen.tsx"],
+  ["^/w/[^/]+/inbox/?$", "src/agents/InboxScreen.tsx"],
+  ["^/w/[^/]+/agents/?$", "src/agents/AgentsScreen.tsx"],
+  ["^/w/[^/]+/tickets/?$", "src/planning/TicketsScreen.tsx", "src/planning/TicketFilterBar.tsx"],
+  [
+    "^/w/[^/]+/tickets/[^/]+/?$",
+    "src/planning/TicketScreen.tsx",
+    "src/planning/TicketProperties.tsx",
+    "src/planning/TicketActivity.tsx"
+  ],
+  ["^/w/[^/]+/views/[^/]+/?$", "src/planning/ViewScreen.tsx", "src/planning/TicketFilterBar.tsx"],
+  ["^/w/[^/]+/projects/?$", "src/planning/ProjectsScreen.tsx"],
+  [
+    "^/w/[^/]+/projects/[^/]+/?$",
+    "src/planning/ProjectScreen.tsx",
+    "src/planning/ProjectProperties.tsx",
+    "src/planning/Milestones.tsx"
+  ],
+  ["^/w/[^/]+/teams/?$", "src/planning/TeamsScreen.tsx"],
+  [
+    "^/w/[^/]+/teams/[^/]+/?$",
+    "src/planning/TeamScreen.tsx",
+    "src/planning/TeamMembers.tsx",
+    "src/planning/Statuses.tsx",
+    "src/planning/Tags.tsx"
+  ],
   ["^/w/[^/]+/settings/?$", "src/identity/WorkspaceScreen.tsx"],
   ["^/w/[^/]+/settings/profile/?$", "src/identity/ProfileScreen.tsx"],
   ["^/w/[^/]+/settings/credentials/?$", "src/identity/CredentialsScreen.tsx"],

@@ -6,7 +6,7 @@ import { agentsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Section } from "../ui/Section.tsx"
-import { Command } from "../ui/States.tsx"
+import Command from "../ui/Command.tsx"
 import { vaultQuery } from "../vault/queries.ts"
 
 /** How a new workspace begins: each line is ticked when it has happened, and all are gone when all have. */

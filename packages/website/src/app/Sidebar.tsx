@@ -1,4 +1,4 @@
-import { Link, useNavigate } from "@tanstack/react-router"
+import { Link } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
@@ -8,11 +8,12 @@ import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { Menu, MenuButton, type MenuGroup } from "../ui/Menu.tsx"
+import { MenuButton } from "../ui/Menu.tsx"
 import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
 
 const PersonMenuPopup = later(() => import("./PersonMenuPopup.tsx"))
+const WorkspaceMenuPopup = later(() => import("./WorkspaceMenuPopup.tsx"))
 
 interface Props {
   readonly slug: string
@@ -29,23 +30,10 @@ const row =
 
 const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
   const me = useMe()
-  const navigate = useNavigate()
   const name = visible(me?.workspaces.find((one) => one.slug === slug)?.name ?? slug)
-  const groups: ReadonlyArray<MenuGroup> = [
-    {
-      label: "Workspaces",
-      items: (me?.workspaces ?? []).map((one) => ({
-        label: visible(one.name),
-        hint: one.role,
-        isChosen: one.slug === slug,
-        onSelect: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })
-      }))
-    }
-  ]
   return (
-    <Menu
-      groups={groups}
-      label="Workspaces"
+    <MenuButton
+      menu={(menu) => <WorkspaceMenuPopup {...menu} slug={slug} />}
       trigger={(props) => (
         <button
           {...props}

@@ -4,12 +4,10 @@ import { type ReactNode, Suspense } from "react"
 import { queryClient } from "../api/queries.ts"
 import { readAuditFilters } from "../audit/filters.ts"
 import { meQuery } from "../api/session.ts"
-import { deploymentsQuery } from "../catalog/queries.ts"
 import { readDeploymentSearch } from "../catalog/search.ts"
 import { readCredentialsSearch, readKeysSearch } from "../identity/search.ts"
 import { readTicketsSearch } from "../planning/search.ts"
 import { readRunFilters } from "../runs/filters.ts"
-import { runErrorsQuery, runQuery, runsQuery } from "../runs/queries.ts"
 import {
   readCaseSearch,
   readCasesSearch,
@@ -21,7 +19,6 @@ import {
 import { type Address, oneAt, withoutUndefined } from "../ui/address.ts"
 import { later } from "../ui/later.tsx"
 import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
-import { vaultQuery } from "../vault/queries.ts"
 import { ScreenFailure } from "./ScreenFailure.tsx"
 import { Shell } from "./Shell.tsx"
 import { lastWorkspace } from "./workspace.ts"
@@ -36,6 +33,16 @@ const viewAmong =
   <const View extends string>(...views: ReadonlyArray<View>) =>
   (address: Address): { readonly view?: View } =>
     withoutUndefined({ view: oneAt(address, "view", views) })
+
+/** What a screen shows first is asked for beside its code, and when one is about to go there. */
+const ahead = <Queries,>(load: () => Promise<Queries>, read: (queries: Queries) => unknown): void => {
+  // Browsers remember of a module that it could not be loaded.
+  if (navigator.onLine) void load().then(read, () => undefined)
+}
+const ofRuns = () => import("../runs/queries.ts")
+const ofCatalog = () => import("../catalog/queries.ts")
+const ofVault = () => import("../vault/queries.ts")
+const ofPlanning = () => import("../planning/queries.ts")
 
 const NotFound = screen(() => import("./NotFound.tsx"))
 
@@ -84,6 +91,8 @@ const tickets = createRoute({
 const ticket = createRoute({
   getParentRoute: () => workspace,
   path: "/tickets/$ticket",
+  loader: ({ context, params }) =>
+    ahead(ofPlanning, ({ ticketQuery }) => context.queries.prefetchQuery(ticketQuery(params.slug, params.ticket))),
   component: screen(() => import("../planning/TicketScreen.tsx"))
 })
 
@@ -91,6 +100,11 @@ const view = createRoute({
   getParentRoute: () => workspace,
   path: "/views/$view",
   validateSearch: readTicketsSearch,
+  loader: ({ context, params }) =>
+    ahead(ofPlanning, ({ viewQuery, viewTicketsQuery }) => {
+      void context.queries.prefetchQuery(viewQuery(params.slug, params.view))
+      void context.queries.prefetchQuery(viewTicketsQuery(params.slug, params.view))
+    }),
   component: screen(() => import("../planning/ViewScreen.tsx"))
 })
 
@@ -98,12 +112,16 @@ const projects = createRoute({
   getParentRoute: () => workspace,
   path: "/projects",
   validateSearch: viewAmong("archived"),
+  loader: ({ context, params }) =>
+    ahead(ofPlanning, ({ projectsQuery }) => context.queries.prefetchQuery(projectsQuery(params.slug))),
   component: screen(() => import("../planning/ProjectsScreen.tsx"))
 })
 
 const project = createRoute({
   getParentRoute: () => workspace,
   path: "/projects/$project",
+  loader: ({ context, params }) =>
+    ahead(ofPlanning, ({ projectQuery }) => context.queries.prefetchQuery(projectQuery(params.slug, params.project))),
   component: screen(() => import("../planning/ProjectScreen.tsx"))
 })
 
@@ -111,12 +129,16 @@ const teams = createRoute({
   getParentRoute: () => workspace,
   path: "/teams",
   validateSearch: viewAmong("shared", "archived"),
+  loader: ({ context, params }) =>
+    ahead(ofPlanning, ({ teamsQuery }) => context.queries.prefetchQuery(teamsQuery(params.slug))),
   component: screen(() => import("../planning/TeamsScreen.tsx"))
 })
 
 const team = createRoute({
   getParentRoute: () => workspace,
   path: "/teams/$team",
+  loader: ({ context, params }) =>
+    ahead(ofPlanning, ({ teamQuery }) => context.queries.prefetchQuery(teamQuery(params.slug, params.team))),
   component: screen(() => import("../planning/TeamScreen.tsx"))
 })
 
@@ -125,7 +147,8 @@ const runs = createRoute({
   path: "/test-runs",
   validateSearch: readRunFilters,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps, params }) => void context.queries.prefetchInfiniteQuery(runsQuery(params.slug, deps)),
+  loader: ({ context, deps, params }) =>
+    ahead(ofRuns, ({ runsQuery }) => context.queries.prefetchInfiniteQuery(runsQuery(params.slug, deps))),
   component: screen(() => import("../runs/RunsScreen.tsx"))
 })
 
@@ -135,8 +158,10 @@ const run = createRoute({
   validateSearch: readTestsSearch,
   loader: ({ context, params }) => {
     const number = Number(params.run)
-    void context.queries.prefetchQuery(runQuery(params.slug, number))
-    void context.queries.prefetchQuery(runErrorsQuery(params.slug, number))
+    ahead(ofRuns, ({ runErrorsQuery, runQuery }) => {
+      void context.queries.prefetchQuery(runQuery(params.slug, number))
+      void context.queries.prefetchQuery(runErrorsQuery(params.slug, number))
+    })
   },
   component: screen(() => import("../runs/RunScreen.tsx"))
 })
@@ -145,7 +170,8 @@ const test = createRoute({
   getParentRoute: () => workspace,
   path: "/test-runs/$run/tests/$case",
   validateSearch: readTestSearch,
-  loader: ({ context, params }) => void context.queries.prefetchQuery(runQuery(params.slug, Number(params.run))),
+  loader: ({ context, params }) =>
+    ahead(ofRuns, ({ runQuery }) => context.queries.prefetchQuery(runQuery(params.slug, Number(params.run)))),
   component: screen(() => import("../runs/TestScreen.tsx"))
 })
 
@@ -180,7 +206,8 @@ const trends = createRoute({
 const deployments = createRoute({
   getParentRoute: () => workspace,
   path: "/deployments",
-  loader: ({ context, params }) => void context.queries.prefetchQuery(deploymentsQuery(params.slug)),
+  loader: ({ context, params }) =>
+    ahead(ofCatalog, ({ deploymentsQuery }) => context.queries.prefetchQuery(deploymentsQuery(params.slug))),
   component: screen(() => import("../catalog/DeploymentsScreen.tsx"))
 })
 
@@ -195,7 +222,8 @@ const vault = createRoute({
   getParentRoute: () => workspace,
   path: "/vault",
   validateSearch: readVaultSearch,
-  loader: ({ context, params }) => void context.queries.prefetchQuery(vaultQuery(params.slug)),
+  loader: ({ context, params }) =>
+    ahead(ofVault, ({ vaultQuery }) => context.queries.prefetchQuery(vaultQuery(params.slug))),
   component: screen(() => import("../vault/VaultScreen.tsx"))
 })
 
@@ -203,7 +231,8 @@ const vaultCompare = createRoute({
   getParentRoute: () => workspace,
   path: "/vault/compare",
   validateSearch: readVaultCompareSearch,
-  loader: ({ context, params }) => void context.queries.prefetchQuery(vaultQuery(params.slug)),
+  loader: ({ context, params }) =>
+    ahead(ofVault, ({ vaultQuery }) => context.queries.prefetchQuery(vaultQuery(params.slug))),
   component: screen(() => import("../vault/VaultCompareScreen.tsx"))
 })
 

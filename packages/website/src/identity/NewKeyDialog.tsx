@@ -7,7 +7,7 @@ import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { ShownOnce } from "../ui/ShownOnce.tsx"
-import { Command } from "../ui/States.tsx"
+import Command from "../ui/Command.tsx"
 import {
   allScopes,
   endOf,

@@ -10,7 +10,7 @@ import { useAction } from "../api/useAction.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
-import { Command } from "../ui/States.tsx"
+import Command from "../ui/Command.tsx"
 import { agentsQuery } from "./queries.ts"
 
 interface Props {

@@ -108,7 +108,7 @@ const useChoices = ({ slug, statuses, tickets }: Omit<Props, "onClear">) => {
   }
 }
 
-export const BulkBar = ({ onClear, ...props }: Props) => {
+const BulkBar = ({ onClear, ...props }: Props) => {
   const choices = useChoices(props)
   useKeys([{ keys: "Escape", label: "Select nothing", group: "Selection", run: onClear }])
   return (
@@ -132,3 +132,5 @@ export const BulkBar = ({ onClear, ...props }: Props) => {
     </div>
   )
 }
+
+export default BulkBar

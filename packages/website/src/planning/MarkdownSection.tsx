@@ -1,14 +1,13 @@
-import { Suspense, useEffect, useRef, useState } from "react"
+import { Suspense, useEffect, useRef } from "react"
 import { Button } from "../ui/Button.tsx"
-import { Kbd } from "../ui/Kbd.tsx"
-import { shownKeys, useKeys } from "../ui/keys.ts"
+import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { MarkdownField } from "./MarkdownField.tsx"
 import { useDraft } from "./useDraft.ts"
 
 /** A text in Markdown that is edited in its place. What was typed stays until it is saved or discarded. */
 
 const Markdown = later(() => import("../ui/Markdown.tsx"))
+const MarkdownEditor = later(() => import("./MarkdownEditor.tsx"))
 
 interface Props {
   readonly slug: string
@@ -23,56 +22,6 @@ interface Props {
   /** What stands there while there is no text. */
   readonly empty: string
   readonly onSave: (text: string | null) => Promise<boolean>
-}
-
-interface EditorProps extends Pick<Props, "onSave" | "slug" | "text" | "title"> {
-  readonly draft: { readonly text: string; readonly base: string }
-  readonly onChange: (text: string) => void
-  readonly onClose: () => void
-}
-
-const Editor = ({ draft, onChange, onClose, onSave, slug, text, title }: EditorProps) => {
-  const [isBusy, setBusy] = useState(false)
-  const isChangedMeanwhile = (text ?? "") !== draft.base
-  const save = async () => {
-    if (isBusy) return
-    setBusy(true)
-    const isDone = await onSave(draft.text.trim() === "" ? null : draft.text)
-    setBusy(false)
-    if (isDone) onClose()
-  }
-  return (
-    <div className="flex flex-col gap-2">
-      <MarkdownField
-        hasFocus
-        label={title}
-        onChange={onChange}
-        onEscape={draft.text === draft.base ? onClose : () => undefined}
-        onSubmit={() => void save()}
-        slug={slug}
-        value={draft.text}
-      />
-      {isChangedMeanwhile && (
-        <div className="bg-warning-soft rounded-md px-3 py-2" role="alert">
-          <p className="text-warning pb-2">Somebody changed it since you began. This is what it says now:</p>
-          {text === null ? (
-            <p className="text-muted">Nothing.</p>
-          ) : (
-            <Suspense fallback={null}>
-              <Markdown text={text} />
-            </Suspense>
-          )}
-        </div>
-      )}
-      <div className="flex flex-wrap items-center gap-2">
-        <Button isBusy={isBusy} look="primary" onClick={() => void save()}>
-          {isChangedMeanwhile ? "Replace with mine" : "Save"}
-        </Button>
-        <Button onClick={onClose}>{draft.text === draft.base ? "Cancel" : "Discard"}</Button>
-        <Kbd keys={shownKeys("Mod+Enter")} />
-      </div>
-    </div>
-  )
 }
 
 export const MarkdownSection = ({ empty, group, mayChange, name, onSave, shortcut, slug, text, title }: Props) => {
@@ -102,15 +51,17 @@ export const MarkdownSection = ({ empty, group, mayChange, name, onSave, shortcu
         )}
       </div>
       {draft !== undefined ? (
-        <Editor
-          draft={draft}
-          onChange={(next) => setDraft({ ...draft, text: next })}
-          onClose={() => setDraft(undefined)}
-          onSave={onSave}
-          slug={slug}
-          text={text}
-          title={title}
-        />
+        <Suspense fallback={null}>
+          <MarkdownEditor
+            draft={draft}
+            onChange={(next) => setDraft({ ...draft, text: next })}
+            onClose={() => setDraft(undefined)}
+            onSave={onSave}
+            slug={slug}
+            text={text}
+            title={title}
+          />
+        </Suspense>
       ) : text === null ? (
         mayChange ? (
           <div className="-ml-2.5">

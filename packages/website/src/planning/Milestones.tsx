@@ -84,7 +84,7 @@ const One = ({ mayChange, milestone, onChange, progress, project, slug }: OnePro
   )
 }
 
-export const Milestones = (props: Props) => {
+const Milestones = (props: Props) => {
   const { mayChange, project, slug } = props
   const { data } = useQuery(ticketListQuery(slug, { project: project.slug }))
   const [changed, setChanged] = useState<Milestone | "new">()
@@ -129,3 +129,5 @@ export const Milestones = (props: Props) => {
     </Section>
   )
 }
+
+export default Milestones

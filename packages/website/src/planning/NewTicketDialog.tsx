@@ -10,7 +10,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
-import { Command } from "../ui/States.tsx"
+import Command from "../ui/Command.tsx"
 import { useOwners } from "./owners.ts"
 import { teamsQuery, ticketsKey } from "./queries.ts"
 

@@ -7,26 +7,23 @@ import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
-import { membersQuery } from "../identity/queries.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { Button, IconButton } from "../ui/Button.tsx"
-import { formatCount, visible } from "../ui/format.ts"
+import { Button } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { Menu } from "../ui/Menu.tsx"
-import { categories, categoryNames } from "./categories.ts"
-import { CategoryMark } from "./CategoryMark.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
+import { Aside } from "./Aside.tsx"
 import { MarkdownSection } from "./MarkdownSection.tsx"
-import { Milestones } from "./Milestones.tsx"
-import { ProgressBar, progressText } from "./Progress.tsx"
-import { projectStatuses, ProjectStatusMark } from "./ProjectStatusMark.tsx"
-import { Property } from "./Property.tsx"
 import { projectQuery, viewsQuery } from "./queries.ts"
 
 /** A project: its goal, how far it has come, its steps, and what is written about it. */
 
+const Milestones = later(() => import("./Milestones.tsx"))
 const ProjectDialog = later(() => import("./ProjectDialog.tsx"))
+const ProjectMenu = later(() => import("./ProjectMenu.tsx"))
+const ProjectProperties = later(() => import("./ProjectProperties.tsx"))
 
 interface Props {
   readonly slug: string
@@ -39,138 +36,6 @@ const useProjectChange = (slug: string, project: Project) =>
     changes: [workspaceKey(slug, "projects")],
     failed: () => `${project.name} could not be changed`
   })
-
-type Change = ReturnType<typeof useProjectChange>
-
-const ProgressFacts = ({ project, slug }: Props) => (
-  <div className="flex flex-col gap-2 py-1">
-    <dt className="text-muted">Progress</dt>
-    <dd className="flex flex-col gap-2">
-      <ProgressBar progress={project.progress} />
-      <span className="tabular">{progressText(project.progress)}</span>
-      <ul>
-        {categories.map((category) => (
-          <li className="flex min-h-6 items-center gap-2" key={category}>
-            <Link
-              className="flex-1 hover:underline"
-              params={{ slug }}
-              search={{ projects: [project.slug], categories: [category] }}
-              to="/w/$slug/tickets"
-            >
-              <CategoryMark isNameShown status={{ category, name: categoryNames[category] }} />
-            </Link>
-            <span className="tabular text-muted">{formatCount(project.progress[category])}</span>
-          </li>
-        ))}
-      </ul>
-    </dd>
-  </div>
-)
-
-const Properties = ({
-  change,
-  mayChange,
-  project,
-  slug
-}: Props & { readonly change: Change; readonly mayChange: boolean }) => {
-  const { data: members } = useQuery(membersQuery(slug))
-  const people = (members?.members ?? []).filter(({ active }) => active)
-  return (
-    <dl className="flex flex-col">
-      <Property
-        group="Project"
-        groups={[
-          {
-            items: projectStatuses.map((status) => ({
-              label: status,
-              isChosen: status === project.status,
-              onSelect: () => change.mutate({ status })
-            }))
-          }
-        ]}
-        mayChange={mayChange}
-        name="Status"
-        shortcut="s"
-      >
-        <ProjectStatusMark status={project.status} />
-      </Property>
-      <Property
-        group="Project"
-        groups={[
-          {
-            items: [
-              { label: "Nobody", isChosen: project.lead === null, onSelect: () => change.mutate({ lead: null }) },
-              ...people.map(({ email, id, name }) => ({
-                label: visible(name),
-                hint: email,
-                isChosen: project.lead?.id === id,
-                onSelect: () => change.mutate({ lead: id })
-              }))
-            ]
-          }
-        ]}
-        mayChange={mayChange}
-        name="Lead"
-        shortcut="a"
-      >
-        <span className={`foreign truncate ${project.lead === null ? "text-muted" : ""}`}>
-          {project.lead === null ? "Nobody" : visible(project.lead.name)}
-        </span>
-      </Property>
-      {(
-        [
-          ["Target", project.targetDate ?? "No date"],
-          ["Teams", project.teams.map(({ name }) => visible(name)).join(", ")],
-          ["Products", project.products.map(({ name }) => visible(name)).join(", ") || "None"]
-        ] as const
-      ).map(([name, value]) => (
-        <div className="flex min-h-(--row) items-center gap-2" key={name}>
-          <dt className="text-muted w-20 shrink-0">{name}</dt>
-          <dd className="foreign min-w-0 px-2">{value}</dd>
-        </div>
-      ))}
-      <div className="border-border my-2 border-t" />
-      <ProgressFacts project={project} slug={slug} />
-    </dl>
-  )
-}
-
-const ProjectMenu = ({ project, slug }: Props) => {
-  const { archivedAt, name } = project
-  const keys = [workspaceKey(slug, "projects")]
-  const params = { slug, project: project.slug }
-  const restore = useAction({
-    act: () => client.projects.restore({ params }),
-    changes: keys,
-    done: () => ({ title: `${name} is back` }),
-    failed: () => `${name} stays archived`
-  })
-  const archive = useAction({
-    act: () => client.projects.archive({ params }),
-    changes: keys,
-    done: () => ({
-      title: `${name} was archived`,
-      detail: "Its tickets stay. It takes no changes until it is restored.",
-      undo: () => restore.mutate()
-    }),
-    failed: () => `${name} was not archived`
-  })
-  return (
-    <Menu
-      groups={[
-        {
-          items: [
-            archivedAt === null
-              ? { label: "Archive", isDangerous: true, onSelect: () => archive.mutate() }
-              : { label: "Restore", onSelect: () => restore.mutate() }
-          ]
-        }
-      ]}
-      label={visible(name)}
-      trigger={(props) => <IconButton {...props} icon="more" label="More" />}
-    />
-  )
-}
 
 const ProjectTabs = ({ project, slug }: Props) => {
   const { data } = useQuery(viewsQuery(slug, { project: project.slug }))
@@ -212,7 +77,9 @@ const Shown = ({ project, slug }: Props) => {
                   Change
                 </Button>
               )}
-              <ProjectMenu project={project} slug={slug} />
+              <Suspense fallback={null}>
+                <ProjectMenu project={project} slug={slug} />
+              </Suspense>
             </>
           )
         }
@@ -224,7 +91,9 @@ const Shown = ({ project, slug }: Props) => {
       <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 pb-8">
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}
-          <Milestones mayChange={mayChange} project={project} slug={slug} />
+          <Suspense fallback={<SkeletonRows rows={4} />}>
+            <Milestones mayChange={mayChange} project={project} slug={slug} />
+          </Suspense>
           <MarkdownSection
             empty="Write what the project is for"
             group="Project"
@@ -237,12 +106,14 @@ const Shown = ({ project, slug }: Props) => {
             title="Document"
           />
         </div>
-        <aside
-          aria-label="Properties"
-          className="border-border px-4 py-3 max-md:order-first max-md:border-b md:min-h-[calc(100dvh-5.5rem)] md:border-l"
-        >
-          <Properties change={change} mayChange={mayChange} project={project} slug={slug} />
-        </aside>
+        <Aside>
+          <ProjectProperties
+            mayChange={mayChange}
+            onChange={(asked) => change.mutate(asked)}
+            project={project}
+            slug={slug}
+          />
+        </Aside>
       </div>
       {isChanging && (
         <Suspense fallback={null}>

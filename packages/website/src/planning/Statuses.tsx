@@ -120,7 +120,7 @@ const List = ({
   )
 }
 
-export const Statuses = ({ mayChange, slug, team }: Props) => {
+const Statuses = ({ mayChange, slug, team }: Props) => {
   const query = useQuery(statusesQuery(slug, team))
   const [changed, setChanged] = useState<Changed>()
   const close = () => setChanged(undefined)
@@ -160,3 +160,5 @@ export const Statuses = ({ mayChange, slug, team }: Props) => {
     </Section>
   )
 }
+
+export default Statuses

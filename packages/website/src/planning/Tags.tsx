@@ -55,7 +55,7 @@ const One = ({
   )
 }
 
-export const Tags = (props: Props) => {
+const Tags = (props: Props) => {
   const { mayChange, slug, team } = props
   const query = useQuery(tagsQuery(slug, team))
   const [changed, setChanged] = useState<Tag | "new">()
@@ -102,3 +102,5 @@ export const Tags = (props: Props) => {
     </Section>
   )
 }
+
+export default Tags

@@ -60,7 +60,7 @@ const One = ({ mayChange, member, slug, team }: Props & { readonly member: TeamM
   )
 }
 
-export const TeamMembers = (props: Props) => {
+const TeamMembers = (props: Props) => {
   const { mayChange, slug, team } = props
   const query = useQuery(teamMembersQuery(slug, team.key))
   const [isAdding, setAdding] = useState(false)
@@ -105,3 +105,5 @@ export const TeamMembers = (props: Props) => {
     </Section>
   )
 }
+
+export default TeamMembers

@@ -14,14 +14,15 @@ import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
 import { teamMembersQuery, teamQuery, viewsQuery } from "./queries.ts"
-import { Statuses } from "./Statuses.tsx"
-import { Tags } from "./Tags.tsx"
-import { TeamMembers } from "./TeamMembers.tsx"
 
 /** A team: who is in it, the steps of its work, and its tags. */
 
+const Statuses = later(() => import("./Statuses.tsx"))
+const Tags = later(() => import("./Tags.tsx"))
 const TeamDialog = later(() => import("./TeamDialog.tsx"))
+const TeamMembers = later(() => import("./TeamMembers.tsx"))
 
 interface Props {
   readonly slug: string
@@ -124,9 +125,11 @@ const Whole = ({ slug, team }: Props) => {
       />
       <TeamTabs slug={slug} team={team} />
       <div className="max-w-200 pb-8">
-        <TeamMembers mayChange={isAdmin || (isMember && isInTeam)} slug={slug} team={team} />
-        <Statuses mayChange={isAdmin} slug={slug} team={team.key} />
-        <Tags mayChange={isMember} slug={slug} team={team.key} />
+        <Suspense fallback={<SkeletonRows rows={8} />}>
+          <TeamMembers mayChange={isAdmin || (isMember && isInTeam)} slug={slug} team={team} />
+          <Statuses mayChange={isAdmin} slug={slug} team={team.key} />
+          <Tags mayChange={isMember} slug={slug} team={team.key} />
+        </Suspense>
       </div>
       {isChanging && (
         <Suspense fallback={null}>

@@ -11,13 +11,13 @@ import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
-import { Empty } from "../ui/States.tsx"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { archivedTeamsQuery, teamsQuery } from "./queries.ts"
-import { Statuses } from "./Statuses.tsx"
-import { Tags } from "./Tags.tsx"
 
 /** The teams that one sees, and what all of them have in common. */
 
+const Statuses = later(() => import("./Statuses.tsx"))
+const Tags = later(() => import("./Tags.tsx"))
 const TeamDialog = later(() => import("./TeamDialog.tsx"))
 
 interface ListProps {
@@ -125,8 +125,10 @@ const TeamsScreen = () => {
       </Tabs>
       {view === "shared" ? (
         <div className="max-w-200">
-          <Statuses mayChange={isAdmin} slug={slug} team={undefined} />
-          <Tags mayChange={isAdmin} slug={slug} team={undefined} />
+          <Suspense fallback={<SkeletonRows rows={8} />}>
+            <Statuses mayChange={isAdmin} slug={slug} team={undefined} />
+            <Tags mayChange={isAdmin} slug={slug} team={undefined} />
+          </Suspense>
         </div>
       ) : (
         <Existing onNew={isAdmin ? begin : undefined} slug={slug} />

@@ -4,17 +4,21 @@ import { Suspense, useRef, useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { useAction } from "../api/useAction.ts"
+import { EventList } from "../events/EventList.tsx"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
 import { saidOf } from "./activity.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
-import { commentsKey, commentsQuery, ticketsKey, traceQuery } from "./queries.ts"
+import { commentsKey, commentsQuery, historyQuery, traceQuery } from "./activityQueries.ts"
+import { ticketsKey } from "./queries.ts"
 import { TicketComment } from "./TicketComment.tsx"
+import { TicketDelivery } from "./TicketDelivery.tsx"
 import { TicketMessage } from "./TicketMessage.tsx"
 import { useDraft } from "./useDraft.ts"
 
-/** What people and agents said about a ticket, and where one says more. */
+/** What came of a ticket, what people and agents said about it, where one says more, and what changed. */
 
 const AskAgent = later(() => import("./AskAgent.tsx"))
 
@@ -64,7 +68,7 @@ const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ti
   )
 }
 
-export const TicketActivity = ({ mayChange, slug, ticket }: Props) => {
+const Activity = ({ mayChange, slug, ticket }: Props) => {
   const comments = useQuery(commentsQuery(slug, ticket.identifier))
   const { data: trace } = useQuery(traceQuery(slug, ticket.identifier))
   const [answered, setAnswered] = useState<string>()
@@ -98,3 +102,24 @@ export const TicketActivity = ({ mayChange, slug, ticket }: Props) => {
     </section>
   )
 }
+
+const History = ({ slug, subject }: { readonly slug: string; readonly subject: string }) => {
+  const [isOpen, setOpen] = useState(false)
+  const { data } = useQuery({ ...historyQuery(slug, subject), enabled: isOpen })
+  return (
+    <details className="px-4 py-3" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="text-muted text-xs font-medium">What changed</summary>
+      {isOpen && (data === undefined ? <SkeletonRows rows={3} /> : <EventList events={data.events} />)}
+    </details>
+  )
+}
+
+const TicketActivity = (props: Props) => (
+  <>
+    <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
+    <Activity {...props} />
+    <History slug={props.slug} subject={props.ticket.id} />
+  </>
+)
+
+export default TicketActivity

@@ -9,7 +9,8 @@ import { Button } from "../ui/Button.tsx"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { MarkdownField } from "./MarkdownField.tsx"
-import { commentsKey, ticketsKey } from "./queries.ts"
+import { commentsKey } from "./activityQueries.ts"
+import { ticketsKey } from "./queries.ts"
 
 const Markdown = later(() => import("../ui/Markdown.tsx"))
 

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { shortSha, visible } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
-import { traceQuery } from "./queries.ts"
+import { traceQuery } from "./activityQueries.ts"
 
 /** What became of a ticket: its commits, where they run, and the runs that tested them. In one sentence, then each. */
 

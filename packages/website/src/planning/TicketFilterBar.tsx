@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query"
-import { type ReactNode, useEffect, useRef, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { visible } from "../ui/format.ts"
 import { Button } from "../ui/Button.tsx"
+import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { ManyFilter } from "../ui/ManyFilter.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { SearchField } from "../ui/SearchField.tsx"
@@ -9,9 +10,9 @@ import { categories, categoryNames } from "./categories.ts"
 import { isFiltered } from "./filters.ts"
 import { useOwners } from "./owners.ts"
 import { projectsQuery, tagsQuery, teamsQuery } from "./queries.ts"
-import type { FilterName, TicketsSearch } from "./search.ts"
+import { type FilterName, type Grouping, groupings, type TicketsSearch } from "./search.ts"
 
-/** The filters of tickets: words in a row, kept in the address. */
+/** The filters of tickets, and how they are shown: words in a row, kept in the address. */
 
 interface Props {
   readonly slug: string
@@ -20,7 +21,6 @@ interface Props {
   readonly statuses: ReadonlyArray<string>
   readonly onChange: (change: { readonly [Name in keyof TicketsSearch]?: TicketsSearch[Name] | undefined }) => void
   readonly onClear: () => void
-  readonly children?: ReactNode
 }
 
 /** The address follows what is typed, once it rests. */
@@ -56,7 +56,25 @@ const Words = ({ onChange, search }: Pick<Props, "onChange" | "search">) => {
   )
 }
 
-export const TicketFilterBar = ({ children, onChange, onClear, search, slug, statuses }: Props) => {
+const layouts = { list: "List", board: "Board" } as const
+
+const Layouts = ({ layout, onChange }: { readonly layout: "list" | "board"; readonly onChange: Props["onChange"] }) => (
+  <span aria-label="Layout" className="flex items-center" role="group">
+    {(["list", "board"] as const).map((one) => (
+      <button
+        aria-pressed={layout === one}
+        className={pressedClass}
+        key={one}
+        onClick={() => onChange({ layout: one })}
+        type="button"
+      >
+        {layouts[one]}
+      </button>
+    ))}
+  </span>
+)
+
+const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) => {
   const owners = useOwners(slug)
   const { data: teams } = useQuery(teamsQuery(slug))
   const { data: projects } = useQuery(projectsQuery(slug))
@@ -118,7 +136,16 @@ export const TicketFilterBar = ({ children, onChange, onClear, search, slug, sta
         </Button>
       )}
       <span className="flex-1" />
-      {children}
+      <Filter
+        choices={groupings.map((value) => ({ value, label: value }))}
+        isRequired
+        noun="group"
+        onChange={(value) => onChange({ group: value === "status" ? undefined : (value as Grouping) })}
+        value={search.group ?? "status"}
+      />
+      <Layouts layout={search.layout ?? "list"} onChange={onChange} />
     </search>
   )
 }
+
+export default TicketFilterBar

@@ -21,7 +21,7 @@ const copy = (text: string, what: string) =>
   )
 
 /** What else is done with a ticket. */
-export const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: Ticket }) => {
+const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: Ticket }) => {
   const [isSure, setSure] = useState(false)
   const navigate = useNavigate()
   const me = useMe()?.id
@@ -66,3 +66,5 @@ export const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly t
     </>
   )
 }
+
+export default TicketMenu

@@ -257,7 +257,7 @@ const dates = (ticket: Ticket) =>
     ["Changed", ticket.updatedAt]
   ] as const
 
-export const TicketProperties = (props: Props) => {
+const TicketProperties = (props: Props) => {
   const { ticket } = props
   return (
     <dl className="flex flex-col">
@@ -286,3 +286,5 @@ export const TicketProperties = (props: Props) => {
     </dl>
   )
 }
+
+export default TicketProperties

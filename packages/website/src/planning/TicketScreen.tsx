@@ -4,7 +4,6 @@ import { useParams } from "@tanstack/react-router"
 import { Suspense, useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
-import { EventList } from "../events/EventList.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
@@ -12,35 +11,24 @@ import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
+import { Aside } from "./Aside.tsx"
 import type { Shown } from "./changes.ts"
 import { MarkdownSection } from "./MarkdownSection.tsx"
 import { asPending, pendingTickets } from "./pendingTickets.ts"
-import { historyQuery, teamsQuery, ticketQuery } from "./queries.ts"
-import { TicketActivity } from "./TicketActivity.tsx"
-import { TicketDelivery } from "./TicketDelivery.tsx"
-import { TicketMenu } from "./TicketMenu.tsx"
-import { TicketProperties } from "./TicketProperties.tsx"
+import { teamsQuery, ticketQuery } from "./queries.ts"
 import { TicketTitle } from "./TicketTitle.tsx"
 import { useTicketChange } from "./useTicketChange.ts"
 
 /** A ticket: what it is about, how it will be done, who has it, and what was said and came of it. */
 
 const AskAgent = later(() => import("./AskAgent.tsx"))
+const TicketActivity = later(() => import("./TicketActivity.tsx"))
+const TicketMenu = later(() => import("./TicketMenu.tsx"))
+const TicketProperties = later(() => import("./TicketProperties.tsx"))
 
 interface Props {
   readonly slug: string
   readonly ticket: Ticket
-}
-
-const History = ({ slug, subject }: { readonly slug: string; readonly subject: string }) => {
-  const [isOpen, setOpen] = useState(false)
-  const { data } = useQuery({ ...historyQuery(slug, subject), enabled: isOpen })
-  return (
-    <details className="px-4 py-3" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="text-muted text-xs font-medium">What changed</summary>
-      {isOpen && (data === undefined ? <SkeletonRows rows={3} /> : <EventList events={data.events} />)}
-    </details>
-  )
 }
 
 interface TextsProps extends Props {
@@ -95,7 +83,9 @@ const Whole = ({ slug, ticket }: Props) => {
                 Ask an agent
               </Button>
             )}
-            <TicketMenu slug={slug} ticket={ticket} />
+            <Suspense fallback={null}>
+              <TicketMenu slug={slug} ticket={ticket} />
+            </Suspense>
           </>
         }
         crumbs={[
@@ -125,21 +115,18 @@ const Whole = ({ slug, ticket }: Props) => {
             title={ticket.title}
           />
           <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
-          <TicketDelivery slug={slug} ticket={ticket.identifier} />
-          <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
-          <History slug={slug} subject={ticket.id} />
+          <Suspense fallback={<SkeletonRows rows={4} />}>
+            <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
+          </Suspense>
         </div>
-        <aside
-          aria-label="Properties"
-          className="border-border px-4 py-3 max-md:order-first max-md:border-b md:min-h-[calc(100dvh-5.5rem)] md:border-l"
-        >
+        <Aside>
           <TicketProperties
             mayChange={mayChange}
             onChange={(asked, done) => void save(asked, done)}
             slug={slug}
             ticket={ticket}
           />
-        </aside>
+        </Aside>
       </div>
       {isAsking && (
         <Suspense fallback={null}>

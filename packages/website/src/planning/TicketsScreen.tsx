@@ -1,64 +1,21 @@
-import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { Suspense, useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
-import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { isFiltered } from "./filters.ts"
-import { viewsQuery } from "./queries.ts"
-import type { TicketsSearch } from "./search.ts"
 import { TicketsView } from "./TicketsView.tsx"
 import { useTickets } from "./useTickets.ts"
+import { ViewTabs } from "./ViewTabs.tsx"
 
 /** All tickets that one sees: what is being done, what comes next, and what is mine. */
 
 const NewTicketDialog = later(() => import("./NewTicketDialog.tsx"))
 const PasteTickets = later(() => import("./PasteTickets.tsx"))
 const SaveView = later(() => import("./SaveView.tsx"))
-
-const presets = [
-  { label: "All", search: {} },
-  { label: "Active", search: { categories: ["unstarted", "started"] } },
-  { label: "Backlog", search: { categories: ["backlog"] } },
-  { label: "Done", search: { categories: ["completed"] } },
-  { label: "Mine", search: { owners: ["me"] } }
-] as const satisfies ReadonlyArray<{ readonly label: string; readonly search: TicketsSearch }>
-
-export const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
-  const { data } = useQuery(viewsQuery(slug))
-  const looks = withoutUndefined({ layout: search?.layout, group: search?.group })
-  return (
-    <Tabs label="Views of tickets">
-      {presets.map(({ label, search: preset }) => (
-        <Link
-          activeOptions={{ exact: true }}
-          className={tabClass}
-          key={label}
-          params={{ slug }}
-          search={{ ...preset, ...looks }}
-          to="/w/$slug/tickets"
-        >
-          {label}
-        </Link>
-      ))}
-      {(data?.views ?? []).map(({ id, name }) => (
-        <Link
-          activeOptions={{ includeSearch: false }}
-          className={tabClass}
-          key={id}
-          params={{ slug, view: id }}
-          to="/w/$slug/views/$view"
-        >
-          {visible(name)}
-        </Link>
-      ))}
-    </Tabs>
-  )
-}
 
 type Overlay = "new" | "paste" | "save" | undefined
 

@@ -1,25 +1,24 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useMemo, useState } from "react"
+import { Suspense, useEffect, useMemo, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
-import { Button } from "../ui/Button.tsx"
-import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { Empty, SkeletonRows } from "../ui/States.tsx"
-import { BulkBar } from "./BulkBar.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
 import { columnsOf } from "./columns.ts"
 import { isFiltered } from "./filters.ts"
 import { statusesQuery } from "./queries.ts"
-import { groupings, type Grouping, type TicketsSearch } from "./search.ts"
-import { TicketFilterBar } from "./TicketFilterBar.tsx"
+import type { TicketsSearch } from "./search.ts"
 import { TicketList } from "./TicketList.tsx"
 import type { TicketsData } from "./useTickets.ts"
 
 /** Tickets as a list or a board, filtered, grouped, selected and changed together. */
 
 const Board = later(() => import("./Board.tsx"))
+const BulkBar = later(() => import("./BulkBar.tsx"))
+const NoTickets = later(() => import("./NoTickets.tsx"))
+const TicketFilterBar = later(() => import("./TicketFilterBar.tsx"))
 
 export type SearchChange = { readonly [Name in keyof TicketsSearch]?: TicketsSearch[Name] | undefined }
 
@@ -59,24 +58,6 @@ const teamOf = (tickets: ReadonlyArray<TicketSummary>, search: TicketsSearch): s
   return teams.size === 1 ? [...teams][0] : undefined
 }
 
-const layouts = { list: "List", board: "Board" } as const
-
-const Layouts = ({ layout, onSearch }: { readonly layout: "list" | "board"; readonly onSearch: Props["onSearch"] }) => (
-  <span aria-label="Layout" className="flex items-center" role="group">
-    {(["list", "board"] as const).map((one) => (
-      <button
-        aria-pressed={layout === one}
-        className={pressedClass}
-        key={one}
-        onClick={() => onSearch({ layout: one })}
-        type="button"
-      >
-        {layouts[one]}
-      </button>
-    ))}
-  </span>
-)
-
 export const TicketsView = ({ onClear, onNew, onSearch, search, slug, tickets: { data, error, refetch } }: Props) => {
   const tickets = useMemo(() => data ?? [], [data])
   const role = useRole(slug)
@@ -86,9 +67,13 @@ export const TicketsView = ({ onClear, onNew, onSearch, search, slug, tickets: {
   const { data: statuses } = useQuery({ ...statusesQuery(slug, team), enabled: team !== undefined })
   const { data: template } = useQuery(statusesQuery(slug, undefined))
   const layout = search.layout ?? "list"
-  const group: Grouping = search.group ?? "status"
+  const group = search.group ?? "status"
   const ofTeam = team === undefined ? undefined : statuses?.statuses
   const columns = useMemo(() => columnsOf(tickets, group, ofTeam), [tickets, group, ofTeam])
+  // The board is asked for beside its tickets, not after them.
+  useEffect(() => {
+    if (layout === "board") void Board.preload()
+  }, [layout])
   useKeys([
     {
       keys: "v",
@@ -101,46 +86,23 @@ export const TicketsView = ({ onClear, onNew, onSearch, search, slug, tickets: {
   const selecting = { selected: selection.ids, onToggle: selection.onToggle, onCurrent: selection.onCurrent }
   return (
     <>
-      <TicketFilterBar
-        onChange={onSearch}
-        onClear={onClear}
-        search={search}
-        slug={slug}
-        statuses={(ofTeam ?? template?.statuses ?? []).map(({ name }) => name)}
-      >
-        <Filter
-          choices={groupings.map((value) => ({ value, label: value }))}
-          isRequired
-          noun="group"
-          onChange={(value) => onSearch({ group: value === "status" ? undefined : (value as Grouping) })}
-          value={group}
+      <Suspense fallback={<div className="border-border h-10 border-b" />}>
+        <TicketFilterBar
+          onChange={onSearch}
+          onClear={onClear}
+          search={search}
+          slug={slug}
+          statuses={(ofTeam ?? template?.statuses ?? []).map(({ name }) => name)}
         />
-        <Layouts layout={layout} onSearch={onSearch} />
-      </TicketFilterBar>
+      </Suspense>
       {error !== null && data === undefined ? (
         <FailureView error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <SkeletonRows rows={16} />
       ) : tickets.length === 0 && layout === "list" ? (
-        isFiltered(search) ? (
-          <Empty
-            action={<Button onClick={onClear}>Clear the filters</Button>}
-            icon="filter"
-            title="No ticket matches these filters"
-          />
-        ) : (
-          <Empty
-            action={
-              mayChange && (
-                <Button look="primary" onClick={onNew} shortcut="n">
-                  New ticket
-                </Button>
-              )
-            }
-            icon="ticket"
-            title="Work is planned here: a ticket for each piece of it"
-          />
-        )
+        <Suspense fallback={null}>
+          <NoTickets mayChange={mayChange} onClear={isFiltered(search) ? onClear : undefined} onNew={onNew} />
+        </Suspense>
       ) : layout === "list" ? (
         <TicketList {...selecting} columns={columns} slug={slug} />
       ) : (
@@ -149,7 +111,9 @@ export const TicketsView = ({ onClear, onNew, onSearch, search, slug, tickets: {
         </Suspense>
       )}
       {mayChange && selection.selected.length > 0 && (
-        <BulkBar onClear={selection.clear} slug={slug} statuses={ofTeam} tickets={selection.selected} />
+        <Suspense fallback={null}>
+          <BulkBar onClear={selection.clear} slug={slug} statuses={ofTeam} tickets={selection.selected} />
+        </Suspense>
       )}
     </>
   )

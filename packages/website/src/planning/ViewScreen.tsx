@@ -2,29 +2,24 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { View } from "@delivery/domain/planning/View"
 import { Suspense, useState } from "react"
-import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
-import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
-import { useAction } from "../api/useAction.ts"
 import { withoutUndefined } from "../ui/address.ts"
-import { Button, IconButton } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
-import { Menu } from "../ui/Menu.tsx"
-import { ticketsKey, viewQuery } from "./queries.ts"
+import { viewQuery } from "./queries.ts"
 import { filterNames, type TicketsSearch } from "./search.ts"
-import { ViewTabs } from "./TicketsScreen.tsx"
 import { type SearchChange, TicketsView } from "./TicketsView.tsx"
 import { useTickets, useViewTickets } from "./useTickets.ts"
-import { filtersToSave, searchOf } from "./viewFilters.ts"
+import { searchOf } from "./viewFilters.ts"
+import { ViewTabs } from "./ViewTabs.tsx"
 
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
 
+const ChangedView = later(() => import("./ChangedView.tsx"))
 const NewTicketDialog = later(() => import("./NewTicketDialog.tsx"))
-const RenameView = later(() => import("./RenameView.tsx"))
-const SureDialog = later(() => import("../api/SureDialog.tsx"))
+const ViewMenu = later(() => import("./ViewMenu.tsx"))
 
 interface Props {
   readonly slug: string
@@ -42,42 +37,6 @@ const crumbOf = ({ scope }: View, slug: string) =>
           search: scope.kind === "team" ? { teams: [scope.key] } : {}
         }
       }
-
-const ViewMenu = ({ slug, view }: Props) => {
-  const [overlay, setOverlay] = useState<"rename" | "delete">()
-  const navigate = useNavigate()
-  const close = () => setOverlay(undefined)
-  const remove = useAction({
-    act: () => client.views.delete({ params: { slug, view: view.id } }),
-    changes: [workspaceKey(slug, "views")],
-    done: () => ({ title: `${view.name} was deleted` }),
-    onDone: () => void navigate({ to: "/w/$slug/tickets", params: { slug } })
-  })
-  return (
-    <>
-      <Menu
-        groups={[
-          {
-            items: [
-              { label: "Rename", onSelect: () => setOverlay("rename") },
-              ...(view.isDefault ? [] : [{ label: "Delete", isDangerous: true, onSelect: () => setOverlay("delete") }])
-            ]
-          }
-        ]}
-        label={visible(view.name)}
-        trigger={(props) => <IconButton {...props} icon="more" label="More" />}
-      />
-      <Suspense fallback={null}>
-        {overlay === "rename" && <RenameView onClose={close} slug={slug} view={view} />}
-        {overlay === "delete" && (
-          <SureDialog action="Delete" doing={remove} onClose={close} title={`Delete ${visible(view.name)}?`}>
-            <p>Everybody loses the view. Its tickets stay.</p>
-          </SureDialog>
-        )}
-      </Suspense>
-    </>
-  )
-}
 
 /** Any change but that of the grouping, which is no part of a view, leaves its filters for one's own. */
 const changedSearch = (
@@ -104,17 +63,6 @@ const Shown = ({ slug, view }: Props) => {
   const search: TicketsSearch = isOwn ? changed : { ...saved, ...changed }
   const ofView = useViewTickets(slug, isOwn ? undefined : view.id)
   const ofSearch = useTickets(slug, search, isOwn)
-  const save = useAction({
-    act: () =>
-      client.views.update({
-        params: { slug, view: view.id },
-        payload: { filters: filtersToSave(search), layout: search.layout ?? "list" }
-      }),
-    changes: [workspaceKey(slug, "views"), ticketsKey(slug)],
-    done: () => ({ title: `${view.name} was saved`, tone: "success" }),
-    failed: () => `${view.name} could not be saved`,
-    onDone: () => void navigate({ search: {}, replace: true })
-  })
   const change = (next: SearchChange) =>
     void navigate({ search: (before) => changedSearch(view, search, before, next), replace: true })
   return (
@@ -123,15 +71,17 @@ const Shown = ({ slug, view }: Props) => {
         actions={
           mayChange && (
             <>
-              {isOwn && (
-                <>
-                  <Button onClick={() => void navigate({ search: {}, replace: true })}>Reset</Button>
-                  <Button isBusy={save.isPending} look="primary" onClick={() => save.mutate()}>
-                    Save view
-                  </Button>
-                </>
-              )}
-              <ViewMenu slug={slug} view={view} />
+              <Suspense fallback={null}>
+                {isOwn && (
+                  <ChangedView
+                    onReset={() => void navigate({ search: {}, replace: true })}
+                    search={search}
+                    slug={slug}
+                    view={view}
+                  />
+                )}
+                <ViewMenu slug={slug} view={view} />
+              </Suspense>
             </>
           )
         }

@@ -61,26 +61,17 @@ export const ticketListQuery = (slug: string, asked: TicketsAsked) =>
     placeholderData: keepPreviousData
   })
 
-export const commentsKey = (slug: string, ticket: string) => workspaceKey(slug, "comments", ticket.toUpperCase())
-
-export const commentsQuery = (slug: string, ticket: string) =>
+/** The tickets of several such lists, one list after the other. */
+export const ticketListsQuery = (slug: string, asked: ReadonlyArray<TicketsAsked>) =>
   queryOptions({
-    queryKey: commentsKey(slug, ticket),
-    queryFn: ({ signal }) => client.comments.list({ params: { slug, ticket } }, { signal })
-  })
-
-/** Its commits, where they run, and the messages about it that the person may see. */
-export const traceQuery = (slug: string, ticket: string) =>
-  queryOptions({
-    queryKey: workspaceKey(slug, "trace", ticket.toUpperCase()),
-    queryFn: ({ signal }) => client.releases.trace({ params: { slug, ticket } }, { signal })
-  })
-
-/** What happened to something, newest first. */
-export const historyQuery = (slug: string, subject: string) =>
-  queryOptions({
-    queryKey: workspaceKey(slug, "events", "of", subject),
-    queryFn: ({ signal }) => client.events.list({ params: { slug }, query: { subject } }, { signal })
+    queryKey: [...ticketsKey(slug), "lists", asked],
+    queryFn: async ({ signal }) => {
+      const lists = await Promise.all(
+        asked.map((query) => client.tickets.list({ params: { slug }, query }, { signal }))
+      )
+      return { tickets: lists.flatMap(({ tickets }) => tickets) }
+    },
+    placeholderData: keepPreviousData
   })
 
 /** The statuses of a team, or without one those of the template. */

@@ -9,7 +9,7 @@ import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { useKeys } from "../ui/keys.ts"
-import { Command } from "../ui/States.tsx"
+import Command from "../ui/Command.tsx"
 import { fileName, traceCommand } from "./files.ts"
 
 /** A trace: opened in Playwright's trace viewer, in a new tab and on an origin of its own; where there is none, downloaded. */

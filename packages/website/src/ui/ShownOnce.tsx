@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { Button } from "./Button.tsx"
 import { Dialog } from "./Dialog.tsx"
-import { Command } from "./States.tsx"
+import Command from "./Command.tsx"
 
 interface Props {
   readonly title: string

@@ -1,9 +1,11 @@
-import type { ReactNode } from "react"
+import { type ReactNode, Suspense } from "react"
 import { Button } from "./Button.tsx"
-import { CopyButton } from "./Copy.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
+import { later } from "./later.tsx"
 
 /** What stands in place of content: not yet, nothing, or an error. */
+
+const Command = later(() => import("./Command.tsx"))
 
 /** Rows as high as those that come. */
 export const SkeletonRows = ({ rows = 8 }: { readonly rows?: number }) => (
@@ -40,23 +42,12 @@ export const Empty = ({ action, children, command, icon, title }: EmptyProps) =>
     </span>
     <h2 className="text-md font-medium">{title}</h2>
     {children !== undefined && <div className="text-muted">{children}</div>}
-    {command !== undefined && <Command text={command} />}
+    {command !== undefined && (
+      <Suspense fallback={null}>
+        <Command text={command} />
+      </Suspense>
+    )}
     {action}
-  </div>
-)
-
-interface CommandProps {
-  readonly text: string
-  /** What its copy button says, where there are several. */
-  readonly label?: string
-}
-
-export const Command = ({ label = "Copy the command", text }: CommandProps) => (
-  <div className="border-border bg-sunken flex w-full items-start gap-2 rounded-md border py-1 pr-1 pl-3 text-left">
-    <pre className="max-h-72 min-w-0 flex-1 overflow-auto py-1 font-mono text-xs" tabIndex={0}>
-      {text}
-    </pre>
-    <CopyButton label={label} text={text} />
   </div>
 )
 

@@ -1,5 +1,5 @@
 import { Tabs } from "@base-ui/react/tabs"
-import { Command } from "./States.tsx"
+import Command from "./Command.tsx"
 
 export interface Lines {
   /** What the lines are, such as the name of their file. */

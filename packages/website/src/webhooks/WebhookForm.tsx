@@ -6,11 +6,11 @@ import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
+import { teamsQuery } from "../planning/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { ShownOnce } from "../ui/ShownOnce.tsx"
-import { teamsQuery } from "./queries.ts"
 import { kindsOf } from "./words.ts"
 
 const formats = [

@@ -31,9 +31,3 @@ export const deliveriesQuery = (slug: string, webhook: string) =>
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 && state.error === null ? liveMillis : false)
   })
-
-export const teamsQuery = (slug: string) =>
-  queryOptions({
-    queryKey: workspaceKey(slug, "teams"),
-    queryFn: ({ signal }) => client.teams.list({ params: { slug }, query: {} }, { signal })
-  })

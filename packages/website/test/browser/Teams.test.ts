@@ -84,7 +84,10 @@ describe("Teams", () => {
     })
     await menu("In review").click()
     await page.getByRole("menuitem", { name: "Delete" }).click()
-    await page.getByRole("dialog", { name: "Delete In review?" }).getByRole("button", { name: "Delete" }).click()
+    const deleting = page.getByRole("dialog", { name: "Delete In review?" })
+    await deleting.getByRole("button", { name: "Delete" }).click()
+    // What is behind a dialog has no role.
+    await deleting.waitFor({ state: "detached" })
     await menu("In review").waitFor({ state: "detached" })
     const moved = await site.call<{ status: { name: string } }>("GET", `tickets/${ticket.identifier}`)
     expect(moved.status.name).toBe("In progress")

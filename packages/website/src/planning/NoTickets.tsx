@@ -1,0 +1,33 @@
+import { Button } from "../ui/Button.tsx"
+import { Empty } from "../ui/States.tsx"
+
+interface Props {
+  readonly mayChange: boolean
+  /** Takes the filters away; undefined where there are none. */
+  readonly onClear: (() => void) | undefined
+  readonly onNew: () => void
+}
+
+/** In place of tickets. */
+const NoTickets = ({ mayChange, onClear, onNew }: Props) =>
+  onClear === undefined ? (
+    <Empty
+      action={
+        mayChange && (
+          <Button look="primary" onClick={onNew} shortcut="n">
+            New ticket
+          </Button>
+        )
+      }
+      icon="ticket"
+      title="Work is planned here: a ticket for each piece of it"
+    />
+  ) : (
+    <Empty
+      action={<Button onClick={onClear}>Clear the filters</Button>}
+      icon="filter"
+      title="No ticket matches these filters"
+    />
+  )
+
+export default NoTickets

@@ -1,0 +1,47 @@
+import type { Project } from "@delivery/domain/planning/Project"
+import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { IconButton } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
+import { Menu } from "../ui/Menu.tsx"
+
+/** What else is done with a project. */
+const ProjectMenu = ({ project, slug }: { readonly slug: string; readonly project: Project }) => {
+  const { archivedAt, name } = project
+  const keys = [workspaceKey(slug, "projects")]
+  const params = { slug, project: project.slug }
+  const restore = useAction({
+    act: () => client.projects.restore({ params }),
+    changes: keys,
+    done: () => ({ title: `${name} is back` }),
+    failed: () => `${name} stays archived`
+  })
+  const archive = useAction({
+    act: () => client.projects.archive({ params }),
+    changes: keys,
+    done: () => ({
+      title: `${name} was archived`,
+      detail: "Its tickets stay. It takes no changes until it is restored.",
+      undo: () => restore.mutate()
+    }),
+    failed: () => `${name} was not archived`
+  })
+  return (
+    <Menu
+      groups={[
+        {
+          items: [
+            archivedAt === null
+              ? { label: "Archive", isDangerous: true, onSelect: () => archive.mutate() }
+              : { label: "Restore", onSelect: () => restore.mutate() }
+          ]
+        }
+      ]}
+      label={visible(name)}
+      trigger={(props) => <IconButton {...props} icon="more" label="More" />}
+    />
+  )
+}
+
+export default ProjectMenu

@@ -1,0 +1,112 @@
+import type { Project, UpdateProject } from "@delivery/domain/planning/Project"
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { membersQuery } from "../identity/queries.ts"
+import { formatCount, visible } from "../ui/format.ts"
+import { categories, categoryNames } from "./categories.ts"
+import { CategoryMark } from "./CategoryMark.tsx"
+import { ProgressBar, progressText } from "./Progress.tsx"
+import { projectStatuses, ProjectStatusMark } from "./ProjectStatusMark.tsx"
+import { Property } from "./Property.tsx"
+
+/** What a project is beside its words: status, lead, date and progress. */
+
+interface Props {
+  readonly slug: string
+  readonly project: Project
+}
+
+const ProgressFacts = ({ project, slug }: Props) => (
+  <div className="flex flex-col gap-2 py-1">
+    <dt className="text-muted">Progress</dt>
+    <dd className="flex flex-col gap-2">
+      <ProgressBar progress={project.progress} />
+      <span className="tabular">{progressText(project.progress)}</span>
+      <ul>
+        {categories.map((category) => (
+          <li className="flex min-h-6 items-center gap-2" key={category}>
+            <Link
+              className="flex-1 hover:underline"
+              params={{ slug }}
+              search={{ projects: [project.slug], categories: [category] }}
+              to="/w/$slug/tickets"
+            >
+              <CategoryMark isNameShown status={{ category, name: categoryNames[category] }} />
+            </Link>
+            <span className="tabular text-muted">{formatCount(project.progress[category])}</span>
+          </li>
+        ))}
+      </ul>
+    </dd>
+  </div>
+)
+
+const ProjectProperties = ({
+  mayChange,
+  onChange,
+  project,
+  slug
+}: Props & { readonly mayChange: boolean; readonly onChange: (change: UpdateProject) => void }) => {
+  const { data: members } = useQuery(membersQuery(slug))
+  const people = (members?.members ?? []).filter(({ active }) => active)
+  return (
+    <dl className="flex flex-col">
+      <Property
+        group="Project"
+        groups={[
+          {
+            items: projectStatuses.map((status) => ({
+              label: status,
+              isChosen: status === project.status,
+              onSelect: () => onChange({ status })
+            }))
+          }
+        ]}
+        mayChange={mayChange}
+        name="Status"
+        shortcut="s"
+      >
+        <ProjectStatusMark status={project.status} />
+      </Property>
+      <Property
+        group="Project"
+        groups={[
+          {
+            items: [
+              { label: "Nobody", isChosen: project.lead === null, onSelect: () => onChange({ lead: null }) },
+              ...people.map(({ email, id, name }) => ({
+                label: visible(name),
+                hint: email,
+                isChosen: project.lead?.id === id,
+                onSelect: () => onChange({ lead: id })
+              }))
+            ]
+          }
+        ]}
+        mayChange={mayChange}
+        name="Lead"
+        shortcut="a"
+      >
+        <span className={`foreign truncate ${project.lead === null ? "text-muted" : ""}`}>
+          {project.lead === null ? "Nobody" : visible(project.lead.name)}
+        </span>
+      </Property>
+      {(
+        [
+          ["Target", project.targetDate ?? "No date"],
+          ["Teams", project.teams.map(({ name }) => visible(name)).join(", ")],
+          ["Products", project.products.map(({ name }) => visible(name)).join(", ") || "None"]
+        ] as const
+      ).map(([name, value]) => (
+        <div className="flex min-h-(--row) items-center gap-2" key={name}>
+          <dt className="text-muted w-20 shrink-0">{name}</dt>
+          <dd className="foreign min-w-0 px-2">{value}</dd>
+        </div>
+      ))}
+      <div className="border-border my-2 border-t" />
+      <ProgressFacts project={project} slug={slug} />
+    </dl>
+  )
+}
+
+export default ProjectProperties

@@ -1,0 +1,48 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { withoutUndefined } from "../ui/address.ts"
+import { visible } from "../ui/format.ts"
+import { tabClass, Tabs } from "../ui/Header.tsx"
+import { viewsQuery } from "./queries.ts"
+import type { TicketsSearch } from "./search.ts"
+
+const presets = [
+  { label: "All", search: {} },
+  { label: "Active", search: { categories: ["unstarted", "started"] } },
+  { label: "Backlog", search: { categories: ["backlog"] } },
+  { label: "Done", search: { categories: ["completed"] } },
+  { label: "Mine", search: { owners: ["me"] } }
+] as const satisfies ReadonlyArray<{ readonly label: string; readonly search: TicketsSearch }>
+
+/** The filters that everybody uses, and the views of the workspace. */
+export const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
+  const { data } = useQuery(viewsQuery(slug))
+  const looks = withoutUndefined({ layout: search?.layout, group: search?.group })
+  return (
+    <Tabs label="Views of tickets">
+      {presets.map(({ label, search: preset }) => (
+        <Link
+          activeOptions={{ exact: true }}
+          className={tabClass}
+          key={label}
+          params={{ slug }}
+          search={{ ...preset, ...looks }}
+          to="/w/$slug/tickets"
+        >
+          {label}
+        </Link>
+      ))}
+      {(data?.views ?? []).map(({ id, name }) => (
+        <Link
+          activeOptions={{ includeSearch: false }}
+          className={tabClass}
+          key={id}
+          params={{ slug, view: id }}
+          to="/w/$slug/views/$view"
+        >
+          {visible(name)}
+        </Link>
+      ))}
+    </Tabs>
+  )
+}
