@@ -11,18 +11,21 @@ import { htmlPage } from "../http/HtmlPage.ts"
  */
 
 const body = `<section id="request" aria-labelledby="text host" hidden>
+<div class="notice">
 <p id="host"></p>
 <p id="client"></p>
 <p id="asks"></p>
-<p id="who"></p>
-<p><button id="other-account" class="link" type="button">Use another account</button></p>
+</div>
+<p class="row"><span id="who"></span> <button id="other-account" class="link" type="button">Use another account</button></p>
 <div id="choice">
 <label for="workspace">Workspace</label>
 <select id="workspace" aria-describedby="limits"></select>
 </div>
 <p id="limits" class="muted">It can see who you are in this workspace, and take and answer the messages that are sent to it. It can do nothing else.</p>
+<div class="row">
 <button id="allow" class="primary" type="button">Allow</button>
 <button id="refuse" type="button">Refuse</button>
+</div>
 </section>
 <button id="sign-in" class="primary" type="button" hidden>Sign in</button>`
 

@@ -13,11 +13,12 @@ import { sessionScript } from "./SessionScript.ts"
  */
 
 const body = `<section id="request" aria-labelledby="text host" hidden>
+<div class="notice">
 <p id="host"></p>
 <p id="client"></p>
 <p id="asks"></p>
-<p id="who"></p>
-<p><button id="other-account" class="link" type="button">Use another account</button></p>
+</div>
+<p class="row"><span id="who"></span> <button id="other-account" class="link" type="button">Use another account</button></p>
 <div id="typed">
 <label for="user-code">Code in your terminal</label>
 <input id="user-code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="40">
@@ -28,8 +29,10 @@ const body = `<section id="request" aria-labelledby="text host" hidden>
 <label for="until">The key ends</label>
 <select id="until"></select>
 <p class="muted">It acts as you, in each of your workspaces. You can end it on the page of your account, and by <code>delivery logout</code>.</p>
+<div class="row">
 <button id="allow" class="primary" type="button">Allow</button>
 <button id="refuse" type="button">Refuse</button>
+</div>
 </section>
 <button id="sign-in" class="primary" type="button" hidden>Sign in</button>`
 

@@ -134,6 +134,7 @@ const focusWay = (ways) => {
   if (!ways.includes("by-mail")) return focusText()
   return (at("address").hidden ? at("ask") : at("email")).focus()
 }
+const otherwise = (ways) => (ways.length === 1 ? "Does this not work? " : "Does none of this work? ")
 // Ways in for whoever it is. The address that somebody has typed stays.
 const offer = (news, text = "") => {
   shown = confirming = undefined
@@ -143,7 +144,7 @@ const offer = (news, text = "") => {
   const ways = [...others, ...(methods.mail ? ["by-mail"] : [])]
   say(ways.length === 0 ? (text + " To sign in, open a sign-in link.").trim() : text)
   tell(news)
-  at("help").textContent = ways.length === 0 ? helped : "None of this works? " + helped
+  at("help").textContent = ways.length === 0 ? helped : otherwise(ways) + helped
   only(...ways, "help", ...reasonIfAny())
   focusWay(ways)
 }
@@ -166,7 +167,7 @@ const confirmWho = async (session, message, ...more) => {
   say(message + ": you signed in a while ago, as " + whoIs(person) + "." + (mayVerify ? " You have nothing yet to confirm it with: verify your address first." : offered.length === 0 ? " To do so, open a sign-in link." : ""))
   at("loss").hidden = true
   at("verify").hidden = !mayVerify
-  at("help").textContent = offered.length === 0 && !mayVerify ? helped : "None of this works? " + helped
+  at("help").textContent = offered.length === 0 && !mayVerify ? helped : otherwise(offered) + helped
   only(...offered, ...(mayVerify ? ["unproven"] : []), "help", "other", ...more, ...reasonIfAny())
   if (mayVerify) at("verify").focus()
   else focusWay(offered)

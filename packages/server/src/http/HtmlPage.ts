@@ -30,6 +30,9 @@ try {
 } catch {}
 `
 
+/** The sign of the service, as on the website's icon. */
+const mark = `<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 17l5 5 9-12" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
 const source = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`
 
 /** Where a script says what it is about (`text`), what has happened (`news`), and what is wrong (`problem`). */
@@ -53,6 +56,8 @@ export const htmlPage = ({ body, script, status = 200, title }: Page): HttpServe
     `script-src ${[themeScript, ...(scripts === undefined ? [] : [scripts])].map(source).join(" ")}`,
     `style-src ${source(pageStyle)}`,
     ...(scripts === undefined ? [] : ["connect-src 'self'"]),
+    "font-src 'self'",
+    "img-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'"
@@ -64,13 +69,14 @@ export const htmlPage = ({ body, script, status = 200, title }: Page): HttpServe
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
 <title>${title} · Workspace Delivery Service</title>
 <script>${themeScript}</script>
 <style>${pageStyle}</style>
 </head>
 <body>
 <main${origin ?? ""}>
-<header>Workspace Delivery Service</header>
+<header>${mark}Workspace Delivery Service</header>
 <h1 id="title">${title}</h1>
 ${script === undefined ? "" : `${messages}\n`}${body}
 </main>

@@ -63,8 +63,11 @@ export const readSite = (directory: string): SiteFiles => {
     pattern: new RegExp(pattern),
     page: readSiteFile(join(directory, "pages", file))
   }))
+  const files = readFiles(directory)
+  // The pages of the service have the website's letters, at an address that stays.
+  const [, letters] = [...files].find(([path]) => path.startsWith("/assets/inter-latin-")) ?? []
   return {
-    files: readFiles(directory),
+    files: letters === undefined ? files : new Map([...files, ["/inter.woff2", letters]]),
     // The last pattern matches every path.
     pageOf: (path) => pages.find(({ pattern }) => pattern.test(path))!.page
   }

@@ -80,5 +80,6 @@ export const layer = HttpRouter.use(
     yield* router.add("GET", "/w/*", page)
     yield* router.add("GET", "/assets/*", file)
     yield* router.add("GET", "/icon.svg", file)
+    yield* router.add("GET", "/inter.woff2", file)
   })
 )

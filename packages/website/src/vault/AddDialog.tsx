@@ -36,17 +36,18 @@ const AddDialog = ({ onClose, product: preferred, slug }: Props) => {
   })
   const failure = add.error === null ? undefined : failureOf(add.error)
   const [ofName, ofValue] = [issueAt(add.error, "name"), issueAt(add.error, "values")]
-  const submit = () =>
-    product !== undefined &&
-    environment !== undefined &&
-    name !== "" &&
-    add.mutate({ product: product.slug, environment: environment.slug })
+  const target =
+    product === undefined || environment === undefined
+      ? undefined
+      : { product: product.slug, environment: environment.slug }
+  const isReady = target !== undefined && name !== ""
+  const submit = () => isReady && add.mutate(target)
   return (
     <Dialog
       actions={
         <>
           <Cancel />
-          <Button disabled={name === ""} isBusy={add.isPending} look="primary" onClick={submit}>
+          <Button disabled={!isReady} isBusy={add.isPending} look="primary" onClick={submit}>
             Add secret
           </Button>
         </>

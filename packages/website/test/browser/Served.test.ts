@@ -87,12 +87,11 @@ describe("The website", () => {
     await page.goto(`${site.origin}/w/main/vault`)
     await page.getByRole("button", { name: "Add secret" }).click()
     await page.getByRole("dialog").getByLabel("Name").fill("TYPED")
+    const add = page.getByRole("dialog").getByRole("button", { name: "Add secret", includeHidden: true })
+    await expect.poll(() => add.isEnabled()).toBe(true)
     await page.context().clearCookies()
     // Whether or not the page has noticed by then, and says so over the form.
-    await page
-      .getByRole("dialog")
-      .getByRole("button", { name: "Add secret", includeHidden: true })
-      .dispatchEvent("click")
+    await add.dispatchEvent("click")
     await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
     const link = page.getByRole("link", { name: "Sign in", exact: true })
     expect(await link.getAttribute("href")).toBe(`/sign-in?returnTo=${encodeURIComponent("/w/main/vault")}`)
