@@ -54,6 +54,7 @@ const others: ReadonlyArray<readonly [method: "GET" | "POST" | "DELETE", path: F
   ["GET", "/w/*", { ...plain, name: "website.page" }],
   ["GET", "/assets/*", { ...plain, name: "website.file" }],
   ["GET", "/icon.svg", { ...plain, name: "website.file" }],
+  ["GET", "/inter.woff2", { ...plain, name: "website.file" }],
   ["GET", "/files/*", { ...plain, name: "filesOrigin.file" }],
   ["GET", "/trace-viewer/*", { ...plain, name: "filesOrigin.traceViewer" }],
   ["POST", "/agent/mcp", { ...plain, name: "agents.mcp" }],

@@ -182,6 +182,7 @@ onEachServer(
         "/authorize",
         "/w/main",
         "/icon.svg",
+        "/inter.woff2",
         "/docs",
         "/openapi.json",
         "/health",

@@ -29,6 +29,8 @@ onEachServer(
       assert.strictEqual(file.status, 404)
       const icon = await fetch(`${baseUrl}/icon.svg`)
       assert.deepStrictEqual([icon.status, icon.headers.get("content-type")], [200, "image/svg+xml"])
+      const letters = await fetch(`${baseUrl}/inter.woff2`)
+      assert.deepStrictEqual([letters.status, letters.headers.get("content-type")], [200, "font/woff2"])
     })
   },
   { WEBSITE: "true" }
@@ -38,7 +40,7 @@ onEachServer("A server without a website", (test) => {
   test("leads to the page where one signs in, and knows no page of it", async ({ baseUrl }) => {
     const home = await fetch(baseUrl, { redirect: "manual" })
     assert.deepStrictEqual([home.status, home.headers.get("location")], [303, "/sign-in"])
-    for (const path of ["/w/main", "/assets/index.js", "/icon.svg"]) {
+    for (const path of ["/w/main", "/assets/index.js", "/icon.svg", "/inter.woff2"]) {
       const answer = await fetch(`${baseUrl}${path}`, { headers: accept })
       assert.deepStrictEqual([path, answer.status], [path, 404])
     }
