@@ -17,7 +17,7 @@ onEachServer("The pages of the service", (test) => {
       const [scripts, style] = [hashesOf(/<script>([^]*?)<\/script>/g), hashesOf(/<style>([^]*?)<\/style>/g)]
       assert.strictEqual(
         headers["content-security-policy"],
-        `default-src 'none'; script-src ${scripts}; style-src ${style}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+        `default-src 'none'; script-src ${scripts}; style-src ${style}; connect-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
       )
       assert.deepInclude(headers, {
         "cache-control": "no-store",
