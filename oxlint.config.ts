@@ -124,6 +124,7 @@ const website: ReadonlyArray<Pattern> = [
       "@delivery/domain",
       "@delivery/domain/**",
       "!@delivery/domain/audit/AuditActions",
+      "!@delivery/domain/events/EventKinds",
       "!@delivery/domain/vault/DotEnv",
       "!@delivery/domain/vault/ProcessNames"
     ],

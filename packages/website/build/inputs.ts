@@ -10,7 +10,7 @@ const patterns = [
   "packages/website/{src,build,public}/**/*",
   "packages/website/*.{ts,json,html}",
   "packages/client/src/**/*.ts",
-  "packages/domain/src/{ServiceUrl,vault/DotEnv,vault/ProcessNames}.ts",
+  "packages/domain/src/{ServiceUrl,audit/AuditActions,events/EventKinds,vault/DotEnv,vault/ProcessNames}.ts",
   "pnpm-lock.yaml"
 ]
 

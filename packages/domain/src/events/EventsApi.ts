@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { eventKinds } from "./EventKinds.ts"
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Streams } from "../Endpoint.ts"
 import { InvalidInput, NotFound } from "../Errors.ts"
@@ -36,7 +37,7 @@ const after = Schema.optionalKey(
 )
 const kinds = Schema.optionalKey(
   Kinds.annotate({
-    description: "Only these kinds, separated by commas. Kinds that do not exist match nothing.",
+    description: `Only these kinds, separated by commas. Kinds that do not exist match nothing. There are ${eventKinds.map((kind) => `\`${kind}\``).join(", ")}.`,
     examples: ["deployment_updated,run_finished"]
   })
 )

@@ -100,7 +100,7 @@ const create = <Row extends ArchivableRow, Create>({
     const by = yield* atLeast("admin")
     const now = timestamp(yield* Clock.currentTimeMillis)
     const row = newRow(input, yield* nextId<Row["id"]>(), by.workspace.id, now)
-    const event = { kind: `${noun}_created`, subject: subjectOf(noun, row) }
+    const event = { kind: `${noun}_created` as const, subject: subjectOf(noun, row) }
     yield* storage
       .transaction(Effect.andThen(repo.insert(row), events.record(by, event)))
       .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.slugInUse(row.slug))))

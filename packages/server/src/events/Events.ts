@@ -1,4 +1,5 @@
 import type { Change } from "@delivery/domain/events/Event"
+import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { EventId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -8,7 +9,7 @@ import { EventsRepo, type StoredEvent } from "./EventsRepo.ts"
 
 /** An event to be recorded. `path` is the subject's page below the workspace's, such as `products/shop`. */
 export interface NewEvent {
-  readonly kind: string
+  readonly kind: EventKind
   readonly subject: {
     readonly type: string
     readonly id: string

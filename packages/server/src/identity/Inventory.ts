@@ -1,5 +1,6 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import { Conflict, Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
+import type { EventKind } from "@delivery/domain/events/EventKinds"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
 import type { Member } from "@delivery/domain/identity/Member"
@@ -157,7 +158,7 @@ interface Target {
 const changeBlock = (dependencies: Dependencies) => {
   const { apiKeys, events, signIns, storage, tokens, workspaces } = dependencies
   const credentialsOf = liveCredentials(dependencies)
-  return <E>(kind: AuditAction, apply: (by: Access, target: Target) => Effect.Effect<void, E, Caller>) =>
+  return <E>(kind: AuditAction & EventKind, apply: (by: Access, target: Target) => Effect.Effect<void, E, Caller>) =>
     Effect.fnUntraced(function* (id: string) {
       const access = yield* atLeast("admin")
       const changed = Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import { Conflict, Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
+import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type {
   DeactivatedMember,
@@ -135,7 +136,7 @@ const memberOf = <A>(change: Effect.Effect<Changed<A>, Refusal, Caller>): Change
 const changeMember =
   ({ apiKeys, blocks, events, makers, memberChanges, repo, storage, workspaces }: Dependencies) =>
   <A>(
-    kind: AuditAction,
+    kind: AuditAction & EventKind,
     id: string,
     to: { readonly role?: Role; readonly active?: boolean },
     andThen: (by: Access, changed: ChangedMember) => Effect.Effect<A, never, Caller>

@@ -205,7 +205,7 @@ const recordUpdate = Effect.fnUntraced(function* (
   changes: ReadonlyArray<Change>,
   teams: { readonly added: ReadonlyArray<LinkedTeam>; readonly removed: ReadonlyArray<LinkedTeam> }
 ) {
-  const event = { kind: "project_updated", subject: subjectOf(after) }
+  const event = { kind: "project_updated" as const, subject: subjectOf(after) }
   const kept = before.teams.filter(({ id }) => !teams.removed.some((team) => team.id === id))
   if (changes.length > 0) {
     yield* events.record(by, { ...event, changes, teams: [...idsOf(kept), ...idsOf(teams.added)] })

@@ -1,5 +1,6 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
+import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { ViewId } from "@delivery/domain/Ids"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
@@ -233,7 +234,7 @@ const findCurrent = ({ repo }: Dependencies, viewer: Viewer, id: ViewId) =>
 const record = Effect.fnUntraced(function* (
   { events, projects }: Dependencies,
   by: Access,
-  kind: string,
+  kind: EventKind,
   view: Pick<FoundView, "id" | "name" | keyof ScopeIds>,
   changes: ReadonlyArray<Change> = []
 ) {

@@ -1,3 +1,4 @@
+import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, type Redacted } from "effect"
@@ -101,7 +102,7 @@ type Changes = ReadonlyArray<{ readonly field: string; readonly from: string | n
 
 export const secretEvent =
   ({ events }: VaultDependencies) =>
-  (by: Access, kind: string, product: ProductPart, secret: SecretRow, changes: Changes) =>
+  (by: Access, kind: EventKind, product: ProductPart, secret: SecretRow, changes: Changes) =>
     events.make(by, {
       kind,
       subject: {

@@ -46,7 +46,7 @@ withServicesOnEachStorage("Events", (it) => {
       assert.strictEqual(eventsPageSize, 50)
       for (let n = 1; n <= 55; n++) {
         yield* events.record(by, {
-          kind: "thing_changed",
+          kind: "run_updated",
           subject: { type: "thing", id: String(n), label: `Thing ${n}`, path: `things/${n}` }
         })
         if (n === 20) yield* TestClock.adjust("1 second")

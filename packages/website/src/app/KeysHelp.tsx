@@ -2,9 +2,16 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { currentKeys, shownKeys } from "../ui/keys.ts"
 
+/** What works everywhere comes after what this screen is about. */
+const general = ["List", "Everywhere", "Go"]
+const placeOf = (group: string): number => general.indexOf(group)
+
 /** The keys that work on this screen. */
 const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => {
-  const groups = Map.groupBy(currentKeys(), ({ group }) => group)
+  const groups = Map.groupBy(
+    currentKeys().toSorted((one, other) => placeOf(one.group) - placeOf(other.group)),
+    ({ group }) => group
+  )
   return (
     <Dialog onClose={onClose} title="Keys">
       {/* The keyboard scrolls it where it is longer than the screen. */}

@@ -123,10 +123,17 @@ export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props
   const drawer = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!isOpen) return
+    const before = document.activeElement
     drawer.current?.querySelector<HTMLElement>("button, a")?.focus()
     const close = (event: KeyboardEvent) => event.key === "Escape" && onClose()
     document.addEventListener("keydown", close)
-    return () => document.removeEventListener("keydown", close)
+    return () => {
+      document.removeEventListener("keydown", close)
+      // Unless the keyboard has gone on to another screen.
+      const { activeElement } = document
+      const isLost = activeElement === document.body || drawer.current?.contains(activeElement) === true
+      if (isLost && before instanceof HTMLElement) before.focus()
+    }
   }, [isOpen, onClose])
   const [icon, word, text] = states[live]
   return (

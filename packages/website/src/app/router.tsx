@@ -16,7 +16,7 @@ import {
   readTestsSearch,
   readTrendsSearch
 } from "../runs/search.ts"
-import { type Address, oneAt, withoutUndefined } from "../ui/address.ts"
+import { type Address, oneAt, textsAt, withoutUndefined } from "../ui/address.ts"
 import { later } from "../ui/later.tsx"
 import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
 import { ScreenFailure } from "./ScreenFailure.tsx"
@@ -289,6 +289,7 @@ const publishers = createRoute({
 const events = createRoute({
   getParentRoute: () => workspace,
   path: "/events",
+  validateSearch: (address: Address) => withoutUndefined({ types: textsAt(address, "types") }),
   component: screen(() => import("../events/EventsScreen.tsx"))
 })
 

@@ -7,6 +7,7 @@ import { IconButton } from "../ui/Button.tsx"
 import { Changes, changesText } from "../ui/Changes.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { counted, visible } from "../ui/format.ts"
+import { List } from "../ui/List.tsx"
 import { Time } from "../ui/Time.tsx"
 
 /** Who did what, a line each; what else is known of it, below the line when it is asked for. */
@@ -123,9 +124,9 @@ const Row = ({ entry }: RowProps) => {
 }
 
 export const AuditList = ({ entries }: { readonly entries: ReadonlyArray<AuditEntry> }) => (
-  <ol aria-label="Audit">
+  <List isOrdered label="Audit" noun="entry">
     {entries.map((entry) => (
       <Row entry={entry} key={entry.id} />
     ))}
-  </ol>
+  </List>
 )

@@ -2,14 +2,23 @@ import type { Event } from "@delivery/domain/events/Event"
 import { actorName } from "../api/actors.ts"
 import { Changes } from "../ui/Changes.tsx"
 import { visible } from "../ui/format.ts"
+import { List } from "../ui/List.tsx"
 import { PathLink } from "../ui/PathLink.tsx"
 import { Time } from "../ui/Time.tsx"
 
 /** What happened, a line each: who, what, to which object, and what changed. */
 
-/** `deployment_updated` of a deployment as words: `updated`. */
+/** Kinds whose words are others than their verb and noun. */
+const others: Readonly<Record<string, string>> = {
+  member_joined: "joined",
+  team_member_added: "added a member to team",
+  team_member_removed: "removed a member from team",
+  ticket_commented: "commented on ticket"
+}
+
+/** `deployment_updated` of a deployment as words: `updated deployment`. */
 const wordsOf = (kind: string, type: string): string =>
-  (kind.startsWith(`${type}_`) ? kind.slice(type.length + 1) : kind).replaceAll("_", " ")
+  others[kind] ?? (kind.startsWith(`${type}_`) ? `${kind.slice(type.length + 1)} ${type}` : kind).replaceAll("_", " ")
 
 /** The address of a subject in this website: the path alone, whatever the address of the service is called. */
 const pathOf = (url: string): string => {
@@ -21,7 +30,7 @@ const pathOf = (url: string): string => {
 }
 
 export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> }) => (
-  <ol aria-label="Events">
+  <List isOrdered label="Events" noun="event">
     {events.map((event) => (
       <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-2 border-b px-4 py-1" key={event.id}>
         <span className="foreign max-w-40 truncate font-medium">{actorName(event.actor)}</span>
@@ -37,5 +46,5 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
         </span>
       </li>
     ))}
-  </ol>
+  </List>
 )

@@ -1,23 +1,39 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
+import { useParams, useSearch } from "@tanstack/react-router"
+import { Suspense } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
 import { Older } from "../ui/Older.tsx"
 import { Empty } from "../ui/States.tsx"
 import { EventList } from "./EventList.tsx"
 import { eventsQuery } from "./queries.ts"
 
+const EventFilter = later(() => import("./EventFilter.tsx"))
+
 /** What happened in the workspace, newest first. It moves by itself. */
 const EventsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/events" })
-  const query = useInfiniteQuery(eventsQuery(slug))
+  const { types = [] } = useSearch({ from: "/w/$slug/events" })
+  const query = useInfiniteQuery(eventsQuery(slug, types))
   return (
     <>
       <Header crumbs={[]} title="Events" />
+      <search aria-label="Events" className="border-border flex min-h-10 items-center gap-1 border-b px-3 py-1.5">
+        <Suspense fallback={null}>
+          <EventFilter />
+        </Suspense>
+      </search>
       <Loaded query={query} rows={14}>
         {({ pages }) =>
           pages[0]?.events.length === 0 ? (
-            <Empty icon="events" title="Nothing has happened yet" />
+            types.length > 0 ? (
+              <Empty icon="filter" title="No event matches">
+                Clear the filter to see all.
+              </Empty>
+            ) : (
+              <Empty icon="events" title="Nothing has happened yet" />
+            )
           ) : (
             <>
               <EventList events={pages.flatMap((page) => page.events)} />

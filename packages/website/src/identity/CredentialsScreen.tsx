@@ -15,6 +15,7 @@ import { Filter } from "../ui/Filter.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
+import { List as Walked } from "../ui/List.tsx"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { credentialsQuery, sessionQuery } from "./queries.ts"
@@ -45,6 +46,8 @@ const detailOf = ({ createdBy, kind, lastFour, name, owner, role }: WorkspaceCre
 
 const Actions = ({ credential, isThis, slug }: RowProps) => {
   const name = visible(credential.name)
+  // Several may have one name.
+  const subject = credential.lastFour === null ? name : `${name}, …${credential.lastFour}`
   const params = { slug, credential: credential.id }
   const changes = [credentialsQuery(slug).queryKey]
   const block = useAction({
@@ -61,13 +64,13 @@ const Actions = ({ credential, isThis, slug }: RowProps) => {
   })
   if (credential.blocked) {
     return (
-      <Button aria-label={`Unblock ${name}`} isBusy={unblock.isPending} onClick={() => unblock.mutate()}>
+      <Button aria-label={`Unblock ${subject}`} isBusy={unblock.isPending} onClick={() => unblock.mutate()}>
         Unblock
       </Button>
     )
   }
   return (
-    <Sure doing={block} subject={name} title={`Block ${name}?`} verb="Block">
+    <Sure doing={block} subject={subject} title={`Block ${name}?`} verb="Block">
       <p className="foreign font-medium">{detailOf(credential)}</p>
       <p>
         From the next request on, this workspace does not let it in, nor what was made with it: keys, sign-ins of
@@ -140,7 +143,7 @@ const List = ({ slug }: { readonly slug: string }) => {
           return shown.length === 0 ? (
             <Empty icon="filter" title={`None of ${counted(credentials.length, "credential")} matches`} />
           ) : (
-            <ul aria-label="Credentials">
+            <Walked label="Credentials" noun="credential">
               {shown.map((credential) => (
                 <Row
                   credential={credential}
@@ -149,7 +152,7 @@ const List = ({ slug }: { readonly slug: string }) => {
                   slug={slug}
                 />
               ))}
-            </ul>
+            </Walked>
           )
         }}
       </Loaded>

@@ -16,6 +16,7 @@ import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
+import { List } from "../ui/List.tsx"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -228,7 +229,7 @@ const MembersScreen = () => {
       />
       <Loaded query={query} rows={5}>
         {({ members }) => (
-          <ul aria-label="Members">
+          <List label="Members" noun="member">
             {members.map((member) => (
               <MemberRow
                 isSelf={member.id === me?.id}
@@ -238,7 +239,7 @@ const MembersScreen = () => {
                 slug={slug}
               />
             ))}
-          </ul>
+          </List>
         )}
       </Loaded>
       {mayManage && <Invites slug={slug} />}

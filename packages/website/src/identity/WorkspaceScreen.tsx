@@ -18,7 +18,7 @@ import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
 import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
-import { workspaceQuery } from "./queries.ts"
+import { membersQuery, workspaceQuery } from "./queries.ts"
 
 /** The name of the workspace, its address, how long runs are kept, and leaving it. */
 
@@ -150,6 +150,15 @@ const Leave = ({ workspace }: Props) => {
       void navigate({ to: "/", replace: true })
     }
   })
+  const { data } = useQuery({ ...membersQuery(workspace.slug), enabled: workspace.role === "owner" })
+  const owners = data?.members.filter(({ active, role }) => active && role === "owner")
+  if (workspace.role === "owner" && (owners === undefined || owners.length === 1)) {
+    return (
+      <Section title="Leave the workspace">
+        <p className="text-muted max-w-112">You are its only owner. Make somebody else an owner before you leave.</p>
+      </Section>
+    )
+  }
   return (
     <Section title="Leave the workspace">
       <p className="text-muted max-w-112 pb-2">You lose access at once. An admin can let you in again.</p>

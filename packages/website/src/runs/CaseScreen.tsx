@@ -6,7 +6,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
-import { visible } from "../ui/format.ts"
+import { oneLine, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
@@ -29,7 +29,7 @@ const CaseScreen = () => {
           { label: "Tests", link: { to: "/w/$slug/tests", params: { slug } } },
           { label: product, link: { to: "/w/$slug/tests", params: { slug }, search: { product } } }
         ]}
-        title="Test"
+        title={data === undefined ? "Test" : visible(data.title.slice(0, 1_000))}
       />
       <search aria-label="Results" className="border-border border-b px-3 py-1.5">
         <Filter
@@ -42,7 +42,9 @@ const CaseScreen = () => {
       {data !== undefined ? (
         <>
           <section aria-label="Summary" className="border-border flex flex-col gap-1.5 border-b px-4 py-3">
-            <p className="text-md foreign font-medium">{visible(data.title.slice(0, 1_000))}</p>
+            <p className={data.title.length > oneLine ? "foreign" : "foreign md:hidden"}>
+              {visible(data.title.slice(0, 1_000))}
+            </p>
             <p className="text-muted flex flex-wrap items-center gap-x-4 gap-y-1">
               <span className="inline-flex max-w-full min-w-0">
                 <Truncated text={data.file} />

@@ -15,7 +15,7 @@ const most = 12
 const RunPeek = ({ run, slug }: { readonly run: number; readonly slug: string }) => (
   <Loaded query={useQuery(runQuery(slug, run))} rows={6}>
     {(found) => {
-      const failed = found.tests.filter(({ status }) => status === "failed")
+      const failed = found.tests.filter(({ status }) => status === "failed" || status === "flaky")
       return (
         <>
           <h2 className="flex items-center gap-2 px-4 pt-3 font-semibold">

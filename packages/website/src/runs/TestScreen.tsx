@@ -8,7 +8,7 @@ import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
-import { visible } from "../ui/format.ts"
+import { oneLine, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -96,19 +96,21 @@ const Loaded = ({ run, slug, test }: Props) => {
     <>
       <section aria-label="Summary" className="flex flex-col gap-1.5 px-4 py-3">
         <div className="flex items-start gap-2">
-          <p className="text-md foreign min-w-0 flex-1 font-medium">{visible(test.title.slice(0, 1_000))}</p>
+          <p className="text-muted flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1">
+            <span className="inline-flex max-w-full min-w-0">
+              <Truncated text={test.file} />
+            </span>
+            <span>{test.coverage}</span>
+            <span className="foreign">{test.testKind}</span>
+            {test.priority !== null && <Badge>{test.priority}</Badge>}
+            <CopyButton label="Copy the id of the test" text={test.caseId} />
+          </p>
           {test.status === "failed" && mayCreate && <TicketOfFailure run={run} slug={slug} test={test} />}
           <IconButton icon="chevronLeft" label="Previous failure" onClick={() => go(-1)} shortcut="p" />
           <IconButton icon="chevronRight" label="Next failure" onClick={() => go(1)} shortcut="n" />
         </div>
-        <p className="text-muted flex flex-wrap items-center gap-x-4 gap-y-1">
-          <span className="inline-flex max-w-full min-w-0">
-            <Truncated text={test.file} />
-          </span>
-          <span>{test.coverage}</span>
-          <span className="foreign">{test.testKind}</span>
-          {test.priority !== null && <Badge>{test.priority}</Badge>}
-          <CopyButton label="Copy the id of the test" text={test.caseId} />
+        <p className={test.title.length > oneLine ? "foreign" : "foreign md:hidden"}>
+          {visible(test.title.slice(0, 1_000))}
         </p>
       </section>
       <div className="border-border flex flex-col border-t lg:flex-row">
@@ -137,7 +139,7 @@ const TestScreen = () => {
           { label: `Run ${number}`, link: { to: "/w/$slug/test-runs/$run", params: { slug, run: number } } }
         ]}
         state={test !== undefined && <StatusMark isWordShown status={test.status} />}
-        title="Test"
+        title={test === undefined ? "Test" : visible(test.title.slice(0, 1_000))}
       />
       {run !== undefined && test !== undefined ? (
         <Loaded key={caseId} run={run} slug={slug} test={test} />

@@ -5,6 +5,9 @@ const space = "\u00a0"
 
 const plain = new Intl.NumberFormat("en", { useGrouping: true, maximumFractionDigits: 0 })
 
+/** As many characters as a wide heading shows in its line. */
+export const oneLine = 70
+
 /** A count with thin spaces between its thousands: `12 345`. */
 export const formatCount = (count: number): string => plain.format(count).replaceAll(",", thin)
 

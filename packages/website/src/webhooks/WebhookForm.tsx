@@ -4,6 +4,7 @@ import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
+import { eventKinds } from "../events/kinds.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { teamsQuery } from "../planning/queries.ts"
@@ -18,8 +19,16 @@ const formats = [
   { value: "slack", label: "Slack", hint: "a line of text" }
 ] as const
 
-/** Kinds that are often wanted. There are more: the screen of events has them. */
+/** Kinds that are often wanted. */
 const common = ["run_finished", "deployment_updated", "ticket_created", "ticket_updated", "secret_changed"]
+
+const known: ReadonlySet<string> = new Set(eventKinds)
+
+/** What is wrong with kinds, before the server is asked: it takes those that it does not know, too. */
+const issueOf = (kinds: ReadonlyArray<string>): string | undefined => {
+  const unknown = kinds.filter((kind) => !known.has(kind))
+  return unknown.length === 0 ? undefined : `There is no such kind of event: ${unknown.join(", ")}`
+}
 
 interface Props {
   readonly slug: string
@@ -57,9 +66,35 @@ const useSave = ({ onClose, slug, webhook }: Props) =>
     onDone: (made) => "secret" in made || onClose()
   })
 
-/** The kinds as text, and some to choose. */
+interface KindButtonsProps {
+  readonly label: string
+  readonly kinds: ReadonlyArray<string>
+  readonly chosen: ReadonlyArray<string>
+  readonly onChange: (kinds: ReadonlyArray<string>) => void
+}
+
+const KindButtons = ({ chosen, kinds, label, onChange }: KindButtonsProps) => (
+  <div aria-label={label} className="flex flex-wrap gap-1" role="group">
+    {kinds.map((kind) => {
+      const isChosen = chosen.includes(kind)
+      return (
+        <Button
+          aria-pressed={isChosen}
+          icon={isChosen ? "check" : "plus"}
+          key={kind}
+          onClick={() => onChange(isChosen ? chosen.filter((one) => one !== kind) : [...chosen, kind])}
+        >
+          {kind}
+        </Button>
+      )
+    })}
+  </div>
+)
+
+/** The kinds as text, and all to choose from. */
 const Kinds = ({ issue, onChange, text }: KindsProps) => {
   const kinds = kindsOf(text)
+  const set = (next: ReadonlyArray<string>) => onChange(next.join("\n"))
   return (
     <>
       <TextArea
@@ -73,20 +108,18 @@ const Kinds = ({ issue, onChange, text }: KindsProps) => {
         spellCheck={false}
         value={text}
       />
-      <div aria-label="Often wanted" className="-mt-1 flex flex-wrap gap-1" role="group">
-        {common.map((kind) => (
-          <Button
-            aria-pressed={kinds.includes(kind)}
-            icon={kinds.includes(kind) ? "check" : "plus"}
-            key={kind}
-            onClick={() =>
-              onChange((kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind]).join("\n"))
-            }
-          >
-            {kind}
-          </Button>
-        ))}
-      </div>
+      <KindButtons chosen={kinds} kinds={common} label="Often wanted" onChange={set} />
+      <details>
+        <summary className="text-muted text-xs font-medium">All kinds</summary>
+        <div className="max-h-60 overflow-y-auto pt-2">
+          <KindButtons
+            chosen={kinds}
+            kinds={eventKinds.filter((kind) => !common.includes(kind))}
+            label="All kinds"
+            onChange={set}
+          />
+        </div>
+      </details>
     </>
   )
 }
@@ -125,7 +158,7 @@ const WebhookForm = (props: Props) => {
       description={webhook === undefined ? "It is sent what happens from now on." : undefined}
       doing={doing}
       fields={["url", "kinds"]}
-      isReady={url !== ""}
+      isReady={url !== "" && issueOf(kinds) === undefined}
       onClose={onClose}
       title={webhook === undefined ? "New webhook" : "Change the webhook"}
     >
@@ -154,7 +187,7 @@ const WebhookForm = (props: Props) => {
           value={team}
         />
       )}
-      <Kinds issue={issueAt(save.error, "kinds")} onChange={setText} text={text} />
+      <Kinds issue={issueOf(kinds) ?? issueAt(save.error, "kinds")} onChange={setText} text={text} />
     </FormDialog>
   )
 }

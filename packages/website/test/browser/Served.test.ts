@@ -167,6 +167,19 @@ describe("The website", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" })
   })
 
+  it("opens its menu on narrow screens, and gives the keyboard back when it closes", async () => {
+    const page = await site.signIn()
+    await page.setViewportSize({ width: 320, height: 800 })
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    const menu = page.getByRole("button", { name: "Open the menu" })
+    await menu.focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("navigation", { name: "Workspace" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("navigation", { name: "Workspace" }).waitFor({ state: "hidden" })
+    expect(await menu.evaluate((element) => element === document.activeElement)).toBe(true)
+  })
+
   it("gives the palette what is typed before it is there, and nothing of it to the screen", async () => {
     const page = await site.signIn()
     let open = () => {}
