@@ -50,7 +50,7 @@ describe("Events", () => {
     const page = await open("events")
     const rows = page.getByRole("list", { name: "Events" }).getByRole("listitem")
     await rows.first().getByText("created team").waitFor()
-    const at = () => rows.evaluateAll((all) => all.indexOf(document.activeElement!))
+    const at = () => rows.evaluateAll((all) => all.findIndex((row) => row === document.activeElement))
     await page.keyboard.press("j")
     expect(await at()).toBe(0)
     await page.keyboard.press("j")
