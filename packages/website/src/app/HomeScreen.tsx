@@ -31,7 +31,7 @@ const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: s
     to="/w/$slug/test-runs/$run"
   >
     <StatusMark status={statusOf(run)} />
-    <span className="shrink-0 font-medium">
+    <span className="truncate font-medium sm:shrink-0">
       {run.product.name} <span className="text-faint">/</span> {run.environment.name}
     </span>
     <span className="text-muted foreign min-w-0 flex-1 truncate">
@@ -49,7 +49,7 @@ const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: s
         <span className="text-muted tabular max-md:hidden">{formatDuration(run.durationMs)}</span>
       </>
     )}
-    <span className="text-muted">
+    <span className={run.state === "running" ? "text-muted max-sm:hidden" : "text-muted"}>
       <Time at={run.startedAt} />
     </span>
   </Link>

@@ -14,7 +14,7 @@ export type KeyRole = (typeof keyRoles)[number]["value"]
 
 const scopes = [
   ["read", "Read everything but the vault"],
-  ["write", "Change tickets, projects and what is alike"],
+  ["write", "Change tickets, projects and the like"],
   ["publish", "Publish runs and their files"],
   ["vault", "Read and write secrets; values of production can only be written"],
   ["admin", "Manage the workspace, make keys"]
@@ -47,7 +47,7 @@ export const Scopes = ({ chosen, onChange }: ScopesProps) => (
           }}
           type="checkbox"
         />
-        <span className="w-14 font-mono text-xs">{scope}</span>
+        <span className="w-14 shrink-0 font-mono text-xs">{scope}</span>
         <span className="text-muted">{meaning}</span>
       </label>
     ))}

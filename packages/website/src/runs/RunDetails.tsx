@@ -57,7 +57,7 @@ export const RunRetries = ({ run }: { readonly run: TestRun }) =>
           />
           <span className="font-medium">Retry {retry.number}</span>
           <span className="text-muted">
-            {counted(retry.testCount, "test")}, {formatCount(retry.flakyCount)} were flaky
+            {counted(retry.testCount, "test")}, {formatCount(retry.flakyCount)} flaky
           </span>
           <span className="text-muted">{counted(retry.requiredPasses, "pass", "passes")} required</span>
           <span className="flex-1" />

@@ -25,7 +25,7 @@ import { statusOf } from "./status.ts"
 const RunPeek = later(() => import("./RunPeek.tsx"))
 
 const columns =
-  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
+  "grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
 
 const RunRow = ({
   isCurrent,
@@ -42,7 +42,7 @@ const RunRow = ({
     to="/w/$slug/test-runs/$run"
   >
     <StatusMark status={statusOf(run)} />
-    <span className="text-muted tabular hidden md:block">#{run.number}</span>
+    <span className="text-muted tabular">#{run.number}</span>
     <span className="flex min-w-0 items-center gap-2">
       <span className="foreign truncate font-medium" title={run.git.subject}>
         {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}

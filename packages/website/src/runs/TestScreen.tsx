@@ -95,8 +95,8 @@ const Loaded = ({ run, slug, test }: Props) => {
   return (
     <>
       <section aria-label="Summary" className="flex flex-col gap-1.5 px-4 py-3">
-        <div className="flex items-start gap-2">
-          <p className="text-muted flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1">
+        <div className="flex flex-wrap items-start gap-2">
+          <p className="text-muted flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 max-md:basis-full">
             <span className="inline-flex max-w-full min-w-0">
               <Truncated text={test.file} />
             </span>

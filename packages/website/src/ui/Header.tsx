@@ -53,8 +53,9 @@ export const Header = ({ actions, crumbs, state, title }: Props) => {
         {title}
       </h1>
       {state}
-      <span className="flex-1" />
-      {actions !== undefined && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
+      {actions !== undefined && (
+        <div className="ml-auto flex flex-wrap items-center justify-end gap-1.5">{actions}</div>
+      )}
     </header>
   )
 }

@@ -12,6 +12,8 @@ const swatches: Readonly<Record<PlotTone, string>> = {
 }
 
 const plotHeight = 168
+const daySeconds = 86_400
+const fewPoints = 14
 
 /** A token as the canvas knows it: it takes no `light-dark()`. */
 const colourOf = (element: HTMLElement, token: string): string => {
@@ -55,10 +57,14 @@ const optionsOf = (
         incrs: kind === "bars" ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] : undefined!
       }
     ],
-    scales: { y: { range: (_, __, max) => [0, most ?? Math.max(1, (max ?? 0) * 1.1)] } },
+    scales: {
+      // Half a day more on each side: the first and the last bar are as wide as the others.
+      x: { range: (_, min, max) => [min - daySeconds / 2, max + daySeconds / 2] },
+      y: { range: (_, __, max) => [0, most ?? Math.max(1, (max ?? 0) * 1.1)] }
+    },
     series: [
       {},
-      ...series.map(({ label, tone }) => ({
+      ...series.map(({ label, tone, values }) => ({
         label,
         width: kind === "line" ? 2 : 0,
         spanGaps: true,
@@ -69,7 +75,8 @@ const optionsOf = (
               paths: UPlot.paths.bars!({ size: [0.6, 20] }),
               points: { show: false }
             }
-          : {})
+          : // Few days have something: a line alone would not show one between two without.
+            { points: { show: values.filter((value) => value !== null).length <= fewPoints, size: 5 } })
       }))
     ],
     hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? undefined)] }
