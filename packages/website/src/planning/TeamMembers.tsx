@@ -14,7 +14,7 @@ import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
-import { teamMembersQuery } from "./queries.ts"
+import { teamMembersQuery } from "./teamQueries.ts"
 
 /** Who is in a team. */
 

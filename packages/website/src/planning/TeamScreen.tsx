@@ -15,7 +15,8 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
-import { teamMembersQuery, teamQuery, viewsQuery } from "./queries.ts"
+import { teamQuery, viewsQuery } from "./queries.ts"
+import { teamMembersQuery } from "./teamQueries.ts"
 
 /** A team: who is in it, the steps of its work, and its tags. */
 

@@ -12,7 +12,8 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
-import { archivedTeamsQuery, teamsQuery } from "./queries.ts"
+import { teamsQuery } from "./queries.ts"
+import { archivedTeamsQuery } from "./archivedQueries.ts"
 
 /** The teams that one sees, and what all of them have in common. */
 

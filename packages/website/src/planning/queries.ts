@@ -10,23 +10,11 @@ export const teamsQuery = (slug: string) =>
     queryFn: ({ signal }) => client.teams.list({ params: { slug } }, { signal })
   })
 
-export const archivedTeamsQuery = (slug: string) =>
-  queryOptions({
-    queryKey: workspaceKey(slug, "teams", "archived"),
-    queryFn: ({ signal }) => client.teams.list({ params: { slug }, query: { archived: "only" } }, { signal })
-  })
-
 /** A team, archived or not. */
 export const teamQuery = (slug: string, team: string) =>
   queryOptions({
     queryKey: workspaceKey(slug, "teams", "one", team),
     queryFn: ({ signal }) => client.teams.get({ params: { slug, team } }, { signal })
-  })
-
-export const teamMembersQuery = (slug: string, team: string) =>
-  queryOptions({
-    queryKey: workspaceKey(slug, "teams", "members", team),
-    queryFn: ({ signal }) => client.teams.listMembers({ params: { slug, team } }, { signal })
   })
 
 export const agentsQuery = (slug: string) =>
@@ -95,12 +83,6 @@ export const projectsQuery = (slug: string) =>
   queryOptions({
     queryKey: workspaceKey(slug, "projects", "list"),
     queryFn: ({ signal }) => client.projects.list({ params: { slug }, query: {} }, { signal })
-  })
-
-export const archivedProjectsQuery = (slug: string) =>
-  queryOptions({
-    queryKey: workspaceKey(slug, "projects", "archived"),
-    queryFn: ({ signal }) => client.projects.list({ params: { slug }, query: { archived: "only" } }, { signal })
   })
 
 /** A project with its milestones and its document. */
