@@ -13,7 +13,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { isDeepStrictEqual, stripVTControlCharacters } from "node:util"
+import { isDeepStrictEqual, parseArgs, stripVTControlCharacters } from "node:util"
 import { startServer } from "../../client/test/support/server.ts"
 import { startFixtureApi } from "./FixtureApi.ts"
 
@@ -232,4 +232,10 @@ const compareOnce = async (): Promise<void> => {
   }
 }
 
-await (process.argv.includes("--serve") ? import("./serve.ts") : compareOnce())
+const { values } = parseArgs({ options: { serve: { type: "boolean" }, help: { type: "boolean", short: "h" } } })
+if (values.help === true) {
+  print("pnpm demo          publishes a real Playwright run to a server, reads it back, and compares the two")
+  print(
+    "pnpm demo --serve  starts a server with the workspace of a team, until it is ended, and prints its sign-in link"
+  )
+} else await (values.serve === true ? import("./serve.ts") : compareOnce())

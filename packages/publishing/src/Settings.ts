@@ -10,7 +10,7 @@ export interface DeliveryReporterOptions {
   readonly url?: string | undefined
   /** An API key (`ctk_...`). `DELIVERY_API_KEY`. Without one, jobs of GitHub and GitLab exchange their ID token for keys. */
   readonly apiKey?: string | undefined
-  /** Slug or id. `DELIVERY_WORKSPACE` */
+  /** Slug or id, by default `main`. `DELIVERY_WORKSPACE` */
   readonly workspace?: string | undefined
   /** Slug or id. `DELIVERY_PRODUCT` */
   readonly product?: string | undefined
@@ -83,7 +83,8 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
   const settings: Settings = {
     url: required("url", "DELIVERY_URL"),
     apiKey: (hasCiToken(environment) ? optional : required)("apiKey", "DELIVERY_API_KEY"),
-    workspace: required("workspace", "DELIVERY_WORKSPACE"),
+    // As on the command line.
+    workspace: optional("workspace", "DELIVERY_WORKSPACE") ?? "main",
     product: required("product", "DELIVERY_PRODUCT"),
     environment: required("environment", "DELIVERY_ENVIRONMENT"),
     baseUrl: httpUrl("baseUrl", optional("baseUrl", "DELIVERY_BASE_URL")),

@@ -30,6 +30,9 @@ it("whether publishing is required is said by the usual words, and refused by ot
 it("settings that are wrong leave what results can be kept with, and those that are missing leave nothing", () => {
   const all = { ...complete, environment: "staging" }
   assert.notProperty(readSettings(all, {}), "problem")
+  const { workspace: _, ...withoutWorkspace } = all
+  assert.deepInclude(readSettings(withoutWorkspace, {}), { workspace: "main" })
+  assert.deepInclude(readSettings(withoutWorkspace, { DELIVERY_WORKSPACE: "team" }), { workspace: "team" })
   const wrong = readSettings({ ...all, url: "https://delivery.example.com/v1", baseUrl: "shop.example.com" }, {})
   assert.deepInclude(wrong, {
     problem: "url is not an absolute http(s) URL, without user, query and /v1; baseUrl is not an http(s) URL"

@@ -18,7 +18,7 @@ export const gitLabIssuer = "https://gitlab.com"
 
 /** Ids of GitHub and GitLab: an owner or a repository may take a name that another had, but never its number. */
 const DecimalId = Schema.String.check(
-  Schema.isPattern(/^[1-9][0-9]{0,19}$/, { message: "Expected a decimal number as text" })
+  Schema.isPattern(/^[1-9][0-9]{0,19}$/, { message: "Expected a whole number, such as 710093112" })
 )
 
 const Workflow = VisibleName(200).check(

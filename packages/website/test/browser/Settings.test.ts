@@ -108,7 +108,7 @@ describe("Trusted publishers", () => {
     await page.getByLabel("Number of the repository").fill("octo")
     await page.getByLabel("Number of its owner").fill("9919421")
     await page.getByRole("button", { name: "Trust it" }).click()
-    await page.getByText("Expected a decimal number as text").waitFor()
+    await page.getByText("Expected a whole number, such as 710093112").waitFor()
     await page.getByLabel("Number of the repository").fill("710093112")
     await page.getByRole("button", { name: "Trust it" }).click()
     const lines = page.getByRole("dialog", { name: "Lines for the workflow" })
