@@ -137,5 +137,10 @@ const withBytes = (request: Request, bytes: Buffer<ArrayBuffer>): Request => {
     }),
     Effect.sync(() => bytes.buffer.transfer(0))
   )
-  return Object.defineProperty(Object.create(request), "text", { value: text })
+  const whole: Request = Object.defineProperty(Object.create(request), "text", { value: text })
+  const json = whole.json
+  // Once it is parsed, the text is garbage, and what is stored is copied several times.
+  return Object.defineProperty(whole, "json", {
+    value: bytes.length < collectedBytes ? json : Effect.tap(json, () => collected)
+  })
 }
