@@ -199,6 +199,14 @@ export const UpdateProject = Body({
   ),
   document: Schema.optionalKey(
     Schema.NullOr(ProjectDocument).annotate({ description: "The document of the project, in Markdown." })
+  ),
+  expected: Schema.optionalKey(
+    Schema.Struct({ document: Schema.optionalKey(Schema.NullOr(Schema.String)) }).annotate({
+      identifier: "ExpectedProject",
+      description:
+        "The document as far as you know. If it is another one by now, nothing is changed and the answer is 409 `project_changed`.",
+      examples: [{ document: "# Goal" }]
+    })
   )
 }).annotate({
   identifier: "UpdateProject",

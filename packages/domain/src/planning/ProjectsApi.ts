@@ -91,9 +91,14 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       doc(
         "write",
         "Update a project",
-        "Changes the fields that are sent; `null` clears a field. `teams` and `products` replace what is there, except teams that you cannot see, which stay. A team cannot be removed while the project has tickets of it (409 `team_has_tickets`). Teams and products are checked as for a new project, but those that the project has already may be archived. An archived project cannot be changed (409 `archived`). Requires the role `member` or higher.",
+        "Changes the fields that are sent; `null` clears a field. `teams` and `products` replace what is there, except teams that you cannot see, which stay. A team cannot be removed while the project has tickets of it (409 `team_has_tickets`). Teams and products are checked as for a new project, but those that the project has already may be archived. An archived project cannot be changed (409 `archived`). With `expected`, nothing is changed if the document is another one by now (409 `project_changed`). Requires the role `member` or higher.",
         {
-          conflicts: { ...taken, archived, team_has_tickets: "The project holds tickets of the team ENG." }
+          conflicts: {
+            ...taken,
+            archived,
+            team_has_tickets: "The project holds tickets of the team ENG.",
+            project_changed: "The document of the project was changed meanwhile. Read it again, then decide."
+          }
         }
       )
     ),

@@ -280,10 +280,34 @@ export const CreateTicket = Body({
   })
 export type CreateTicket = typeof CreateTicket.Type
 
+/** What a change was made from (docs/contract.md, Tickets): where the ticket has another value by now, it is refused. */
+const ExpectedTicket = Schema.Struct({
+  title: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  plan: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  status: Schema.optionalKey(Schema.String.annotate({ description: "The id of the status." })),
+  owner: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({ description: "The id of the person or agent; null for nobody." })
+  ),
+  project: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({ description: "The id of the project; null for none." })
+  ),
+  milestone: Schema.optionalKey(
+    Schema.NullOr(Schema.Int).annotate({ description: "The number of the milestone; null for none." })
+  ),
+  tags: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "The ids of all tags, in any order." }))
+}).annotate({
+  identifier: "ExpectedTicket",
+  description:
+    "The values that fields have as far as you know. If one of them has another value by now, nothing is changed and the answer is 409 `ticket_changed`. So a change never overwrites what somebody else wrote meanwhile.",
+  examples: [{ description: "The checkout takes Visa." }]
+})
+
 export const UpdateTicket = Body({
   team: Schema.optionalKey(Ref.annotate({ description: "The team to move the ticket to, by key." })),
   title: Schema.optionalKey(Name(200)),
-  ...fields
+  ...fields,
+  expected: Schema.optionalKey(ExpectedTicket)
 })
   .check(
     Schema.makeFilter(
@@ -316,7 +340,8 @@ export const TicketChanges = Schema.Struct({
   addTags: Schema.optionalKey(TagRefs.annotate({ description: "Tags to add, by id." })),
   removeTags: Schema.optionalKey(
     TagRefs.annotate({ description: "Tags to remove, by id. A ticket that does not have one stays as it is." })
-  )
+  ),
+  expected: UpdateTicket.fields.expected
 })
   .check(
     Schema.makeFilter(

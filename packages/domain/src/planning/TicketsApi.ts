@@ -108,8 +108,13 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       doc(
         "write",
         "Update a ticket",
-        "Changes the fields that are sent; `null` clears a field.\n\nMoving the ticket to another `team` gives it a new identifier and the last rank there. It gets the first status of the same category unless you send `status`, and loses the tags of the old team unless you send `tags`. Moving it to another `project` takes it out of its milestone unless you send `milestone`.\n\nReturns 400 for a milestone without a project, 409 `archived` if the team of the ticket is archived, and otherwise the same errors as creating a ticket. The owner and the project are checked when they are sent, and when the team changes. Requires the role `member` or higher.",
-        { conflicts: ticketReferences }
+        "Changes the fields that are sent; `null` clears a field.\n\nMoving the ticket to another `team` gives it a new identifier and the last rank there. It gets the first status of the same category unless you send `status`, and loses the tags of the old team unless you send `tags`. Moving it to another `project` takes it out of its milestone unless you send `milestone`.\n\nReturns 400 for a milestone without a project, 409 `archived` if the team of the ticket is archived, and otherwise the same errors as creating a ticket. The owner and the project are checked when they are sent, and when the team changes.\n\nWith `expected`, nothing is changed if one of the fields named there has another value by now: 409 `ticket_changed`. Requires the role `member` or higher.",
+        {
+          conflicts: {
+            ...ticketReferences,
+            ticket_changed: "The ticket was changed meanwhile: description. Read it again, then decide."
+          }
+        }
       )
     ),
     HttpApiEndpoint.post("updateMany", `${path}/batch`, {

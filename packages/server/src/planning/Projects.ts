@@ -172,12 +172,18 @@ const updateLocked = Effect.fnUntraced(function* (
   const products = changedLinks(before.products, refs.products)
   yield* refuseArchived({ teams: teams.added, products: products.added })
 
-  const { lead: _, products: __, teams: ___, ...fields } = input
+  const { expected, lead: _, products: __, teams: ___, ...fields } = input
   const lead = refs.lead === undefined ? before.lead : refs.lead
   const after = { ...before, ...fields, lead, products: refs.products ?? before.products }
   const changes = projectChanges(before, after)
   const isUnchanged = changes.length === 0 && teams.added.length + teams.removed.length === 0
   if (isUnchanged) return yield* findCurrent(dependencies, viewer, slug)
+  if (expected?.document !== undefined && expected.document !== before.document) {
+    return yield* new Conflict({
+      message: "The document of the project was changed meanwhile. Read it again, then decide.",
+      reason: "project_changed"
+    })
+  }
 
   if (teams.removed.length + products.removed.length > 0) {
     yield* repo

@@ -38,7 +38,8 @@ export const changesOf = (before: TicketDetails, after: TicketDetails): Readonly
   return changes
 }
 
-const idsOf = (tags: ReadonlyArray<TagPart>): string =>
+/** The ids of tags in the order of ids. */
+export const idsOf = (tags: ReadonlyArray<TagPart>): string =>
   tags
     .map(({ id }) => id)
     .toSorted()

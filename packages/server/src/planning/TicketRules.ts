@@ -4,7 +4,8 @@ import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { TicketChanges, UpdateTicket } from "@delivery/domain/planning/Ticket"
 import { Effect } from "effect"
 import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
-import type { LockedProject, LockedTeam, ResolvedReferences, TagPart } from "./TicketsRepo.ts"
+import { idsOf } from "./TicketEvents.ts"
+import type { LockedProject, LockedTeam, ResolvedReferences, TagPart, TicketDetails } from "./TicketsRepo.ts"
 
 /** The rules that a change of a ticket must keep (docs/contract.md, Tickets). */
 
@@ -84,6 +85,35 @@ export const checkOwner = (
         new Conflict({
           message: "The ticket's team is private, and the owner cannot see it.",
           reason: "owner_cannot_see"
+        })
+      )
+}
+
+/** A change may say from which values it was made: it must not overwrite those of somebody else. */
+export const checkExpected = (
+  before: TicketDetails,
+  { tags, ...expected }: NonNullable<UpdateTicket["expected"]>
+): Effect.Effect<void, Conflict> => {
+  const now: Required<typeof expected> = {
+    title: before.title,
+    description: before.description,
+    plan: before.plan,
+    status: before.status.id,
+    owner: before.owner?.id ?? null,
+    project: before.project?.id ?? null,
+    milestone: before.milestone?.number ?? null
+  }
+  const names = Object.keys(expected) as ReadonlyArray<keyof typeof now>
+  const changed: ReadonlyArray<string> = [
+    ...names.filter((name) => expected[name] !== now[name]),
+    ...(tags !== undefined && tags.toSorted().join() !== idsOf(before.tags) ? ["tags"] : [])
+  ]
+  return changed.length === 0
+    ? Effect.void
+    : Effect.fail(
+        new Conflict({
+          message: `The ticket was changed meanwhile: ${changed.join(", ")}. Read it again, then decide.`,
+          reason: "ticket_changed"
         })
       )
 }

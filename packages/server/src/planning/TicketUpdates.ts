@@ -14,7 +14,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { rankBetween } from "./Ranks.ts"
 import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
-import { checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
+import { checkExpected, checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
 import type {
   LockedProject,
   LockedTeam,
@@ -113,6 +113,7 @@ const updateOnce = (dependencies: Dependencies) => {
     }
     const changes = changesOf(before, after)
     if (changes.length === 0) return before
+    if (input.expected !== undefined) yield* checkExpected(before, input.expected)
     const changedFields = new Set(changes.map(({ field }) => field))
     yield* checkChange(held, after, changedFields)
     const at = yield* nextUpdate(before)

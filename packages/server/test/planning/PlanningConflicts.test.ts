@@ -222,6 +222,12 @@ const rows: Readonly<Record<string, (owner: Http) => Promise<Request>>> = {
     await newTicket(owner, left, { project })
     return [owner, "PATCH", `projects/${project}`, { teams: [kept] }]
   },
+  "projects.update project_changed": async (owner) => [
+    owner,
+    "PATCH",
+    `projects/${await newProject(owner)}`,
+    { document: "Mine", expected: { document: "Theirs" } }
+  ],
   "projects.reorder archived": onArchivedProject((project, other) => [
     "POST",
     `projects/${other}/reorder`,
@@ -248,6 +254,12 @@ const rows: Readonly<Record<string, (owner: Http) => Promise<Request>>> = {
     return [owner, "POST", "tickets", { team, title: "Ticket", project }]
   },
   "tickets.update archived": onArchivedTeam((ticket) => ["PATCH", `tickets/${ticket}`, { title: "Changed" }]),
+  "tickets.update ticket_changed": async (owner) => [
+    owner,
+    "PATCH",
+    `tickets/${await newTicket(owner, await newTeam(owner))}`,
+    { title: "Mine", expected: { title: "Theirs" } }
+  ],
   "tickets.delete archived": onArchivedTeam((ticket) => ["DELETE", `tickets/${ticket}`]),
   "tickets.reorder archived": onArchivedTeam((ticket, _, before) => ["POST", `tickets/${ticket}/reorder`, { before }]),
   "tickets.reorder other_status": async (owner) => {

@@ -1,33 +1,72 @@
-import { Suspense, useState } from "react"
+import { useQuery } from "@tanstack/react-query"
+import { useRef, useState } from "react"
+import { actorName } from "../api/actors.ts"
 import { Button } from "../ui/Button.tsx"
+import { Diff } from "../ui/Diff.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
-import { later } from "../ui/later.tsx"
+import { Time } from "../ui/Time.tsx"
+import { historyQuery } from "./activityQueries.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
-
-const Markdown = later(() => import("../ui/Markdown.tsx"))
+import { changesBetween } from "./textDiff.ts"
 
 interface Props {
   readonly slug: string
   readonly title: string
   readonly text: string | null
   readonly draft: { readonly text: string; readonly base: string }
+  readonly subject: string
+  readonly field: string
   readonly onChange: (text: string) => void
   readonly onClose: () => void
   /** Whether it was saved. */
-  readonly onSave: (text: string | null) => Promise<boolean>
+  readonly onSave: (text: string | null, from: string | null) => Promise<boolean>
+}
+
+/** Who changed the text last, and how. */
+const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "onChange" | "onClose" | "onSave">) => {
+  // What was read before may not have it, where events did not come.
+  const { data, isFetchedAfterMount } = useQuery({ ...historyQuery(slug, subject), refetchOnMount: "always" })
+  const last = isFetchedAfterMount
+    ? data?.events.find(({ changes }) => changes.some((change) => change.field === field))
+    : undefined
+  return (
+    <div className="bg-warning-soft flex flex-col gap-2 rounded-md px-3 py-2" role="alert">
+      <p className="text-warning">
+        <span className="foreign">{last === undefined ? "Somebody" : actorName(last.actor)}</span> changed this
+        {last !== undefined && (
+          <>
+            {" "}
+            <Time at={last.createdAt} />
+          </>
+        )}
+        , after you began. They changed these lines:
+      </p>
+      <Diff label="What was changed meanwhile" lines={changesBetween(draft.base, text ?? "")} />
+      <p className="text-muted text-xs">
+        Take over what you want to keep. Replacing it writes your text over theirs; nothing is saved before you decide.
+      </p>
+    </div>
+  )
 }
 
 /** A text that is being written, and what somebody else made of it meanwhile. */
-const MarkdownEditor = ({ draft, onChange, onClose, onSave, slug, text, title }: Props) => {
+const MarkdownEditor = (props: Props) => {
+  const { draft, onChange, onClose, onSave, slug, text, title } = props
   const [isBusy, setBusy] = useState(false)
+  const replace = useRef<HTMLSpanElement>(null)
   const isChangedMeanwhile = (text ?? "") !== draft.base
   const save = async () => {
     if (isBusy) return
     setBusy(true)
-    const isDone = await onSave(draft.text.trim() === "" ? null : draft.text)
+    const isDone = await onSave(draft.text.trim() === "" ? null : draft.text, text)
     setBusy(false)
     if (isDone) onClose()
+  }
+  // Over what somebody else wrote, one press more decides.
+  const submit = () => {
+    if (isChangedMeanwhile) replace.current?.querySelector("button")?.focus()
+    else void save()
   }
   return (
     <div className="flex flex-col gap-2">
@@ -36,28 +75,19 @@ const MarkdownEditor = ({ draft, onChange, onClose, onSave, slug, text, title }:
         label={title}
         onChange={onChange}
         onEscape={draft.text === draft.base ? onClose : () => undefined}
-        onSubmit={() => void save()}
+        onSubmit={submit}
         slug={slug}
         value={draft.text}
       />
-      {isChangedMeanwhile && (
-        <div className="bg-warning-soft rounded-md px-3 py-2" role="alert">
-          <p className="text-warning pb-2">Somebody changed it since you began. This is what it says now:</p>
-          {text === null ? (
-            <p className="text-muted">Nothing.</p>
-          ) : (
-            <Suspense fallback={null}>
-              <Markdown text={text} />
-            </Suspense>
-          )}
-        </div>
-      )}
+      {isChangedMeanwhile && <ChangedMeanwhile {...props} />}
       <div className="flex flex-wrap items-center gap-2">
-        <Button isBusy={isBusy} look="primary" onClick={() => void save()}>
-          {isChangedMeanwhile ? "Replace with mine" : "Save"}
-        </Button>
+        <span className="contents" ref={replace}>
+          <Button isBusy={isBusy} look={isChangedMeanwhile ? "danger" : "primary"} onClick={() => void save()}>
+            {isChangedMeanwhile ? "Replace theirs with mine" : "Save"}
+          </Button>
+        </span>
         <Button onClick={onClose}>{draft.text === draft.base ? "Cancel" : "Discard"}</Button>
-        <Kbd keys={shownKeys("Mod+Enter")} />
+        {!isChangedMeanwhile && <Kbd keys={shownKeys("Mod+Enter")} />}
       </div>
     </div>
   )

@@ -21,10 +21,15 @@ interface Props {
   readonly group: string
   /** What stands there while there is no text. */
   readonly empty: string
-  readonly onSave: (text: string | null) => Promise<boolean>
+  /** What it is a text of, and the name of its field in events. */
+  readonly subject: string
+  readonly field: string
+  /** With what stands there, as far as the person has seen. Answers whether it was saved. */
+  readonly onSave: (text: string | null, from: string | null) => Promise<boolean>
 }
 
-export const MarkdownSection = ({ empty, group, mayChange, name, onSave, shortcut, slug, text, title }: Props) => {
+export const MarkdownSection = (props: Props) => {
+  const { empty, field, group, mayChange, name, onSave, shortcut, slug, subject, text, title } = props
   const { draft, setDraft } = useDraft(name)
   const section = useRef<HTMLElement>(null)
   const isEdited = draft !== undefined
@@ -54,10 +59,12 @@ export const MarkdownSection = ({ empty, group, mayChange, name, onSave, shortcu
         <Suspense fallback={null}>
           <MarkdownEditor
             draft={draft}
+            field={field}
             onChange={(next) => setDraft({ ...draft, text: next })}
             onClose={() => setDraft(undefined)}
             onSave={onSave}
             slug={slug}
+            subject={subject}
             text={text}
             title={title}
           />

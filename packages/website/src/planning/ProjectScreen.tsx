@@ -61,8 +61,8 @@ const Shown = ({ project, slug }: Props) => {
   const mayChange = isMember && !isArchived
   const [isChanging, setChanging] = useState(false)
   useKeys(mayChange ? [{ keys: "r", label: "Change the project", group: "Project", run: () => setChanging(true) }] : [])
-  const save = (document: string | null) =>
-    change.mutateAsync({ document }).then(
+  const save = (document: string | null, from: string | null) =>
+    change.mutateAsync({ document, expected: { document: from } }).then(
       () => true,
       () => false
     )
@@ -96,12 +96,14 @@ const Shown = ({ project, slug }: Props) => {
           </Suspense>
           <MarkdownSection
             empty="Write what the project is for"
+            field="document"
             group="Project"
             mayChange={mayChange}
             name={`${project.id}-document`}
             onSave={save}
             shortcut="e"
             slug={slug}
+            subject={project.id}
             text={project.document}
             title="Document"
           />

@@ -33,7 +33,7 @@ interface Props {
 
 interface TextsProps extends Props {
   readonly mayChange: boolean
-  readonly onSave: (change: Shown, done: string) => Promise<boolean>
+  readonly onSave: (change: Shown, done: string, from: Shown) => Promise<boolean>
 }
 
 const Texts = ({ mayChange, onSave, slug, ticket }: TextsProps) => (
@@ -42,10 +42,14 @@ const Texts = ({ mayChange, onSave, slug, ticket }: TextsProps) => (
       empty="Add a description"
       group="Ticket"
       mayChange={mayChange}
+      field="description"
       name={`${ticket.id}-description`}
-      onSave={(description) => onSave({ description }, `${ticket.identifier} has another description`)}
+      onSave={(description, from) =>
+        onSave({ description }, `The description of ${ticket.identifier} was saved`, { description: from })
+      }
       shortcut="e"
       slug={slug}
+      subject={ticket.id}
       text={ticket.description}
       title="Description"
     />
@@ -53,10 +57,12 @@ const Texts = ({ mayChange, onSave, slug, ticket }: TextsProps) => (
       empty="Add a plan"
       group="Ticket"
       mayChange={mayChange}
+      field="plan"
       name={`${ticket.id}-plan`}
-      onSave={(plan) => onSave({ plan }, `${ticket.identifier} has another plan`)}
+      onSave={(plan, from) => onSave({ plan }, `The plan of ${ticket.identifier} was saved`, { plan: from })}
       shortcut="E"
       slug={slug}
+      subject={ticket.id}
       text={ticket.plan}
       title="Plan"
     />
@@ -71,7 +77,8 @@ const Whole = ({ slug, ticket }: Props) => {
   // Archived teams are in no list.
   const isArchived = teams !== undefined && !teams.teams.some(({ id }) => id === ticket.team.id)
   const mayChange = mayAct(role, "member") && !isArchived
-  const save = (asked: Shown, done: string) => change(ticket, asked, { done })
+  const save = (asked: Shown, done: string, from?: Shown) =>
+    change(ticket, asked, { done, ...(from === undefined ? {} : { from }) })
   useKeys(mayChange ? [{ keys: "x", label: "Ask an agent", group: "Ticket", run: () => setAsking(true) }] : [])
   return (
     <>

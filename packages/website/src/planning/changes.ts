@@ -21,6 +21,12 @@ export const payloadOf = (shown: Shown): UpdateTicket => ({
   ...(shown.tags === undefined ? {} : { tags: shown.tags.map(({ id }) => id) })
 })
 
+/** The values that a change was made from, as the API compares them. */
+export const expectedOf = (shown: Shown): NonNullable<UpdateTicket["expected"]> => {
+  const { project, ...rest } = shown
+  return { ...payloadOf(rest), ...(project === undefined ? {} : { project: project?.id ?? null }) }
+}
+
 /** The change as it shows: a milestone is one of its project. */
 export const shownOf = (change: Shown): Shown =>
   change.project === undefined || change.milestone !== undefined ? change : { ...change, milestone: null }

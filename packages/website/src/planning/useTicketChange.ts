@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { toast } from "../ui/toast.ts"
-import { inverseOf, payloadOf, type Shown, shownOf } from "./changes.ts"
+import { expectedOf, inverseOf, payloadOf, type Shown, shownOf } from "./changes.ts"
 import { pendingTickets } from "./pendingTickets.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
 
@@ -12,6 +12,8 @@ interface Options {
   readonly done: string
   /** Whether a toast offers the way back. Default: yes. */
   readonly hasUndo?: boolean
+  /** What the change was made from: it is refused where somebody else changed that meanwhile. */
+  readonly from?: Shown
 }
 
 /** Changes a ticket: at once on the screen, and back where the server refuses. Answers whether it was done. */
@@ -20,10 +22,11 @@ export const useTicketChange = (slug: string) => {
   const change = async (
     ticket: Ticket | TicketSummary,
     asked: Shown,
-    { done, hasUndo = true }: Options
+    { done, from, hasUndo = true }: Options
   ): Promise<boolean> => {
     const { id, identifier } = ticket
-    const send = () => client.tickets.update({ params: { slug, ticket: identifier }, payload: payloadOf(asked) })
+    const payload = { ...payloadOf(asked), ...(from === undefined ? {} : { expected: expectedOf(from) }) }
+    const send = () => client.tickets.update({ params: { slug, ticket: identifier }, payload })
     try {
       await pendingTickets.run([{ id, shown: shownOf(asked) }], send, readTicketsAgain(queries, slug))
     } catch (error) {
@@ -31,7 +34,12 @@ export const useTicketChange = (slug: string) => {
       return false
     }
     if (hasUndo) {
-      const undo = () => void change({ ...ticket, ...asked }, inverseOf(ticket, asked), { done: "", hasUndo: false })
+      const undo = () =>
+        void change({ ...ticket, ...asked }, inverseOf(ticket, asked), {
+          done: "",
+          hasUndo: false,
+          from: shownOf(asked)
+        })
       toast({ title: done, undo })
     }
     return true

@@ -20,8 +20,9 @@ export const Diff = ({ label, lines }: { readonly label: string; readonly lines:
     aria-label={label}
     className="border-border bg-sunken max-h-72 overflow-auto rounded-md border py-1 font-mono text-xs"
   >
-    {lines.map(({ kind, text }) => (
-      <li className={`flex gap-2 px-3 py-0.5 ${colours[kind]}`} key={`${kind} ${text}`}>
+    {lines.map(({ kind, text }, index) => (
+      // Lines may be alike, and are drawn whole.
+      <li className={`flex gap-2 px-3 py-0.5 ${colours[kind]}`} key={index}>
         <span aria-hidden="true">{signs[kind]}</span>
         <span className="sr-only">{kind}: </span>
         <span className="foreign">{visible(text)}</span>

@@ -103,12 +103,56 @@ describe("A ticket", () => {
     expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Mine, **bold**.")
     await isLive(page)
     await site.call("PATCH", `tickets/${ticket.identifier}`, { description: "Theirs." })
-    await page.getByText("Somebody changed it since you began.").waitFor()
-    await page.getByRole("alert").getByText("Theirs.").waitFor()
+    const banner = page.getByRole("alert").filter({ hasText: "after you began" })
+    await banner.getByText(me.name).waitFor()
+    await banner.getByText("added: Theirs.").waitFor()
+    await banner.getByText("removed: Before.").waitFor()
     await page.getByRole("textbox", { name: "Description" }).press("Control+Enter")
+    expect((await read(ticket)).description).toBe("Theirs.")
+    await page.getByRole("button", { name: "Replace theirs with mine" }).press("Enter")
     await page.getByRole("button", { name: "Edit the description" }).waitFor()
     await page.locator("strong", { hasText: "bold" }).waitFor()
     expect((await read(ticket)).description).toBe("Mine, **bold**.")
+  })
+
+  it("does not write over what somebody else wrote while no events came", async () => {
+    const ticket = await make({ description: "Before." })
+    const page = await site.signIn()
+    await page.route("**/events/stream*", (route) => route.abort())
+    await openTicket(ticket, page)
+    await page.getByText("Before.").waitFor()
+    await page.keyboard.press("e")
+    await page.getByRole("textbox", { name: "Description" }).fill("Mine.")
+    await site.call("PATCH", `tickets/${ticket.identifier}`, { description: "Theirs." })
+    await page.keyboard.press("Control+Enter")
+    await page.getByText(`${ticket.identifier} could not be changed`).first().waitFor()
+    const banner = page.getByRole("alert").filter({ hasText: "after you began" })
+    await banner.getByText("added: Theirs.").waitFor()
+    expect((await read(ticket)).description).toBe("Theirs.")
+    expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Mine.")
+    await page.getByRole("button", { name: "Replace theirs with mine" }).click()
+    await page.getByRole("button", { name: "Edit the description" }).waitFor()
+    expect((await read(ticket)).description).toBe("Mine.")
+  })
+
+  it("does not take back what somebody else has changed since", async () => {
+    const ticket = await make({ title: "First" })
+    const page = await openTicket(ticket)
+    await page.getByRole("button", { name: "Status: Backlog" }).click()
+    await page.getByRole("menuitemradio", { name: "Done completed" }).click()
+    await page.getByRole("button", { name: "Status: Done" }).waitFor()
+    const undo = page.getByRole("button", { name: "Undo" })
+    await undo.waitFor()
+    const { statuses } = await site.call<{ statuses: ReadonlyArray<{ id: string; name: string }> }>(
+      "GET",
+      "ticket-statuses?team=ENG"
+    )
+    const other = statuses.find(({ name }) => name === "In progress")!
+    await site.call("PATCH", `tickets/${ticket.identifier}`, { status: other.id })
+    await undo.click()
+    await page.getByText("The ticket was changed meanwhile: status.").first().waitFor()
+    await page.getByRole("button", { name: "Status: In progress" }).waitFor()
+    expect((await read(ticket)).status.name).toBe("In progress")
   })
 
   it("shows a refused change as it was, with the server's words", async () => {
