@@ -159,6 +159,12 @@ export const routes = {
     update: "PATCH /v1/workspaces/:slug/tickets/:ticket/comments/:comment",
     delete: "DELETE /v1/workspaces/:slug/tickets/:ticket/comments/:comment"
   },
+  ticketNotifications: {
+    list: "GET /v1/workspaces/:slug/ticket-notifications",
+    read: "POST /v1/workspaces/:slug/ticket-notifications/read",
+    markRead: "POST /v1/workspaces/:slug/ticket-notifications/:notification/read",
+    markUnread: "POST /v1/workspaces/:slug/ticket-notifications/:notification/unread"
+  },
   ticketStatuses: {
     list: "GET /v1/workspaces/:slug/ticket-statuses",
     create: "POST /v1/workspaces/:slug/ticket-statuses",

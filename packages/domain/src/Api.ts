@@ -30,6 +30,7 @@ import { CommentsApi } from "./planning/CommentsApi.ts"
 import { TagsApi } from "./planning/TagsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
 import { TicketsApi } from "./planning/TicketsApi.ts"
+import { TicketNotificationsApi } from "./planning/TicketNotificationsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
 import { ProjectsApi } from "./planning/ProjectsApi.ts"
 import { ViewsApi } from "./planning/ViewsApi.ts"
@@ -69,6 +70,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TeamsApi)
   .add(TicketsApi)
   .add(CommentsApi)
+  .add(TicketNotificationsApi)
   .add(TicketStatusesApi)
   .add(ProjectsApi)
   .add(ViewsApi)

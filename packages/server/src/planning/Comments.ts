@@ -13,6 +13,7 @@ import { Storage } from "../storage/Storage.ts"
 import { type CommentDetails, type CommentRow, CommentsRepo } from "./CommentsRepo.ts"
 import { AgentMentions } from "./Mentions.ts"
 import { about } from "./TicketEvents.ts"
+import { interestedIn, TicketNotifications } from "./TicketNotifications.ts"
 import { identifierOf } from "./TicketRefs.ts"
 import { isAnswerableFor } from "./TicketRules.ts"
 import { type TicketDetails, TicketsRepo } from "./TicketsRepo.ts"
@@ -38,6 +39,7 @@ interface Dependencies {
   readonly repo: CommentsRepo["Service"]
   readonly tickets: TicketsRepo["Service"]
   readonly agentMentions: AgentMentions["Service"]
+  readonly notifications: TicketNotifications["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
@@ -48,6 +50,7 @@ function* make() {
     repo: yield* CommentsRepo,
     tickets: yield* TicketsRepo,
     agentMentions: yield* AgentMentions,
+    notifications: yield* TicketNotifications,
     storage: yield* Storage,
     events: yield* Events,
     nextId: yield* NextId
@@ -68,7 +71,7 @@ const list = ({ repo }: Dependencies) =>
   })
 
 const create = (dependencies: Dependencies) => {
-  const { events, nextId, repo } = dependencies
+  const { events, nextId, notifications, repo } = dependencies
   const change = onTicket(dependencies)
   const resolve = resolveMentions(dependencies)
   const notify = notifyAgents(dependencies)
@@ -79,7 +82,7 @@ const create = (dependencies: Dependencies) => {
       ticketRef,
       Effect.fnUntraced(function* (ticket, isArchived) {
         if (isArchived) return yield* Conflict.archived("team")
-        const { mentions, notified } = yield* resolve(by, ticket, body)
+        const { mentions, notified, users } = yield* resolve(by, ticket, body)
         const comment: CommentRow = {
           id: yield* nextId<CommentId>(),
           workspaceId: by.workspace.id,
@@ -93,6 +96,8 @@ const create = (dependencies: Dependencies) => {
         const event = yield* events.make(by, { kind: "ticket_commented", ...about(ticket) })
         yield* repo.insert(comment, mentions, event)
         yield* notify(by, ticket, comment, notified)
+        const concerned = { ticket_mentioned: users, ticket_commented: interestedIn(ticket) }
+        yield* notifications.notify(by, ticket, concerned, comment.id)
         return present((yield* repo.find(ticket.id, comment.id))!)
       })
     )
@@ -100,7 +105,7 @@ const create = (dependencies: Dependencies) => {
 }
 
 const update = (dependencies: Dependencies) => {
-  const { events, repo } = dependencies
+  const { events, notifications, repo } = dependencies
   const change = onTicket(dependencies)
   const lock = lockComment(dependencies)
   const resolve = resolveMentions(dependencies)
@@ -117,13 +122,14 @@ const update = (dependencies: Dependencies) => {
         }
         if (before.body === body) return present(before)
         if (isArchived) return yield* Conflict.archived("team")
-        const { mentions, notified } = yield* resolve(by, ticket, body, before)
+        const { mentions, notified, users } = yield* resolve(by, ticket, body, before)
         const now = yield* Clock.currentTimeMillis
         const after = { ...before, body, editedAt: timestamp(Math.max(now, Date.parse(before.createdAt))) }
         const changes = [{ field: "body", from: null, to: "changed" }]
         const event = yield* events.make(by, { kind: "comment_updated", ...aboutComment(ticket, before), changes })
         yield* repo.update(after, mentions, event)
         yield* notify(by, ticket, after, notified)
+        yield* notifications.notify(by, ticket, { ticket_mentioned: users }, after.id)
         return present((yield* repo.find(ticket.id, after.id))!)
       })
     )
@@ -186,17 +192,19 @@ const lockComment = ({ repo }: Dependencies) =>
 
 /**
  * Whom a text mentions: those who can be mentioned, and those whom the comment mentions already. `notified` are the
- * agents that get a message: those that the comment never mentioned, and whose persons see the ticket.
+ * agents that get a message, `users` the persons that are told: those that the comment never mentioned; of agents, those
+ * whose persons see the ticket.
  */
 const resolveMentions = ({ repo }: Dependencies) =>
   Effect.fnUntraced(function* (by: Access, ticket: TicketDetails, body: string, before?: CommentDetails) {
     const named = mentionsIn(body)
-    if (named.users.length + named.agents.length === 0) return { mentions: named, notified: [] }
+    if (named.users.length + named.agents.length === 0) return { mentions: named, notified: [], users: [] }
     const { agents, users } = yield* repo.mentionable({ ...ticket.team, workspaceId: by.workspace.id }, named)
     const isKnown = (id: string) =>
       [...(before?.users ?? []), ...(before?.agents ?? [])].some((known) => known.id === id)
-    const everMentioned = before === undefined ? [] : yield* repo.everMentioned(before.id)
+    const everMentioned: ReadonlyArray<string> = before === undefined ? [] : yield* repo.everMentioned(before.id)
     return {
+      users: named.users.filter((id) => users.includes(id) && !everMentioned.includes(id)),
       mentions: {
         users: named.users.filter((id) => users.includes(id) || isKnown(id)),
         agents: named.agents.filter((id) => agents.some((agent) => agent.id === id) || isKnown(id))

@@ -1,4 +1,4 @@
-import type { AgentId, CommentId, PersonId, TicketId } from "@delivery/domain/Ids"
+import type { CommentId, PersonId, TicketId } from "@delivery/domain/Ids"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import { compare } from "@delivery/domain/Order"
 import type { Mentions } from "@delivery/domain/planning/Mentions"
@@ -19,6 +19,7 @@ import {
   mentionedOf
 } from "./CommentsRepo.ts"
 import { teamMemberKey, teamMembers } from "./TeamsRepo.ts"
+import { ticketNotifications } from "./TicketNotificationsRepo.ts"
 import { findTicketInMemory } from "./TicketRefs.ts"
 import type { Viewer } from "./Viewer.ts"
 
@@ -84,11 +85,7 @@ const mentionable =
     })
 
 const everMentioned = (memory: Memory) => (id: CommentId) =>
-  memory.read((database) =>
-    mentionsOf(database, id)
-      .filter(({ kind }) => kind === "agent")
-      .map(({ subjectId }) => subjectId as AgentId)
-  )
+  memory.read((database) => mentionsOf(database, id).map(({ subjectId }) => subjectId))
 
 const put = (memory: Memory) => (comment: CommentRow, mentions: Mentions, event: StoredEvent) =>
   memory.write((database) =>
@@ -116,9 +113,10 @@ const remove = (memory: Memory) => (id: CommentId, event: StoredEvent) =>
     })
   )
 
-/** Deletes a comment with its mentions. */
+/** Deletes a comment with its mentions and what persons were told of it. */
 export const deleteCommentInMemory = (database: MemoryDatabase, id: CommentId): void => {
   for (const row of mentionsOf(database, id)) database.table(commentMentions).delete(keyOf(row))
+  database.table(ticketNotifications).deleteWhere(({ commentId }) => commentId === id)
   database.table(comments).delete(id)
 }
 

@@ -75,8 +75,8 @@ export class CommentsRepo extends Context.Service<
       team: { readonly id: TeamId; readonly workspaceId: WorkspaceId; readonly visibility: TeamVisibility },
       mentions: Mentions
     ) => Effect.Effect<Mentionable>
-    /** Every agent that the comment mentions or ever did. */
-    readonly everMentioned: (id: CommentId) => Effect.Effect<ReadonlyArray<AgentId>>
+    /** Everybody whom the comment mentions or ever did. */
+    readonly everMentioned: (id: CommentId) => Effect.Effect<ReadonlyArray<PersonId | AgentId>>
     readonly insert: (comment: CommentRow, mentions: Mentions, event: StoredEvent) => Effect.Effect<void>
     /** Stores the body, when it was edited, and whom it mentions now. */
     readonly update: (comment: CommentRow, mentions: Mentions, event: StoredEvent) => Effect.Effect<void>

@@ -115,8 +115,8 @@ const mentionable =
   }
 
 const everMentioned = (sql: PgClient.PgClient) => (id: CommentId) =>
-  sql<{ readonly id: AgentId }>`select subject_id as id from comment_mentions
-    where comment_id = ${id} and kind = 'agent'`.pipe(
+  sql<{ readonly id: PersonId | AgentId }>`select subject_id as id from comment_mentions
+    where comment_id = ${id}`.pipe(
     Effect.map((rows) => rows.map(({ id }) => id)),
     dieOnSqlError
   )

@@ -25,6 +25,10 @@ import { teamMembers, teams } from "./TeamsRepo.ts"
 import * as TeamsSql from "./TeamsSql.ts"
 import { Tickets } from "./Tickets.ts"
 import * as TicketsHttp from "./TicketsHttp.ts"
+import { TicketNotifications } from "./TicketNotifications.ts"
+import * as TicketNotificationsMemory from "./TicketNotificationsMemory.ts"
+import { ticketNotifications } from "./TicketNotificationsRepo.ts"
+import * as TicketNotificationsSql from "./TicketNotificationsSql.ts"
 import * as TicketWording from "./TicketWording.ts"
 import * as TicketsMemory from "./TicketsMemory.ts"
 import { ticketIdentifiers, tickets, ticketTags, ticketWords, unwordedTickets } from "./TicketsRepo.ts"
@@ -57,6 +61,7 @@ export const tables = [
   unwordedTickets,
   comments,
   commentMentions,
+  ticketNotifications,
   tags
 ]
 
@@ -66,6 +71,7 @@ export const layerSql = Layer.mergeAll(
   TeamsSql.layer,
   TicketsSql.layer,
   CommentsSql.layer,
+  TicketNotificationsSql.layer,
   TicketStatusesSql.layer,
   ProjectsSql.layer,
   MilestonesSql.layer,
@@ -78,6 +84,7 @@ export const layerMemory = Layer.mergeAll(
   TeamsMemory.layer,
   TicketsMemory.layer,
   CommentsMemory.layer,
+  TicketNotificationsMemory.layer,
   TicketStatusesMemory.layer,
   ProjectsMemory.layer,
   MilestonesMemory.layer,
@@ -98,6 +105,6 @@ export const layer = Layer.mergeAll(
   Views.layer,
   Tags.layer,
   TicketWording.layer
-).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]))
+).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]), Layer.provideMerge(TicketNotifications.layer))
 
 export const layerHttp = Layer.mergeAll(PlanningHttp.layer, TicketsHttp.layer)

@@ -5,6 +5,7 @@ import type { Events } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
 import type { Storage } from "../storage/Storage.ts"
 import type { TeamsRepo } from "./TeamsRepo.ts"
+import type { TicketNotifications } from "./TicketNotifications.ts"
 import type { TicketPlace, TicketsRepo } from "./TicketsRepo.ts"
 import type { Viewer } from "./Viewer.ts"
 
@@ -19,6 +20,7 @@ export interface Dependencies {
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
+  readonly notifications: TicketNotifications["Service"]
   /** The public address of the server, for the links to tickets. */
   readonly baseUrl: string
 }

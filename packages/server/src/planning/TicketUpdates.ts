@@ -14,6 +14,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { rankBetween } from "./Ranks.ts"
 import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
+import { concernedBy } from "./TicketNotifications.ts"
 import { checkExpected, checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
 import type {
   LockedProject,
@@ -101,7 +102,7 @@ const eachOnce = ({ repo }: Dependencies) =>
 
 /** Undefined where the ticket moved before it was locked. */
 const updateOnce = (dependencies: Dependencies) => {
-  const { events, repo } = dependencies
+  const { events, notifications, repo } = dependencies
   const lockForUpdate = hold(dependencies)
   return Effect.fnUntraced(function* (by: Access, ref: string, input: Changes) {
     const held = yield* lockForUpdate(viewerOf(by), ref, input)
@@ -127,6 +128,7 @@ const updateOnce = (dependencies: Dependencies) => {
     const isReworded = ["team", "title", "description"].some((field) => changedFields.has(field))
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined
     yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents, isReworded)
+    yield* notifications.notify(by, stored, concernedBy(before, stored))
     return stored
   })
 }

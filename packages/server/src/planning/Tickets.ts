@@ -28,6 +28,7 @@ import { TeamsRepo } from "./TeamsRepo.ts"
 import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { about } from "./TicketEvents.ts"
 import { reorder } from "./TicketMoves.ts"
+import { concernedBy, TicketNotifications } from "./TicketNotifications.ts"
 import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
 import { type Dependencies, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
@@ -83,6 +84,7 @@ function* make() {
     storage: yield* Storage,
     events: yield* Events,
     nextId: yield* NextId,
+    notifications: yield* TicketNotifications,
     baseUrl: (yield* Settings).baseUrl
   }
   return Tickets.of({
@@ -160,7 +162,7 @@ const matching = ({ baseUrl, repo }: Dependencies): Tickets["Service"]["matching
   })
 
 const create = (dependencies: Dependencies) => {
-  const { baseUrl, events, repo, storage } = dependencies
+  const { baseUrl, events, notifications, repo, storage } = dependencies
   const prepare = newTicket(dependencies)
   return Effect.fn("Tickets.create")(function* (input: CreateTicket) {
     const by = yield* atLeast("member")
@@ -169,6 +171,7 @@ const create = (dependencies: Dependencies) => {
       const event = yield* events.make(by, { kind: "ticket_created", ...about(ticket) })
       const tagIds = ticket.tags.map(({ id }) => id)
       yield* repo.insert(rowOf(by.workspace.id, ticket), tagIds, event)
+      yield* notifications.notify(by, ticket, concernedBy(undefined, ticket))
       return present(baseUrl, by, ticket)
     })
     return yield* storage.transaction(created)

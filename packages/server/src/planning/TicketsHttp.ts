@@ -7,9 +7,10 @@ import { listAnswer } from "../http/ListAnswer.ts"
 import { ListTurns } from "../http/ListTurns.ts"
 import { alsoRequested } from "../http/RateLimits.ts"
 import { Comments } from "./Comments.ts"
+import { TicketNotifications } from "./TicketNotifications.ts"
 import { Tickets } from "./Tickets.ts"
 
-/** The handlers of tickets and their comments. */
+/** The handlers of tickets, their comments, and what persons are told of them. */
 export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "tickets", (handlers) =>
     Effect.gen(function* () {
@@ -29,6 +30,16 @@ export const layer = Layer.mergeAll(
         .handle("delete", ({ params }) => tickets.delete(params.ticket))
         .handle("reorder", ({ params, payload }) => tickets.reorder(params.ticket, payload))
     })
+  ),
+
+  handlersOf(DeliveryApi, "ticketNotifications", (handlers) =>
+    Effect.map(TicketNotifications, ({ list, mark, read }) =>
+      handlers
+        .handle("list", () => Effect.map(list, (notifications) => ({ notifications })))
+        .handle("read", () => Effect.map(read, (read) => ({ read })))
+        .handle("markRead", ({ params }) => mark(params.notification, "read"))
+        .handle("markUnread", ({ params }) => mark(params.notification, "unread"))
+    )
   ),
 
   handlersOf(DeliveryApi, "comments", (handlers) =>

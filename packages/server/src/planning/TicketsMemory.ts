@@ -17,6 +17,7 @@ import { inOrder, nearest, rankedList } from "./RankedListMemory.ts"
 import { tags } from "./TagsRepo.ts"
 import { teams } from "./TeamsRepo.ts"
 import { findCandidateInMemory, ownerOf, ownerRefOf, resolvedOwner } from "./TicketOwners.ts"
+import { ticketNotifications } from "./TicketNotificationsRepo.ts"
 import { findTicketInMemory } from "./TicketRefs.ts"
 import {
   type LockedProject,
@@ -250,6 +251,7 @@ const remove = (memory: Memory) => (id: TicketId, event: StoredEvent) =>
       for (const comment of database.table(comments).filter(({ ticketId }) => ticketId === id)) {
         deleteCommentInMemory(database, comment.id)
       }
+      database.table(ticketNotifications).deleteWhere(({ ticketId }) => ticketId === id)
       database.table(tickets).delete(id)
       storeEvent(database, event)
     })

@@ -45,6 +45,7 @@ import runShards from "./migrations/0099_run_shards.ts"
 import logins from "./migrations/0100_logins.ts"
 import ticketSearch from "./migrations/0105_ticket_search.ts"
 import semaphoreHours from "./migrations/0106_semaphore_hours.ts"
+import ticketNotifications from "./migrations/0107_ticket_notifications.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -91,7 +92,8 @@ export const migrations = {
   "0099_run_shards": runShards,
   "0100_logins": logins,
   "0105_ticket_search": ticketSearch,
-  "0106_semaphore_hours": semaphoreHours
+  "0106_semaphore_hours": semaphoreHours,
+  "0107_ticket_notifications": ticketNotifications
 }
 
 /** The number of the latest migration. */

@@ -19,6 +19,7 @@ import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Team } from "@delivery/domain/planning/Team"
 import type { Comment } from "@delivery/domain/planning/Comment"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
+import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import type { Milestone, Project } from "@delivery/domain/planning/Project"
 import type { View } from "@delivery/domain/planning/View"
@@ -265,6 +266,16 @@ const agentFor = async (by: Http) => {
 const ofNotification = async (owner: Http, by: Http) => {
   await sentTo(owner, await agentFor(by))
   const { notifications } = await by.get<{ notifications: ReadonlyArray<Notification> }>("notifications")
+  return { params: { notification: notifications[0]!.id } }
+}
+
+/** A notification of the caller, about a ticket that an agent has assigned to them. */
+const ofTicketNotification = async (owner: Http, by: Http) => {
+  const { access_token } = await registerAgent(owner, { computer: unique("computer") })
+  const { id } = await by.get<{ id: string }>("/v1/me")
+  const ticket = { team: (await madeTeam(owner)).key, title: "Ticket", owner: id }
+  await owner.as(access_token).send("POST", "/agent/v1/tickets", { json: ticket })
+  const { notifications } = await by.get<{ notifications: ReadonlyArray<TicketNotification> }>("ticket-notifications")
   return { params: { notification: notifications[0]!.id } }
 }
 
@@ -812,6 +823,10 @@ const rows: Readonly<Record<string, Row>> = {
   "notifications.read": { who: "viewer" },
   "notifications.markRead": { who: "a notified person", request: ofNotification },
   "notifications.markUnread": { who: "a notified person", request: ofNotification },
+  "ticketNotifications.list": { who: "viewer" },
+  "ticketNotifications.read": { who: "viewer" },
+  "ticketNotifications.markRead": { who: "a notified person", request: ofTicketNotification },
+  "ticketNotifications.markUnread": { who: "a notified person", request: ofTicketNotification },
   "agentInbox.list": { who: "an agent" },
   "agentInbox.take": { who: "an agent", request: () => ({ json: {} }) },
   "agentInbox.get": { who: "an agent", request: ofAgentMessage },

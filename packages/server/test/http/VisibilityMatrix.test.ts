@@ -347,6 +347,10 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "notifications.read": reads,
   "notifications.markRead": {},
   "notifications.markUnread": {},
+  "ticketNotifications.list": reads,
+  "ticketNotifications.read": reads,
+  "ticketNotifications.markRead": { kinds: { notification: "ticketNotification" } },
+  "ticketNotifications.markUnread": { kinds: { notification: "ticketNotification" } },
   "webhooks.create": {
     json: async ({ workspace }) => {
       const { webhooks } = await workspace.get<{ webhooks: ReadonlyArray<Webhook> }>("webhooks")
@@ -441,7 +445,7 @@ const requestOf = async (
   const json = await row.json?.(scene, named)
   let request: Request = { path: { member: scene.newcomer, agent: absentId() }, query: {}, json }
   for (const field of fields.filter(({ in: place }) => place === "path")) {
-    const kind = kinds[field.name]
+    const kind = row.kinds?.[field.name] ?? kinds[field.name]
     if (kind === null || kind === undefined) continue
     const value = kind === "comment" ? await newComment(scene, request.path["ticket"]!) : await named(kind)
     request = set(request, field, value)
@@ -539,7 +543,7 @@ const compare = async (
 ): Promise<void> => {
   for (const variant of variantsOf(endpoint, row)) {
     // What an account key, which has none, is told of no notification.
-    const isOfPersons = variant.fields.some(([, kind]) => kind === "notification")
+    const isOfPersons = variant.fields.some(([, kind]) => kind === "notification" || kind === "ticketNotification")
     const requestsOf = async (by: Caller) => {
       const given = await requestOf(scene, endpoint, row, by)
       return {
@@ -795,6 +799,8 @@ for (const [server, makeServer] of servers) {
           "messages.list ",
           "notifications.list ",
           "notifications.read ",
+          "ticketNotifications.list ",
+          "ticketNotifications.read ",
           "events.list ",
           "events.stream ",
           "agentPlanning.listTickets ",

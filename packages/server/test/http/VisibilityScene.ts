@@ -5,6 +5,7 @@ import type { Role } from "@delivery/domain/identity/Role"
 import type { Comment } from "@delivery/domain/planning/Comment"
 import type { Project } from "@delivery/domain/planning/Project"
 import type { Tag } from "@delivery/domain/planning/Tag"
+import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import type { View } from "@delivery/domain/planning/View"
@@ -14,7 +15,17 @@ import { accountKey, type Http, join, newWorkspace, registerAgent, teamKey, uniq
 /** An open and a private team, everybody who may and may not see the private one, and what teams have. */
 
 /** What a field may name. */
-export type Kind = "team" | "project" | "ticket" | "comment" | "status" | "tag" | "view" | "message" | "notification"
+export type Kind =
+  | "team"
+  | "project"
+  | "ticket"
+  | "comment"
+  | "status"
+  | "tag"
+  | "view"
+  | "message"
+  | "notification"
+  | "ticketNotification"
 
 /** A way to name an object of a team. */
 export interface Form {
@@ -132,6 +143,24 @@ export const forms: Readonly<Record<Exclude<Kind, "comment">, readonly [Form, ..
           const { http } = by.person === undefined ? scene.owner : by
           const { notifications } = await http.get<{ notifications: ReadonlyArray<Notification> }>("notifications")
           return notifications.find(({ message }) => message.id === id)!.id
+        }),
+      absent: absentId
+    }
+  ],
+  ticketNotification: [
+    {
+      made: async (scene, team, by) =>
+        within(scene, by, team, async () => {
+          const ticket = await newTicket(scene, team)
+          const of = by.person === undefined ? scene.owner : by
+          // Who mentions themselves is told of nothing, so an agent does.
+          await scene.owner.asAgent!.send("POST", `/agent/v1/tickets/${ticket.identifier}/comments`, {
+            json: { body: `[@them](user:${of.person})` }
+          })
+          const { notifications } = await of.http.get<{ notifications: ReadonlyArray<TicketNotification> }>(
+            "ticket-notifications"
+          )
+          return notifications.find((one) => one.ticket.id === ticket.id)!.id
         }),
       absent: absentId
     }

@@ -1,8 +1,5 @@
-import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import type { Notification } from "@delivery/domain/agents/Notification"
 import { Suspense, useState } from "react"
-import { serviceUrl } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { formatCount, visible } from "../ui/format.ts"
@@ -12,23 +9,24 @@ import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
-import { type InboxRow, rowsOf, saidOf, whatOf } from "./inbox.ts"
-import { notificationsQuery } from "./queries.ts"
+import { type InboxRow, lineOf, type Notice, rowsOf } from "./inbox.ts"
+import { useNotices } from "./useNotices.ts"
 import { useReading } from "./useReading.ts"
 
-/** What agents said to the person, and what others asked of the person's agents, by ticket. The keyboard alone empties it. */
+/** What concerns the person, by ticket: assignments, mentions, comments, and what agents said. The keyboard alone empties it. */
 
 const NotificationPeek = later(() => import("./NotificationPeek.tsx"))
 
 interface RowProps {
   readonly isCurrent: boolean
-  readonly onRead: (one: Notification) => void
-  readonly onUnread: (one: Notification) => void
+  readonly onOpened: (one: Notice) => void
+  readonly onRead: (one: Notice) => void
+  readonly onUnread: (one: Notice) => void
   readonly row: InboxRow
   readonly slug: string
 }
 
-const Row = ({ isCurrent, onRead, onUnread, row, slug }: RowProps) => {
+const Row = ({ isCurrent, onOpened, onRead, onUnread, row, slug }: RowProps) => {
   if (row.kind === "ticket") {
     return (
       <h2 className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b px-4">
@@ -48,22 +46,30 @@ const Row = ({ isCurrent, onRead, onUnread, row, slug }: RowProps) => {
     <div
       className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b pr-2 pl-4 ${isCurrent ? "bg-selected" : ""}`}
     >
-      <span className={`size-2 shrink-0 rounded-full ${isUnread ? "bg-accent-fill" : ""}`}>
-        {isUnread && <span className="sr-only">unread</span>}
-      </span>
-      <span className={`shrink-0 max-sm:min-w-0 max-sm:shrink max-sm:truncate ${isUnread ? "font-medium" : ""}`}>
-        {whatOf(one)}
-      </span>
-      <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">
-        {visible(saidOf(one).slice(0, 300))}
-      </span>
-      <span className="text-muted max-sm:ml-auto">
-        <Time at={one.createdAt} />
-      </span>
+      <Link
+        className="flex min-w-0 flex-1 items-center gap-2 self-stretch"
+        onClick={() => onOpened(one)}
+        params={{ slug, ticket: one.ticket.identifier }}
+        tabIndex={-1}
+        to="/w/$slug/tickets/$ticket"
+      >
+        <span className={`size-2 shrink-0 rounded-full ${isUnread ? "bg-accent-fill" : ""}`}>
+          {isUnread && <span className="sr-only">unread</span>}
+        </span>
+        <span
+          className={`foreign shrink-0 max-sm:min-w-0 max-sm:shrink max-sm:truncate ${isUnread ? "font-medium" : ""}`}
+        >
+          {one.what}
+        </span>
+        <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">{lineOf(one.said)}</span>
+        <span className="text-muted max-sm:ml-auto">
+          <Time at={one.createdAt} />
+        </span>
+      </Link>
       <IconButton
         icon={isUnread ? "check" : "dash"}
         isSmall
-        label={`Mark ${isUnread ? "read" : "unread"}: ${whatOf(one)}`}
+        label={`Mark ${isUnread ? "read" : "unread"}: ${one.what}`}
         onClick={() => (isUnread ? onRead : onUnread)(one)}
       />
     </div>
@@ -71,20 +77,20 @@ const Row = ({ isCurrent, onRead, onUnread, row, slug }: RowProps) => {
 }
 
 interface ListProps {
-  readonly notifications: ReadonlyArray<Notification>
+  readonly notices: ReadonlyArray<Notice>
   readonly slug: string
 }
 
-const List = ({ notifications, slug }: ListProps) => {
+const List = ({ notices, slug }: ListProps) => {
   const navigate = useNavigate()
-  const { read, unread } = useReading(slug)
+  const { opened, read, unread } = useReading(slug)
   const [current, setCurrent] = useState(-1)
-  const rows = rowsOf(notifications)
+  const rows = rowsOf(notices)
   const oneAt = (index: number) => {
     const row = rows[index]
     return row?.kind === "notification" ? row.one : undefined
   }
-  const withCurrent = (act: (one: Notification) => void) => () => {
+  const withCurrent = (act: (one: Notice) => void) => () => {
     const one = oneAt(Math.min(current, rows.length - 1))
     if (one !== undefined) act(one)
   }
@@ -103,7 +109,8 @@ const List = ({ notifications, slug }: ListProps) => {
       onOpen={(index) => {
         const one = oneAt(index)
         if (one === undefined) return
-        void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.message.ticket.identifier } })
+        opened(one)
+        void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.ticket.identifier } })
       }}
       peek={(index) => {
         const one = oneAt(index)
@@ -114,7 +121,14 @@ const List = ({ notifications, slug }: ListProps) => {
         )
       }}
       row={(index, isCurrent) => (
-        <Row isCurrent={isCurrent} onRead={(one) => void read(one)} onUnread={unread} row={rows[index]!} slug={slug} />
+        <Row
+          isCurrent={isCurrent}
+          onOpened={opened}
+          onRead={(one) => void read(one)}
+          onUnread={unread}
+          row={rows[index]!}
+          slug={slug}
+        />
       )}
     />
   )
@@ -122,12 +136,8 @@ const List = ({ notifications, slug }: ListProps) => {
 
 const Nothing = ({ isAll }: { readonly isAll: boolean }) =>
   isAll ? (
-    <Empty
-      command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
-      icon="inbox"
-      title="Replies of agents, and what is asked of yours, come here"
-    >
-      Connect a coding agent, then send it a message about a ticket.
+    <Empty icon="inbox" title="What concerns you comes here">
+      Tickets that others assign to you, mentions of you, comments on your tickets, and what agents reply.
     </Empty>
   ) : (
     <Empty icon="check" title="Nothing is unread" />
@@ -136,10 +146,8 @@ const Nothing = ({ isAll }: { readonly isAll: boolean }) =>
 const InboxScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/inbox" })
   const { view } = useSearch({ from: "/w/$slug/inbox" })
-  const query = useQuery(notificationsQuery(slug))
+  const { notices: all, query, unread } = useNotices(slug)
   const { readAll } = useReading(slug)
-  const all = query.data?.notifications ?? []
-  const unread = all.filter(({ readAt }) => readAt === null)
   const markAll = () => void readAll(unread)
   useKeys([{ keys: "E", label: "Mark all read", group: "Inbox", run: markAll }])
   return (
@@ -172,10 +180,10 @@ const InboxScreen = () => {
           All
         </Link>
       </Tabs>
-      <Loaded query={query} rows={8}>
+      <Loaded<unknown> query={query} rows={8}>
         {() => {
           const shown = view === "all" ? all : unread
-          return shown.length === 0 ? <Nothing isAll={all.length === 0} /> : <List notifications={shown} slug={slug} />
+          return shown.length === 0 ? <Nothing isAll={all.length === 0} /> : <List notices={shown} slug={slug} />
         }}
       </Loaded>
     </>

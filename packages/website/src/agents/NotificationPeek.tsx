@@ -1,29 +1,39 @@
-import type { Notification } from "@delivery/domain/agents/Notification"
+import { Suspense } from "react"
 import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
+import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
-import { whatOf } from "./inbox.ts"
+import type { Notice } from "./inbox.ts"
 import { MessageStatus } from "./MessageStatus.tsx"
 
-/** The message of a notification as it is now: what was asked of the agent, and what it said. */
+/** A notification: what was said, and the message to an agent that it is about, as it is now. */
 
-const NotificationPeek = ({ one }: { readonly one: Notification }) => {
-  const { message } = one
-  const texts = [
-    ["Asked", message.note],
-    [message.status === "declined" ? "Reason" : "Reply", message.reply]
-  ] as const
+const Markdown = later(() => import("../ui/Markdown.tsx"))
+
+const NotificationPeek = ({ one }: { readonly one: Notice }) => {
+  const { message, said, ticket, what } = one
+  const texts: ReadonlyArray<readonly [string, string | null]> =
+    message === undefined
+      ? [["Comment", said === "" ? null : said]]
+      : [
+          ["Asked", message.note],
+          [message.status === "declined" ? "Reason" : "Reply", message.reply]
+        ]
   return (
     <>
-      <h2 className="flex items-center gap-2 px-4 pt-3 font-semibold">
-        {whatOf(one)} <MessageStatus status={message.status} />
+      <h2 className="foreign flex items-center gap-2 px-4 pt-3 font-semibold">
+        {what} {message !== undefined && <MessageStatus status={message.status} />}
       </h2>
       <Facts
         facts={[
-          ["Ticket", `${message.ticket.identifier} ${visible(message.ticket.title)}`],
-          ["Agent", visible(`${message.agent.name} of ${message.agent.person.name}`)],
-          ["Computer", message.computer === null ? "any" : visible(message.computer.name)],
-          ["Sent", <Time at={message.createdAt} key="sent" />]
+          ["Ticket", `${ticket.identifier} ${visible(ticket.title)}`],
+          ...(message === undefined
+            ? []
+            : ([
+                ["Agent", visible(`${message.agent.name} of ${message.agent.person.name}`)],
+                ["Computer", message.computer === null ? "any" : visible(message.computer.name)]
+              ] as const)),
+          ["When", <Time at={one.createdAt} key="when" />]
         ]}
       />
       {texts.map(
@@ -31,7 +41,9 @@ const NotificationPeek = ({ one }: { readonly one: Notification }) => {
           text !== null && (
             <section aria-label={name} className="border-border border-t px-4 py-3" key={name}>
               <h3 className="text-muted pb-1 text-xs font-medium">{name}</h3>
-              <p className="foreign whitespace-pre-wrap">{visible(text)}</p>
+              <Suspense fallback={null}>
+                <Markdown text={text} />
+              </Suspense>
             </section>
           )
       )}

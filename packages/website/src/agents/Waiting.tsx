@@ -1,18 +1,16 @@
-import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { formatCount, visible } from "../ui/format.ts"
+import { formatCount } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
-import { saidOf, whatOf } from "./inbox.ts"
-import { notificationsQuery } from "./queries.ts"
+import { lineOf } from "./inbox.ts"
+import { useNotices } from "./useNotices.ts"
 
 /** What waits for the person: the newest of what is unread. */
 
 const most = 5
 
 const Waiting = ({ slug }: { readonly slug: string }) => {
-  const { data } = useQuery(notificationsQuery(slug))
-  const unread = data?.notifications.filter(({ readAt }) => readAt === null) ?? []
+  const { unread } = useNotices(slug)
   if (unread.length === 0) return null
   return (
     <Section
@@ -28,15 +26,13 @@ const Waiting = ({ slug }: { readonly slug: string }) => {
         <Link
           className="border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
           key={one.id}
-          params={{ slug, ticket: one.message.ticket.identifier }}
+          params={{ slug, ticket: one.ticket.identifier }}
           to="/w/$slug/tickets/$ticket"
         >
           <span className="bg-accent-fill size-2 shrink-0 rounded-full" />
-          <span className="shrink-0 font-medium max-sm:min-w-0 max-sm:shrink max-sm:truncate">{whatOf(one)}</span>
-          <span className="text-muted tabular shrink-0">{one.message.ticket.identifier}</span>
-          <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">
-            {visible(saidOf(one).slice(0, 300))}
-          </span>
+          <span className="shrink-0 font-medium max-sm:min-w-0 max-sm:shrink max-sm:truncate">{one.what}</span>
+          <span className="text-muted tabular shrink-0">{one.ticket.identifier}</span>
+          <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">{lineOf(one.said)}</span>
           <span className="text-muted max-sm:ml-auto">
             <Time at={one.createdAt} />
           </span>

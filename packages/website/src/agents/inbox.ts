@@ -1,21 +1,25 @@
+import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Notification } from "@delivery/domain/agents/Notification"
+import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
+import { actorName } from "../api/actors.ts"
 import { visible } from "../ui/format.ts"
 
-/** What the rows of the inbox are: notifications below their tickets. */
+/** What the inbox shows: notifications about messages to agents and about tickets, below their tickets. Pure. */
 
-export type InboxRow =
-  | { readonly kind: "ticket"; readonly key: string; readonly identifier: string; readonly title: string }
-  | { readonly kind: "notification"; readonly key: string; readonly one: Notification }
-
-/** The ticket with the newest notification first; below each ticket the newest first. */
-export const rowsOf = (notifications: ReadonlyArray<Notification>): ReadonlyArray<InboxRow> =>
-  [...Map.groupBy(notifications, ({ message }) => message.ticket.id)].flatMap(([id, ofTicket]) => {
-    const { identifier, title } = ofTicket[0]!.message.ticket
-    return [
-      { kind: "ticket" as const, key: id, identifier, title },
-      ...ofTicket.map((one) => ({ kind: "notification" as const, key: one.id, one }))
-    ]
-  })
+export interface Notice {
+  readonly id: string
+  /** Which of the API's two kinds of notifications it is. */
+  readonly source: "message" | "ticket"
+  readonly ticket: { readonly id: string; readonly identifier: string; readonly title: string }
+  /** Who did what, in words. */
+  readonly what: string
+  /** What was said, in Markdown. */
+  readonly said: string
+  readonly readAt: string | null
+  readonly createdAt: string
+  /** The message as it is now. */
+  readonly message?: AgentMessage
+}
 
 /** What an agent is asked to do. */
 export const asks = {
@@ -26,8 +30,7 @@ export const asks = {
   mention: "look at a comment"
 } as const
 
-/** Who did what, in words. */
-export const whatOf = ({ kind, message }: Notification): string => {
+const whatOfMessage = ({ kind, message }: Notification): string => {
   const agent = visible(message.agent.name)
   switch (kind) {
     case "message_received":
@@ -39,6 +42,70 @@ export const whatOf = ({ kind, message }: Notification): string => {
   }
 }
 
-/** What was said: the reply where there is one, else what was asked. */
-export const saidOf = ({ kind, message }: Notification): string =>
-  (kind === "message_received" ? message.note : message.reply) ?? ""
+const whatOfTicket = ({ actor, kind }: TicketNotification): string => {
+  const who = actorName(actor)
+  switch (kind) {
+    case "ticket_assigned":
+      return `${who} assigned this to you`
+    case "ticket_mentioned":
+      return `${who} mentioned you`
+    case "ticket_commented":
+      return `${who} commented`
+  }
+}
+
+const ofMessage = (one: Notification): Notice => ({
+  id: one.id,
+  source: "message",
+  ticket: one.message.ticket,
+  what: whatOfMessage(one),
+  said: (one.kind === "message_received" ? one.message.note : one.message.reply) ?? "",
+  readAt: one.readAt,
+  createdAt: one.createdAt,
+  message: one.message
+})
+
+const ofTicket = (one: TicketNotification): Notice => ({
+  id: one.id,
+  source: "ticket",
+  ticket: one.ticket,
+  what: whatOfTicket(one),
+  said: one.comment?.body ?? "",
+  readAt: one.readAt,
+  createdAt: one.createdAt
+})
+
+/** Newest first. What the person asked of their own agents is no news to them. */
+export const noticesOf = (
+  me: string | undefined,
+  ofMessages: ReadonlyArray<Notification>,
+  ofTickets: ReadonlyArray<TicketNotification>
+): ReadonlyArray<Notice> =>
+  [
+    ...ofMessages.filter(({ kind, message }) => kind !== "message_received" || message.sender.id !== me).map(ofMessage),
+    ...ofTickets.map(ofTicket)
+  ].toSorted((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt) || (a.id < b.id ? 1 : -1))
+
+export type InboxRow =
+  | { readonly kind: "ticket"; readonly key: string; readonly identifier: string; readonly title: string }
+  | { readonly kind: "notification"; readonly key: string; readonly one: Notice }
+
+/** The ticket with the newest notification first; below each ticket the newest first. */
+export const rowsOf = (notices: ReadonlyArray<Notice>): ReadonlyArray<InboxRow> =>
+  [...Map.groupBy(notices, ({ ticket }) => ticket.id)].flatMap(([id, ofTicket]) => {
+    const { identifier, title } = ofTicket[0]!.ticket
+    return [
+      { kind: "ticket" as const, key: id, identifier, title },
+      ...ofTicket.map((one) => ({ kind: "notification" as const, key: one.id, one }))
+    ]
+  })
+
+const links = /!?\[([^\]\n]*)\]\([^)\s]*\)/g
+const marks = /\*\*|__|~~|`+/g
+const starts = /^\s*(?:#{1,6}|>|[-*+](?: \[[ xX]\])?|\d+\.)\s+/gm
+
+/** The beginning of a text in Markdown as one line without its marks. */
+export const lineOf = (markdown: string): string =>
+  visible(
+    markdown.slice(0, 300).replace(links, "$1").replace(starts, "").replace(marks, "").replaceAll(/\s+/g, " ").trim()
+  )

@@ -1,12 +1,18 @@
-import type { Notification } from "@delivery/domain/agents/Notification"
 import { queryOptions } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 
-/** The newest 100 of the person, read and unread. */
+/** The newest 100 about tickets, read and unread. */
+export const ticketNotificationsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "notifications", "tickets"),
+    queryFn: ({ signal }) => client.ticketNotifications.list({ params: { slug } }, { signal })
+  })
+
+/** The newest 100 about messages to agents, read and unread. */
 export const notificationsQuery = (slug: string) =>
   queryOptions({
-    queryKey: workspaceKey(slug, "notifications"),
+    queryKey: workspaceKey(slug, "notifications", "messages"),
     queryFn: ({ signal }) => client.notifications.list({ params: { slug } }, { signal })
   })
 
@@ -32,7 +38,3 @@ export const messagesQuery = (slug: string) =>
     queryKey: workspaceKey(slug, "messages"),
     queryFn: ({ signal }) => client.messages.list({ params: { slug }, query: {} }, { signal })
   })
-
-export interface Notifications {
-  readonly notifications: ReadonlyArray<Notification>
-}

@@ -33,8 +33,9 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   publisher: ["publishers"],
   webhook: ["webhooks"],
   message: ["notifications", "trace", "messages"],
-  ticket: ["notifications", "tickets", "projects"],
-  comment: ["comments", "tickets"],
+  // That a ticket was commented on is an event of the ticket.
+  ticket: ["notifications", "tickets", "projects", "comments", "trace"],
+  comment: ["notifications", "comments", "tickets"],
   project: ["projects", "tickets"],
   milestone: ["projects", "tickets"],
   view: ["views", "tickets"],

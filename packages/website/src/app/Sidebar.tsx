@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router"
-import { useEffect, useRef } from "react"
+import { Suspense, useEffect, useRef } from "react"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -12,6 +12,7 @@ import { MenuButton } from "../ui/Menu.tsx"
 import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
 
+const InboxCount = later(() => import("../agents/InboxCount.tsx"))
 const PersonMenuPopup = later(() => import("./PersonMenuPopup.tsx"))
 const WorkspaceMenuPopup = later(() => import("./WorkspaceMenuPopup.tsx"))
 
@@ -104,6 +105,11 @@ const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly
           >
             <Icon name={icon} />
             {!isCollapsed && label}
+            {key === "i" && !isCollapsed && (
+              <Suspense fallback={null}>
+                <InboxCount slug={slug} />
+              </Suspense>
+            )}
           </Link>
         ))}
     </div>

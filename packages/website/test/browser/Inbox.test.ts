@@ -43,18 +43,18 @@ const shown = (page: Page) =>
     .filter({ has: page.locator("time") })
     .allInnerTexts()
 
+/** What the person asked of their own agent is no news to them. */
 const unreadOf = async () => {
-  const { notifications } = await site.call<{ notifications: ReadonlyArray<{ readAt: string | null }> }>(
-    "GET",
-    "notifications"
-  )
-  return notifications.filter(({ readAt }) => readAt === null).length
+  const { notifications } = await site.call<{
+    notifications: ReadonlyArray<{ kind: string; readAt: string | null }>
+  }>("GET", "notifications")
+  return notifications.filter(({ kind, readAt }) => kind !== "message_received" && readAt === null).length
 }
 
 describe("The inbox", () => {
   it("says what it is for while it is empty, and shows a reply as soon as there is one", async () => {
     const page = await openScreen(site, "inbox")
-    await page.getByText("Replies of agents, and what is asked of yours, come here").waitFor()
+    await page.getByText("What concerns you comes here").waitFor()
     await isLive(page)
     await reply("ENG-1", "Please start with Visa.", "Done in acme/shop#42.")
     await list(page).getByText("claude replied").waitFor()
@@ -89,7 +89,10 @@ describe("The inbox", () => {
     await expect.poll(unreadOf).toBe(before)
     await page.keyboard.press("E")
     await page.getByText("Nothing is unread").waitFor()
-    await page.getByText(`${before} notifications marked read`).first().waitFor()
+    await page
+      .getByText(/notifications? marked read/)
+      .first()
+      .waitFor()
     expect(await unreadOf()).toBe(0)
     await page.getByRole("link", { name: "All", exact: true }).press("Enter")
     await list(page).getByText("I need the colours first.").waitFor()
@@ -116,9 +119,41 @@ describe("The inbox", () => {
     await row.waitFor()
   })
 
+  it("tells a person within a moment what was assigned to them, who mentions them and who comments", async () => {
+    const page = await joinAs(site, "eve@example.com", "Eve Lindt", "member")
+    await openScreen(site, "tickets/ENG-2", page)
+    await isLive(page)
+    const eve = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
+    const person = eve.members.find(({ email }) => email === "eve@example.com")!
+    const place = page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name: /^Inbox/ })
+    await site.call("PATCH", "tickets/ENG-2", { owner: person.id })
+    await place.getByText("1 unread").waitFor()
+    const body = `Hey [@Eve](user:${person.id}), **please** look at \`basket\`.`
+    await site.call("POST", "tickets/ENG-2/comments", { body })
+    // The comment shows on the ticket that is open, too.
+    await page.getByRole("region", { name: "Activity" }).getByText("look at").waitFor()
+    await place.getByText("2 unread").waitFor()
+    await site.call("POST", "tickets/ENG-2/comments", { body: "And the colours." })
+    await place.getByText("3 unread").waitFor()
+    await place.click()
+    await list(page).getByText("assigned this to you").waitFor()
+    await list(page).getByText("Hey @Eve, please look at basket.").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await list(page).getByText("And the colours.").click()
+    await page.getByRole("heading", { level: 1, name: "ENG-2 Show the basket" }).waitFor()
+    await place.getByText("2 unread").waitFor()
+    await page.keyboard.press("g")
+    await page.keyboard.press("i")
+    await list(page).getByText("mentioned you").waitFor()
+    await page.keyboard.press("E")
+    await page.getByText("Nothing is unread").waitFor()
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await place.getByText("2 unread").waitFor()
+  })
+
   it("has nothing of others", async () => {
     const page = await joinAs(site, "ben@example.com", "Ben", "member")
     await openScreen(site, "inbox", page)
-    await page.getByText("Replies of agents, and what is asked of yours, come here").waitFor()
+    await page.getByText("What concerns you comes here").waitFor()
   })
 })

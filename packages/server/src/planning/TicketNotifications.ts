@@ -1,0 +1,131 @@
+import { NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { CommentId, NotificationId, PersonId } from "@delivery/domain/Ids"
+import { mentionsIn } from "@delivery/domain/planning/Mentions"
+import type { TicketNotification, TicketNotificationKind } from "@delivery/domain/planning/TicketNotification"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Access, anyRole, personOf } from "../access/Access.ts"
+import { NextId } from "../ids/NextId.ts"
+import { type TicketNotificationRow, TicketNotificationsRepo } from "./TicketNotificationsRepo.ts"
+import type { TicketDetails } from "./TicketsRepo.ts"
+import { viewerOf } from "./Viewer.ts"
+
+/** Whom a change of a ticket concerns, by what it means for them. */
+export type Concerned = Readonly<Partial<Record<TicketNotificationKind, ReadonlyArray<PersonId>>>>
+
+/** What persons are told of tickets (docs/contract.md, Ticket notifications). */
+export class TicketNotifications extends Context.Service<
+  TicketNotifications,
+  {
+    /** Empty for account API keys. */
+    readonly list: Effect.Effect<ReadonlyArray<TicketNotification>, NotFound, Caller>
+    /** Marks the caller's visible unread ones read, and returns their number. */
+    readonly read: Effect.Effect<number, NotFound, Caller>
+    /** Marks one of the caller's visible ones read or unread. */
+    readonly mark: (id: string, as: "read" | "unread") => Effect.Effect<TicketNotification, NotFound, Caller>
+    /**
+     * Tells persons of what somebody did to a ticket, in the transaction that stores it: each once, of the first kind that
+     * names them, but not of what they did themselves.
+     */
+    readonly notify: (
+      by: Access,
+      ticket: Pick<TicketDetails, "id">,
+      concerned: Concerned,
+      comment?: CommentId
+    ) => Effect.Effect<void>
+  }
+>()("@delivery/server/planning/TicketNotifications") {
+  static readonly layer = Layer.effect(TicketNotifications, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly repo: TicketNotificationsRepo["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = { repo: yield* TicketNotificationsRepo, nextId: yield* NextId }
+  return TicketNotifications.of({
+    list: list(dependencies),
+    read: read(dependencies),
+    mark: mark(dependencies),
+    notify: notify(dependencies)
+  })
+}
+
+const list = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    const access = yield* anyRole
+    const person = personOf(access.principal)
+    return person === undefined ? [] : yield* repo.list(viewerOf(access), person.id)
+  }).pipe(Effect.withSpan("TicketNotifications.list"))
+
+const read = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    const access = yield* anyRole
+    const person = personOf(access.principal)
+    if (person === undefined) return 0
+    return yield* repo.read(viewerOf(access), person.id, timestamp(yield* Clock.currentTimeMillis))
+  }).pipe(Effect.withSpan("TicketNotifications.read"))
+
+const mark = ({ repo }: Dependencies) =>
+  Effect.fn("TicketNotifications.mark")(function* (id: string, as: "read" | "unread") {
+    const access = yield* anyRole
+    const person = personOf(access.principal)
+    const readAt = as === "read" ? timestamp(yield* Clock.currentTimeMillis) : null
+    const marked = person === undefined ? undefined : yield* repo.mark(viewerOf(access), person.id, id, readAt)
+    return marked ?? (yield* NotFound.of("notification", id))
+  })
+
+/** The kinds, the one that says most first. */
+const kinds = ["ticket_mentioned", "ticket_assigned", "ticket_commented"] as const
+
+const notify = ({ nextId, repo }: Dependencies): TicketNotifications["Service"]["notify"] =>
+  Effect.fnUntraced(function* (by, ticket, concerned, comment) {
+    const told = new Set<PersonId>(by.principal.kind === "user" ? [by.principal.id] : [])
+    const rows: Array<TicketNotificationRow> = []
+    const createdAt = timestamp(yield* Clock.currentTimeMillis)
+    for (const kind of kinds) {
+      for (const personId of concerned[kind] ?? []) {
+        if (told.has(personId)) continue
+        told.add(personId)
+        rows.push({
+          id: yield* nextId<NotificationId>(),
+          workspaceId: by.workspace.id,
+          personId,
+          kind,
+          ticketId: ticket.id,
+          commentId: comment ?? null,
+          actorKind: by.actor.kind,
+          actorId: by.actor.id,
+          readAt: null,
+          createdAt
+        })
+      }
+    }
+    if (rows.length > 0) yield* repo.insert(rows)
+  })
+
+type Texts = Pick<TicketDetails, "owner" | "description" | "plan">
+
+/** Whom a new ticket or a change of one concerns: its new owner, and those whom its texts mention for the first time. */
+export const concernedBy = (before: Texts | undefined, { description, owner, plan }: Texts): Concerned => {
+  const isNew = owner?.kind === "user" && owner.id !== before?.owner?.id
+  const named = (text: string | null | undefined) => (text == null ? [] : mentionsIn(text).users)
+  const isReworded = before?.description !== description || before.plan !== plan
+  const known = new Set(isReworded ? [...named(before?.description), ...named(before?.plan)] : [])
+  return {
+    ticket_assigned: isNew ? [owner.id] : [],
+    ticket_mentioned: isReworded ? [...named(description), ...named(plan)].filter((id) => !known.has(id)) : []
+  }
+}
+
+/** Whom a comment on a ticket concerns: who answers for the ticket, and who created it. */
+export const interestedIn = ({ createdBy, owner }: TicketDetails): ReadonlyArray<PersonId> => {
+  const ids: Array<PersonId> = []
+  if (owner !== null) ids.push(owner.kind === "user" ? owner.id : owner.person.id)
+  if (createdBy.kind === "user") ids.push(createdBy.id)
+  if (createdBy.kind === "agent") ids.push(createdBy.person.id)
+  return ids
+}

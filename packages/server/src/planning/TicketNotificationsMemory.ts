@@ -1,0 +1,113 @@
+import { isAtLeast } from "@delivery/domain/identity/Role"
+import { compare } from "@delivery/domain/Order"
+import {
+  maxNotifiedComment,
+  type TicketNotification,
+  ticketNotificationsPageSize
+} from "@delivery/domain/planning/TicketNotification"
+import { firstCharacters } from "@delivery/domain/Text"
+import { Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { resolveActor } from "../access/Actors.ts"
+import { memberKey, members } from "../identity/MembersRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { comments } from "./CommentsRepo.ts"
+import { teams } from "./TeamsRepo.ts"
+import { type TicketNotificationRow, ticketNotifications, TicketNotificationsRepo } from "./TicketNotificationsRepo.ts"
+import { identifierOf } from "./TicketRefs.ts"
+import { tickets } from "./TicketsRepo.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeamInMemory } from "./Visibility.ts"
+
+export const layer = Layer.effect(
+  TicketNotificationsRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    TicketNotificationsRepo.of({ insert: insert(memory), list: list(memory), read: read(memory), mark: mark(memory) })
+  )
+)
+
+type Memory = MemoryStorage["Service"]
+type Repo = TicketNotificationsRepo["Service"]
+
+const teamOf = (database: MemoryDatabase, { ticketId }: TicketNotificationRow) =>
+  database.table(teams).get(database.table(tickets).get(ticketId)!.teamId)!
+
+const insert =
+  (memory: Memory): Repo["insert"] =>
+  (rows) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        for (const row of rows) {
+          const { personId, workspaceId } = row
+          const member = database.table(members).get(memberKey(workspaceId, personId))
+          if (member?.active !== true) continue
+          const viewer: Viewer = { workspaceId, personId, seesPrivateTeams: isAtLeast(member.role, "admin") }
+          if (seesTeamInMemory(database, viewer, teamOf(database, row))) {
+            database.table(ticketNotifications).set(row.id, row)
+          }
+        }
+      })
+    )
+
+const isOf = (
+  database: MemoryDatabase,
+  viewer: Viewer,
+  personId: string,
+  row: TicketNotificationRow | undefined
+): row is TicketNotificationRow =>
+  row !== undefined &&
+  row.workspaceId === viewer.workspaceId &&
+  row.personId === personId &&
+  seesTeamInMemory(database, viewer, teamOf(database, row))
+
+const present = (database: MemoryDatabase, row: TicketNotificationRow): TicketNotification => {
+  const { number, title } = database.table(tickets).get(row.ticketId)!
+  const comment = row.commentId === null ? undefined : database.table(comments).get(row.commentId)
+  return {
+    id: row.id,
+    kind: row.kind,
+    ticket: { id: row.ticketId, identifier: identifierOf({ number, team: teamOf(database, row) }), title },
+    comment: comment === undefined ? null : { id: comment.id, body: firstCharacters(comment.body, maxNotifiedComment) },
+    actor: resolveActor(database, { kind: row.actorKind, id: row.actorId } as ActorRef),
+    readAt: row.readAt,
+    createdAt: row.createdAt
+  }
+}
+
+const list =
+  (memory: Memory): Repo["list"] =>
+  (viewer, personId) =>
+    memory.read((database) =>
+      database
+        .table(ticketNotifications)
+        .filter((row) => isOf(database, viewer, personId, row))
+        .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+        .slice(0, ticketNotificationsPageSize)
+        .map((row) => present(database, row))
+    )
+
+const read =
+  (memory: Memory): Repo["read"] =>
+  (viewer, personId, at) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(ticketNotifications)
+        const unread = rows.filter((row) => row.readAt === null && isOf(database, viewer, personId, row))
+        for (const row of unread) rows.set(row.id, { ...row, readAt: at })
+        return unread.length
+      })
+    )
+
+const mark =
+  (memory: Memory): Repo["mark"] =>
+  (viewer, personId, id, readAt) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(ticketNotifications)
+        const row = rows.get(id)
+        if (!isOf(database, viewer, personId, row)) return undefined
+        const marked = { ...row, readAt: readAt === null ? null : (row.readAt ?? readAt) }
+        rows.set(row.id, marked)
+        return present(database, marked)
+      })
+    )

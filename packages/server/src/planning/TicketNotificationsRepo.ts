@@ -1,0 +1,43 @@
+import type { CommentId, NotificationId, PersonId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { TicketNotification, TicketNotificationKind } from "@delivery/domain/planning/TicketNotification"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Context, type Effect } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import type { Viewer } from "./Viewer.ts"
+
+/** The notifications of persons about tickets. They are deleted with their tickets and comments. */
+export const ticketNotifications = table("ticket_notifications", {
+  id: uuid<NotificationId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  personId: uuid<PersonId>(),
+  kind: text<TicketNotificationKind>(),
+  ticketId: uuid<TicketId>(),
+  commentId: nullable(uuid<CommentId>()),
+  actorKind: text<ActorRef["kind"]>(),
+  actorId: uuid<ActorRef["id"]>(),
+  readAt: nullable(instant()),
+  createdAt: instant()
+})
+
+export type TicketNotificationRow = Row<typeof ticketNotifications>
+
+/** Stores notifications of persons about tickets. One is there for its person alone, while they see the ticket. */
+export class TicketNotificationsRepo extends Context.Service<
+  TicketNotificationsRepo,
+  {
+    /** Stores those whose persons are active members that see the ticket. */
+    readonly insert: (rows: ReadonlyArray<TicketNotificationRow>) => Effect.Effect<void>
+    /** The newest 100 of the person. */
+    readonly list: (viewer: Viewer, personId: PersonId) => Effect.Effect<ReadonlyArray<TicketNotification>>
+    /** Marks the person's unread ones read, and returns their number. */
+    readonly read: (viewer: Viewer, personId: PersonId, at: Timestamp) => Effect.Effect<number>
+    /** Marks one of the person read, unless it is, or with null unread. Undefined where there is none. */
+    readonly mark: (
+      viewer: Viewer,
+      personId: PersonId,
+      id: string,
+      readAt: Timestamp | null
+    ) => Effect.Effect<TicketNotification | undefined>
+  }
+>()("@delivery/server/planning/TicketNotificationsRepo") {}

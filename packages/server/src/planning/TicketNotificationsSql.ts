@@ -1,0 +1,121 @@
+import type { CommentId, NotificationId, TicketId } from "@delivery/domain/Ids"
+import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
+import {
+  maxNotifiedComment,
+  type TicketNotification,
+  type TicketNotificationKind,
+  ticketNotificationsPageSize
+} from "@delivery/domain/planning/TicketNotification"
+import { isId } from "@delivery/domain/Text"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { texts, uuids } from "../storage/Columns.ts"
+import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { TicketNotificationsRepo } from "./TicketNotificationsRepo.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeam } from "./Visibility.ts"
+
+export const layer = Layer.effect(
+  TicketNotificationsRepo,
+  Effect.map(PgClient.PgClient, (sql) =>
+    TicketNotificationsRepo.of({ insert: insert(sql), list: list(sql), read: read(sql), mark: mark(sql) })
+  )
+)
+
+type Repo = TicketNotificationsRepo["Service"]
+
+const insert =
+  (sql: PgClient.PgClient): Repo["insert"] =>
+  (rows) => {
+    const [first] = rows
+    if (first === undefined) return Effect.void
+    return sql`insert into ticket_notifications
+        (id, workspace_id, person_id, kind, ticket_id, comment_id, actor_kind, actor_id, created_at)
+      select new.id, t.workspace_id, new.person_id, new.kind, t.id, ${first.commentId}::uuid, ${first.actorKind},
+        ${first.actorId}::uuid, ${date(first.createdAt)}
+      from unnest(${uuids(rows.map(({ id }) => id))}, ${uuids(rows.map(({ personId }) => personId))},
+          ${texts(rows, ({ kind }) => kind)}) as new (id, person_id, kind)
+        join tickets t on t.id = ${first.ticketId} join teams team on team.id = t.team_id
+        join members m on m.workspace_id = t.workspace_id and m.person_id = new.person_id and m.active
+      where team.visibility = 'open' or m.role in ('admin', 'owner') or exists (
+        select 1 from team_members tm where tm.team_id = team.id and tm.person_id = m.person_id)`.pipe(
+      Effect.asVoid,
+      dieOnSqlError
+    )
+  }
+
+interface Selected extends ActorRow {
+  readonly id: NotificationId
+  readonly kind: TicketNotificationKind
+  readonly readAt: Date | null
+  readonly createdAt: Date
+  readonly ticketId: TicketId
+  readonly teamKey: string
+  readonly number: number
+  readonly title: string
+  readonly commentId: CommentId | null
+  readonly body: string | null
+}
+
+const readSelected = (row: Selected): TicketNotification => ({
+  id: row.id,
+  kind: row.kind,
+  ticket: { id: row.ticketId, identifier: ticketIdentifier(row.teamKey, row.number), title: row.title },
+  comment: row.commentId === null ? null : { id: row.commentId, body: row.body ?? "" },
+  actor: readActor(row),
+  readAt: isoOrNull(row.readAt),
+  createdAt: iso(row.createdAt)
+})
+
+/** Of the notifications `n`, tickets `t`, their teams `team`, and what is joined by `joins`. */
+const columns = (sql: PgClient.PgClient): Statement.Fragment =>
+  sql`n.id, n.kind, n.read_at as "readAt", n.created_at as "createdAt", t.id as "ticketId", team.key as "teamKey",
+    t.number, t.title, n.comment_id as "commentId", left(c.body, ${maxNotifiedComment}::integer) as body,
+    ${actorColumns(sql, "n.actor")}`
+
+const joins = (sql: PgClient.PgClient): Statement.Fragment =>
+  sql`join tickets t on t.id = n.ticket_id join teams team on team.id = t.team_id
+    left join comments c on c.id = n.comment_id ${actorJoins(sql, "n.actor")}`
+
+const list = (sql: PgClient.PgClient): Repo["list"] => {
+  const [selected, joined] = [columns(sql), joins(sql)]
+  return (viewer, personId) =>
+    sql<Selected>`select ${selected} from ticket_notifications n ${joined}
+      where n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId} and ${seesTeam(sql, viewer, "team")}
+      order by n.created_at desc, n.id desc limit ${ticketNotificationsPageSize}`.pipe(
+      Effect.map((rows) => rows.map(readSelected)),
+      dieOnSqlError
+    )
+}
+
+/** That the person's notification `n` is of a ticket that they see. */
+const isSeen = (sql: PgClient.PgClient, viewer: Viewer, personId: string): Statement.Fragment =>
+  sql`n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId} and t.id = n.ticket_id
+    and team.id = t.team_id and ${seesTeam(sql, viewer, "team")}`
+
+const read =
+  (sql: PgClient.PgClient): Repo["read"] =>
+  (viewer, personId, at) =>
+    sql`update ticket_notifications n set read_at = ${date(at)} from tickets t, teams team
+      where n.read_at is null and ${isSeen(sql, viewer, personId)} returning n.id`.pipe(
+      Effect.map((rows) => rows.length),
+      dieOnSqlError
+    )
+
+const mark = (sql: PgClient.PgClient): Repo["mark"] => {
+  const [selected, joined] = [columns(sql), joins(sql)]
+  return (viewer, personId, id, readAt) =>
+    isId(id)
+      ? sql<Selected>`with marked as (
+            update ticket_notifications n
+            set read_at = ${readAt === null ? null : sql`coalesce(n.read_at, ${date(readAt)})`}
+            from tickets t, teams team where n.id = ${id} and ${isSeen(sql, viewer, personId)} returning n.*
+          )
+          select ${selected} from marked n ${joined}`.pipe(
+          Effect.map((rows) => rows.map(readSelected)[0]),
+          dieOnSqlError
+        )
+      : Effect.undefined
+}

@@ -1,0 +1,194 @@
+import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Members } from "../../src/identity/Members.ts"
+import { Comments } from "../../src/planning/Comments.ts"
+import { Teams } from "../../src/planning/Teams.ts"
+import { TicketNotifications } from "../../src/planning/TicketNotifications.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import { addMember, as, type CallerOf, newId, now, refusal } from "../identity/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { addAgent, create, makeTicketScene, patch } from "./TicketsScene.ts"
+
+const link = ({ principal }: CallerOf) => `[@${principal.name}](user:${principal.id})`
+
+const toldTo = (caller: CallerOf) =>
+  Effect.flatMap(TicketNotifications, ({ list }) => list.pipe(as(caller), Effect.orDie))
+
+/** The kinds that the person has been told of, oldest first. */
+const kindsOf = (caller: CallerOf) =>
+  Effect.map(toldTo(caller), (all) => all.map(({ kind }) => kind.replace("ticket_", "")).toReversed())
+
+const comment = (ticket: string, body: string, by: CallerOf) =>
+  Effect.flatMap(Comments, (comments) => comments.create(ticket, { body }).pipe(as(by), Effect.orDie))
+
+withServicesOnEachStorage("Ticket notifications", (it) => {
+  it.effect("tell a person what was assigned to them, by whom and when", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeTicketScene
+      const { admin, member } = scene
+      yield* TestClock.adjust(1_000)
+      const ticket = yield* create(scene, { title: "Pay by card", owner: member.principal.id }, admin)
+      const [told, ...others] = yield* toldTo(member)
+      const expected: TicketNotification = {
+        id: told!.id,
+        kind: "ticket_assigned",
+        ticket: { id: ticket.id, identifier: ticket.identifier, title: "Pay by card" },
+        comment: null,
+        actor: ticket.createdBy,
+        readAt: null,
+        createdAt: yield* now
+      }
+      assert.deepStrictEqual([told, others], [expected, []])
+      assert.deepStrictEqual(yield* toldTo(admin), [])
+      // The ticket is shown as it is now.
+      yield* patch(ticket.id, { title: "Pay by bank" }, admin)
+      assert.deepStrictEqual(yield* toldTo(member), [
+        { ...expected, ticket: { ...expected.ticket, title: "Pay by bank" } }
+      ])
+    })
+  )
+
+  it.effect("tell of an assignment once: not again with another change, but again after another owner", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeTicketScene
+      const { admin, member } = scene
+      const owner = member.principal.id
+      const { id } = yield* create(scene, {}, admin)
+      yield* patch(id, { owner }, admin)
+      yield* patch(id, { owner, title: "Another" }, admin)
+      assert.deepStrictEqual(yield* kindsOf(member), ["assigned"])
+      yield* patch(id, { owner: null }, admin)
+      yield* patch(id, { owner }, admin)
+      assert.deepStrictEqual(yield* kindsOf(member), ["assigned", "assigned"])
+      yield* patch(id, { owner: null }, member)
+      yield* patch(id, { owner }, member)
+      assert.lengthOf(yield* toldTo(member), 2)
+    })
+  )
+
+  it.effect("tell whom a description, a plan or a comment mentions, once for each text", () =>
+    Effect.gen(function* () {
+      const comments = yield* Comments
+      const scene = yield* makeTicketScene
+      const { admin, member, viewer } = scene
+      const text = `For ${link(member)} and \`${link(viewer)}\``
+      const { identifier } = yield* create(scene, { description: text }, admin)
+      yield* patch(identifier, { description: `${text}!` }, admin)
+      yield* patch(identifier, { plan: text }, admin)
+      assert.deepStrictEqual(yield* kindsOf(member), ["mentioned"])
+      yield* patch(identifier, { plan: `1. ${link(viewer)}` }, admin)
+      assert.deepStrictEqual(yield* kindsOf(viewer), ["mentioned"])
+      const { id } = yield* comment(identifier, `${link(member)} ${link(member)} ${link(admin)}`, admin)
+      yield* comments.update(identifier, id, { body: "Nobody." }).pipe(as(admin))
+      yield* comments.update(identifier, id, { body: `${link(member)} ${link(viewer)}` }).pipe(as(admin))
+      assert.deepStrictEqual(yield* kindsOf(member), ["mentioned", "mentioned"])
+      assert.deepStrictEqual(yield* kindsOf(viewer), ["mentioned", "mentioned"])
+      assert.deepStrictEqual(yield* toldTo(admin), [])
+      const [told] = yield* toldTo(viewer)
+      assert.deepStrictEqual(told!.comment, { id, body: `${link(member)} ${link(viewer)}` })
+    })
+  )
+
+  it.effect("tell of comments those who answer for the ticket and who created it, each once", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeTicketScene
+      const { admin, member, owner, workspace } = scene
+      const other = yield* addMember(workspace, "member")
+      const agent = yield* addAgent(member)
+      const { identifier } = yield* create(scene, { owner: agent.principal.id }, admin)
+      yield* comment(identifier, "Of somebody else", other)
+      assert.deepStrictEqual(yield* kindsOf(member), ["commented"])
+      assert.deepStrictEqual(yield* kindsOf(admin), ["commented"])
+      yield* comment(identifier, "Of the agent", agent)
+      assert.deepStrictEqual(yield* kindsOf(member), ["commented", "commented"])
+      yield* comment(identifier, `Who is mentioned is told of that: ${link(member)}`, admin)
+      assert.deepStrictEqual(yield* kindsOf(member), ["commented", "commented", "mentioned"])
+      assert.deepStrictEqual(yield* kindsOf(admin), ["commented", "commented"])
+      assert.deepStrictEqual(yield* toldTo(owner), [])
+      assert.deepStrictEqual(yield* toldTo(other), [])
+    })
+  )
+
+  it.effect("show the first 2,000 characters of a comment, and are gone with it and with the ticket", () =>
+    Effect.gen(function* () {
+      const [comments, tickets] = [yield* Comments, yield* Tickets]
+      const scene = yield* makeTicketScene
+      const { admin, member } = scene
+      const { identifier } = yield* create(scene, { owner: member.principal.id }, admin)
+      const { id } = yield* comment(identifier, "😀".repeat(2_001), admin)
+      const [told] = yield* toldTo(member)
+      assert.strictEqual(told!.comment?.body, "😀".repeat(2_000))
+      yield* comments.delete(identifier, id).pipe(as(admin))
+      assert.deepStrictEqual(yield* kindsOf(member), ["assigned"])
+      yield* comment(identifier, "Another", admin)
+      yield* tickets.delete(identifier).pipe(as(admin))
+      assert.deepStrictEqual(yield* toldTo(member), [])
+    })
+  )
+
+  it.effect("are about tickets that the person sees, when they are made and when they are read", () =>
+    Effect.gen(function* () {
+      const [members, notifications, teams] = [yield* Members, yield* TicketNotifications, yield* Teams]
+      const scene = yield* makeTicketScene
+      const { admin, member, team, viewer, workspace } = scene
+      const gone = yield* addMember(workspace, "member")
+      const { identifier } = yield* create(scene, { description: `${link(member)} ${link(gone)}` }, admin)
+      yield* members.deactivate(gone.principal.id).pipe(as(admin))
+      yield* teams.update(team.key, { visibility: "private" }).pipe(as(admin))
+      assert.deepStrictEqual(yield* toldTo(member), [])
+      assert.strictEqual(yield* notifications.read.pipe(as(member)), 0)
+      yield* comment(identifier, `${link(member)} ${link(viewer)} ${link(gone)}`, admin)
+      yield* teams.update(team.key, { visibility: "open" }).pipe(as(admin))
+      // What was said out of sight stays out of sight.
+      assert.deepStrictEqual(yield* kindsOf(member), ["mentioned"])
+      assert.deepStrictEqual(yield* toldTo(viewer), [])
+      yield* members.reactivate(gone.principal.id).pipe(as(admin))
+      assert.deepStrictEqual(yield* kindsOf(gone), ["mentioned"])
+    })
+  )
+
+  it.effect("are read and unread, one or all, by their person alone", () =>
+    Effect.gen(function* () {
+      const notifications = yield* TicketNotifications
+      const scene = yield* makeTicketScene
+      const { admin, member, memberKey } = scene
+      const owner = member.principal.id
+      for (const title of ["a", "b", "c"]) yield* create(scene, { title, owner }, admin)
+      const ids = (yield* toldTo(member)).map(({ id }) => id)
+      yield* TestClock.adjust(1_000)
+      const readAt = yield* now
+      const first = yield* notifications.mark(ids[0]!, "read").pipe(as(member))
+      assert.strictEqual(first.readAt, readAt)
+      yield* TestClock.adjust(1_000)
+      assert.deepStrictEqual(yield* notifications.mark(ids[0]!, "read").pipe(as(member)), first)
+      assert.strictEqual(yield* notifications.read.pipe(as(member)), 2)
+      assert.strictEqual(yield* notifications.read.pipe(as(member)), 0)
+      assert.isNull((yield* notifications.mark(ids[1]!, "unread").pipe(as(member))).readAt)
+      assert.strictEqual((yield* toldTo(member)).filter((one) => one.readAt === null).length, 1)
+      for (const [by, id] of [
+        [admin, ids[1]!],
+        [memberKey, ids[1]!],
+        [member, newId()],
+        [member, "1"]
+      ] as const) {
+        assert.strictEqual(yield* refusal(Effect.asVoid(notifications.mark(id, "read").pipe(as(by)))), "NotFound")
+      }
+      assert.deepStrictEqual(yield* toldTo(memberKey), [])
+      assert.strictEqual(yield* notifications.read.pipe(as(memberKey)), 0)
+    })
+  )
+
+  it.effect("list the 100 newest", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeTicketScene
+      const { admin, member } = scene
+      const { identifier } = yield* create(scene, { owner: member.principal.id }, admin)
+      yield* Effect.forEach(Array.from({ length: 100 }), (_, index) => comment(identifier, `${index}`, admin))
+      const told = yield* toldTo(member)
+      assert.lengthOf(told, 100)
+      assert.deepStrictEqual([told[0]!.comment?.body, told[99]!.comment?.body], ["99", "0"])
+    })
+  )
+})
