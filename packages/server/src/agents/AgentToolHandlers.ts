@@ -2,7 +2,7 @@ import type { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { Tool, Toolkit } from "effect/ai"
 import { Settings } from "../Config.ts"
 import { Comments } from "../planning/Comments.ts"
@@ -18,6 +18,7 @@ import {
   quotedMessage,
   quotedProject,
   quotedProjectSummary,
+  quotedTakenMessage,
   quotedTicket,
   quotedTicketSummary
 } from "./QuotedAnswers.ts"
@@ -41,12 +42,20 @@ function* make() {
   const comments = yield* Comments
   const statuses = yield* TicketStatuses
   const projects = yield* Projects
+  // The message is theirs by now, whether or not the ticket is still there.
+  const withTicket = (message: AgentMessage) =>
+    Effect.map(Effect.option(tickets.get(message.ticket.id)), (ticket) =>
+      quotedTakenMessage(message, Option.getOrUndefined(ticket))
+    )
   const quotedMessages = (messages: ReadonlyArray<AgentMessage>) => ({ messages: messages.map(quotedMessage) })
 
   const handlers: Handlers = {
     whoami: () => sessions.me,
     list_inbox: () => Effect.map(inbox.list, quotedMessages),
-    take_message: (input) => Effect.map(inbox.take(input), quotedMessages),
+    take_message: (input) =>
+      Effect.flatMap(inbox.take(input), (messages) =>
+        Effect.map(Effect.forEach(messages, withTicket), (messages) => ({ messages }))
+      ),
     complete_message: ({ message, ...input }) => Effect.map(inbox.complete(message, input), quotedMessage),
     decline_message: ({ message, ...input }) => Effect.map(inbox.decline(message, input), quotedMessage),
     list_tickets: (query) =>

@@ -16,6 +16,7 @@ import {
   QuotedMessage,
   QuotedProject,
   QuotedProjectSummary,
+  QuotedTakenMessage,
   QuotedTicket,
   QuotedTicketSummary
 } from "./QuotedAnswers.ts"
@@ -103,9 +104,9 @@ export const AgentTools = Toolkit.make(
   tool("take_message", {
     title: "Take messages",
     description:
-      "Takes the oldest messages out of the inbox: they are yours alone now, and wait for complete_message or decline_message.",
+      "Takes the oldest messages out of the inbox, with description and plan of their tickets: they are yours alone now, and wait for complete_message or decline_message.",
     parameters: TakeMessages,
-    success: Messages,
+    success: Schema.Struct({ messages: Schema.Array(QuotedTakenMessage) }),
     hints: adds,
     anyScope: true,
     byServerUrl: true

@@ -26,6 +26,24 @@ export const quotedMessage = (message: AgentMessage): typeof QuotedMessage.Type 
   reply: quoteOrNull(agentOf(message.agent), message.reply)
 })
 
+/** A message that was taken: with what its ticket says, for sign-ins that cannot ask for it. */
+export const QuotedTakenMessage = Schema.Struct({
+  ...QuotedMessage.fields,
+  ticket: Schema.Struct({
+    ...QuotedMessage.fields.ticket.fields,
+    description: QuotedOrNull,
+    plan: QuotedOrNull
+  })
+})
+export const quotedTakenMessage = (
+  message: AgentMessage,
+  ticket: Pick<Ticket, "description" | "plan"> | undefined
+): typeof QuotedTakenMessage.Type => {
+  const quoted = quotedMessage(message)
+  const description = quoteOrNull(members, ticket?.description ?? null)
+  return { ...quoted, ticket: { ...quoted.ticket, description, plan: quoteOrNull(members, ticket?.plan ?? null) } }
+}
+
 /** Titles, names and Markdown of tickets, projects and milestones may be edited by every member. */
 const members = "members of the workspace"
 const agentOf = ({ name, person }: AgentRef) => `${name}, agent of ${authorOf(person)}, or that person`

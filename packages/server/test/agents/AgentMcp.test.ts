@@ -10,7 +10,7 @@ import { type Http, join, newWorkspace, onEachServer, registerAgent, teamKey } f
 interface Answer {
   readonly agent: { readonly id: string }
   readonly scope: string
-  readonly messages: ReadonlyArray<{ readonly note: Quoted | null }>
+  readonly messages: ReadonlyArray<{ readonly note: Quoted | null; readonly ticket: unknown }>
   readonly plan: Quoted | null
   readonly description: Quoted | null
   readonly comments: ReadonlyArray<{ readonly body: Quoted }>
@@ -74,7 +74,8 @@ const tools = [
 onEachServer("Agents over MCP", (test) => {
   test("take a message, update its ticket, and complete it", async (owner) => {
     const { ana, ben, signIn, team } = await scene(owner)
-    const ticket = await ben.post<Ticket>("tickets", { team, title: "Pay by card" })
+    const description = "Visa\nand Mastercard."
+    const ticket = await ben.post<Ticket>("tickets", { team, title: "Pay by card", description })
     const sent = await ben.post<AgentMessage>("messages", {
       agent: signIn.agent,
       ticket: ticket.identifier,
@@ -99,6 +100,12 @@ onEachServer("Agents over MCP", (test) => {
     assert.deepStrictEqual(taken.structured.messages[0]?.note, {
       by: `${sent.sender.name} <${sent.sender.email}>`,
       text: "> Two pages\n> at most."
+    })
+    assert.deepStrictEqual(taken.structured.messages[0]?.ticket, {
+      ...sent.ticket,
+      title: { by: "members of the workspace", text: "> Pay by card" },
+      description: { by: "members of the workspace", text: "> Visa\n> and Mastercard." },
+      plan: null
     })
     const changed = await call("update_ticket", { ticket: ticket.identifier, plan: "1. Do it" })
     assert.strictEqual(changed.structured.plan?.text, "> 1. Do it")

@@ -12,6 +12,10 @@ const ConnectAgent = ({ onClose, slug }: { readonly slug: string; readonly onClo
     title="Connect an agent"
   >
     <Ways label="The client" ways={connectWays({ serviceUrl, slug })} />
+    <p className="text-muted">
+      An agent looks into its inbox when it is told to. Say to it, for example: “Take your messages from delivery, and
+      do what they ask.”
+    </p>
   </Dialog>
 )
 

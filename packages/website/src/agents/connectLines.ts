@@ -13,11 +13,11 @@ interface Way {
 }
 
 const bridge = ({ serviceUrl, slug }: Target, client: string): Lines => ({
-  label: "With its computer, and the branch that it works on:",
+  label: "Or with its computer and branch. It then reads and changes tickets itself:",
   text: `npx @delivery/cli login --url ${serviceUrl} --workspace ${slug}\nnpx @delivery/cli agent connect --client ${client} --write`
 })
 
-const byUrl = "By the address of the server, from any computer:"
+const byUrl = "By the address of the server, from any computer. It takes messages with their tickets, and replies:"
 
 export const connectWays = (target: Target): ReadonlyArray<Way> => {
   const url = `${target.serviceUrl}/agent/mcp`

@@ -1,4 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
+import type { RegisteredAgent } from "@delivery/domain/agents/Agent"
+import type { AgentMessage } from "@delivery/domain/agents/Message"
 import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client, serviceUrl } from "../api/client.ts"
@@ -9,6 +11,7 @@ import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
+import { formatRelative, visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import Command from "../ui/Command.tsx"
 import { agentsQuery } from "./queries.ts"
@@ -16,8 +19,10 @@ import { agentsQuery } from "./queries.ts"
 interface Props {
   readonly slug: string
   readonly ticket: string
-  /** The agent to begin with: the one that is answered. */
+  /** The agent to begin with. */
   readonly agent?: string | undefined
+  /** The message whose reply is answered. */
+  readonly answered?: AgentMessage
   readonly onClose: () => void
 }
 
@@ -30,16 +35,30 @@ const asks = [
 
 type Ask = (typeof asks)[number]["value"]
 
+/** When the agent gets what is sent, and what it can do with it. */
+const hintOf = ({ computers, lastSeenAt, live, name, serverUrl }: RegisteredAgent): string => {
+  const who = visible(name)
+  const seen = live
+    ? `${who} is live.`
+    : lastSeenAt === null
+      ? `${who} was never seen.`
+      : `${who} was last seen ${formatRelative(new Date(lastSeenAt), new Date())}.`
+  const byUrl =
+    serverUrl && computers.length === 0 ? " It signed in by URL: it can reply, but not change the ticket." : ""
+  return `${seen} It gets the note and the ticket when it next takes its messages.${byUrl}`
+}
+
 /** Sends a message about a ticket to an agent. */
-const AskAgent = ({ agent: first, onClose, slug, ticket }: Props) => {
+const AskAgent = ({ agent: first, answered, onClose, slug, ticket }: Props) => {
   const me = useMe()?.id
   const { data } = useQuery(agentsQuery(slug))
   const all = data?.agents ?? []
   const agents = [...all.filter(({ person }) => person.id === me), ...all.filter(({ person }) => person.id !== me)]
-  const [chosen, setAgent] = useState(first)
-  const [ask, setAsk] = useState<Ask>("build")
+  const [chosen, setAgent] = useState(answered?.agent.id ?? first)
+  const [ask, setAsk] = useState<Ask>(answered === undefined || answered.ask === "mention" ? "build" : answered.ask)
   const [note, setNote] = useState("")
   const agent = chosen ?? agents[0]?.id ?? ""
+  const asked = agents.find(({ id }) => id === agent)
   const send = useAction({
     act: () =>
       client.messages.send({
@@ -64,7 +83,7 @@ const AskAgent = ({ agent: first, onClose, slug, ticket }: Props) => {
       fields={["note"]}
       isReady={agent !== ""}
       onClose={onClose}
-      title={`Ask an agent about ${ticket}`}
+      title={answered === undefined ? `Ask an agent about ${ticket}` : `Answer ${visible(answered.agent.name)}`}
     >
       <div className="grid gap-3 sm:grid-cols-2">
         <Select
@@ -80,7 +99,7 @@ const AskAgent = ({ agent: first, onClose, slug, ticket }: Props) => {
       </div>
       <TextArea
         autoFocus
-        hint="Markdown. The agent also gets the ticket."
+        hint={asked === undefined ? "Markdown." : hintOf(asked)}
         issue={issueAt(send.error, "note")}
         label="Note"
         maxLength={10_000}

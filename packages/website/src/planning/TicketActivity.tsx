@@ -1,3 +1,4 @@
+import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { Suspense, useRef, useState } from "react"
@@ -15,7 +16,7 @@ import { commentsKey, commentsQuery, historyQuery, traceQuery } from "./activity
 import { ticketsKey } from "./queries.ts"
 import { TicketComment } from "./TicketComment.tsx"
 import { TicketDelivery } from "./TicketDelivery.tsx"
-import { TicketMessage } from "./TicketMessage.tsx"
+import { TicketMessage, TicketReply } from "./TicketMessage.tsx"
 import { useDraft } from "./useDraft.ts"
 
 /** What came of a ticket, what people and agents said about it, where one says more, and what changed. */
@@ -71,7 +72,7 @@ const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ti
 const Activity = ({ mayChange, slug, ticket }: Props) => {
   const comments = useQuery(commentsQuery(slug, ticket.identifier))
   const { data: trace } = useQuery(traceQuery(slug, ticket.identifier))
-  const [answered, setAnswered] = useState<string>()
+  const [answered, setAnswered] = useState<AgentMessage>()
   return (
     <section aria-label="Activity" className="pt-4">
       <h2 className="text-muted border-border border-b px-4 pb-2 text-xs font-medium">Activity</h2>
@@ -81,12 +82,13 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
             {saidOf(data.comments, trace?.messages ?? []).map((said) =>
               said.kind === "comment" ? (
                 <TicketComment comment={said.comment} key={said.id} slug={slug} ticket={ticket.identifier} />
+              ) : said.kind === "message" ? (
+                <TicketMessage key={said.id} message={said.message} slug={slug} />
               ) : (
-                <TicketMessage
+                <TicketReply
                   key={said.id}
                   message={said.message}
-                  onAnswer={mayChange ? () => setAnswered(said.message.agent.id) : undefined}
-                  slug={slug}
+                  onAnswer={mayChange ? () => setAnswered(said.message) : undefined}
                 />
               )
             )}
@@ -96,7 +98,7 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
       {mayChange && <Composer slug={slug} ticket={ticket} />}
       {answered !== undefined && (
         <Suspense fallback={null}>
-          <AskAgent agent={answered} onClose={() => setAnswered(undefined)} slug={slug} ticket={ticket.identifier} />
+          <AskAgent answered={answered} onClose={() => setAnswered(undefined)} slug={slug} ticket={ticket.identifier} />
         </Suspense>
       )}
     </section>

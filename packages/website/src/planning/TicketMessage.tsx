@@ -22,18 +22,12 @@ const Text = ({ text }: { readonly text: string }) => (
   </div>
 )
 
-interface Props {
-  readonly slug: string
-  readonly message: AgentMessage
-  /** Writes to the agent again. */
-  readonly onAnswer?: (() => void) | undefined
-}
-
-/** What an agent was asked, and what it said. */
-export const TicketMessage = ({ message, onAnswer, slug }: Props) => {
-  const { agent, ask, computer, note, reply, sender, status } = message
+/** What an agent was asked. */
+export const TicketMessage = ({ message, slug }: { readonly slug: string; readonly message: AgentMessage }) => {
+  const { agent, ask, computer, note, sender, status } = message
   const me = useMe()?.id
   const isOpen = status === "queued" || status === "delivered"
+  const isMine = sender.id === me
   const decline = useAction({
     act: () => client.messages.decline({ params: { slug, message: message.id }, payload: {} }),
     changes: [workspaceKey(slug, "trace"), workspaceKey(slug, "notifications")]
@@ -51,29 +45,50 @@ export const TicketMessage = ({ message, onAnswer, slug }: Props) => {
         <span className="text-muted flex-1 text-xs">
           <Time at={message.createdAt} />
         </span>
-        {!isOpen && onAnswer !== undefined && (
-          <Button aria-label={`Answer ${visible(agent.name)}`} look="quiet" onClick={onAnswer}>
-            Answer
-          </Button>
-        )}
         {isOpen && agent.person.id === me && (
           <Sure
             doing={decline}
             subject={`the message to ${visible(agent.name)}`}
-            title="Decline the message?"
-            verb="Decline"
+            title={isMine ? "Withdraw the message?" : "Decline the message?"}
+            verb={isMine ? "Withdraw" : "Decline"}
           >
-            <p>The agent does not get it, or need not reply to it. Whoever sent it is told.</p>
+            <p>
+              The agent does not get it, or need not reply to it.
+              {!isMine && " Whoever sent it is told."}
+            </p>
           </Sure>
         )}
       </div>
       {ask !== "mention" && note !== null && <Text text={note} />}
-      {reply !== null && (
-        <div className="border-strong mt-2 border-l-2 pl-3">
-          <p className="text-muted text-xs">{status === "declined" ? "Declined" : `${visible(agent.name)} replied`}</p>
-          <Text text={reply} />
-        </div>
-      )}
+    </li>
+  )
+}
+
+interface ReplyProps {
+  readonly message: AgentMessage
+  /** Writes to the agent again. */
+  readonly onAnswer?: (() => void) | undefined
+}
+
+/** What an agent said to what it was asked. */
+export const TicketReply = ({ message: { agent, completedAt, declinedAt, reply, status }, onAnswer }: ReplyProps) => {
+  const name = visible(agent.name)
+  return (
+    <li aria-label={`Reply of ${name}`} className="border-border bg-sunken border-b px-4 py-3">
+      <div className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="foreign">
+          <span className="font-medium">{name}</span> {status === "declined" ? "declined" : "replied"}
+        </span>
+        <span className="text-muted flex-1 text-xs">
+          <Time at={completedAt ?? declinedAt ?? ""} />
+        </span>
+        {onAnswer !== undefined && (
+          <Button aria-label={`Answer ${name}`} look="quiet" onClick={onAnswer}>
+            Answer
+          </Button>
+        )}
+      </div>
+      {reply !== null && <Text text={reply} />}
     </li>
   )
 }

@@ -73,20 +73,24 @@ const Whole = ({ slug, ticket }: Props) => {
   const change = useTicketChange(slug)
   const role = useRole(slug)
   const { data: teams } = useQuery(teamsQuery(slug))
-  const [isAsking, setAsking] = useState(false)
+  const [asked, setAsked] = useState<{ readonly agent?: string }>()
   // Archived teams are in no list.
   const isArchived = teams !== undefined && !teams.teams.some(({ id }) => id === ticket.team.id)
   const mayChange = mayAct(role, "member") && !isArchived
   const save = (asked: Shown, done: string, from?: Shown) =>
     change(ticket, asked, { done, ...(from === undefined ? {} : { from }) })
-  useKeys(mayChange ? [{ keys: "x", label: "Ask an agent", group: "Ticket", run: () => setAsking(true) }] : [])
+  useKeys(mayChange ? [{ keys: "x", label: "Ask an agent", group: "Ticket", run: () => setAsked({}) }] : [])
+  const changeProperty = async (change: Shown, done: string) => {
+    // An agent that is responsible does not know of it until it is asked.
+    if ((await save(change, done)) && change.owner?.kind === "agent") setAsked({ agent: change.owner.id })
+  }
   return (
     <>
       <Header
         actions={
           <>
             {mayChange && (
-              <Button onClick={() => setAsking(true)} shortcut="x">
+              <Button onClick={() => setAsked({})} shortcut="x">
                 Ask an agent
               </Button>
             )}
@@ -129,15 +133,15 @@ const Whole = ({ slug, ticket }: Props) => {
         <Aside>
           <TicketProperties
             mayChange={mayChange}
-            onChange={(asked, done) => void save(asked, done)}
+            onChange={(change, done) => void changeProperty(change, done)}
             slug={slug}
             ticket={ticket}
           />
         </Aside>
       </div>
-      {isAsking && (
+      {asked !== undefined && (
         <Suspense fallback={null}>
-          <AskAgent onClose={() => setAsking(false)} slug={slug} ticket={ticket.identifier} />
+          <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} ticket={ticket.identifier} />
         </Suspense>
       )}
     </>

@@ -10,11 +10,18 @@ export const commentsQuery = (slug: string, ticket: string) =>
     queryFn: ({ signal }) => client.comments.list({ params: { slug, ticket } }, { signal })
   })
 
+/** No event tells that an agent has taken a message: what waits is asked for again while it is looked at. */
+const takenMillis = 10_000
+
 /** Its commits, where they run, and the messages about it that the person may see. */
 export const traceQuery = (slug: string, ticket: string) =>
   queryOptions({
     queryKey: workspaceKey(slug, "trace", ticket.toUpperCase()),
-    queryFn: ({ signal }) => client.releases.trace({ params: { slug, ticket } }, { signal })
+    queryFn: ({ signal }) => client.releases.trace({ params: { slug, ticket } }, { signal }),
+    refetchInterval: ({ state }) =>
+      state.error === null && state.data?.messages.some(({ status }) => status === "queued") === true
+        ? takenMillis
+        : false
   })
 
 /** What happened to something, newest first. */

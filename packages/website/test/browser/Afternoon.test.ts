@@ -92,8 +92,7 @@ const assign = async (page: Page, hands: Hands, title: string): Promise<string> 
   await hands.press(page, page.getByRole("list", { name: "Tickets" }).getByRole("link", { name: title, exact: false }))
   await page.getByRole("heading", { level: 1, name: new RegExp(title) }).waitFor()
   await choose(page, hands, page.getByRole("button", { name: /^Owner:/ }), "Claude", "a")
-  await page.getByRole("button", { name: /^Owner: Claude/ }).waitFor()
-  await hands.press(page, page.getByRole("button", { name: "Ask an agent" }))
+  // Whom a ticket is given to is asked at once, if it is an agent.
   const dialog = page.getByRole("dialog", { name: /^Ask an agent/ })
   await hands.write(page, dialog.getByRole("textbox", { name: "Note" }), "Please begin.")
   await hands.press(page, dialog.getByRole("button", { name: "Send" }))
@@ -102,7 +101,8 @@ const assign = async (page: Page, hands: Hands, title: string): Promise<string> 
   await isLive(page)
   const taken = await agent.call<{ messages: ReadonlyArray<{ id: string }> }>("POST", "/agent/v1/inbox/take", {})
   await agent.call("POST", `/agent/v1/messages/${taken.messages[0]!.id}/complete`, { reply: "Done in acme/shop#42." })
-  await message.getByText("Done in acme/shop#42.").waitFor()
+  await page.getByRole("listitem", { name: "Reply of Claude" }).getByText("Done in acme/shop#42.").waitFor()
+  await page.getByRole("button", { name: /^Owner: Claude/ }).waitFor()
   return page.url().slice(page.url().lastIndexOf("/") + 1)
 }
 
@@ -130,7 +130,7 @@ const merge = async (page: Page, hands: Hands, project: string) => {
 }
 
 const empty = async (page: Page, hands: Hands, ticket: string) => {
-  await hands.press(page, page.getByRole("link", { name: "Inbox", exact: true }), "g i")
+  await hands.press(page, page.getByRole("link", { name: /^Inbox/ }), "g i")
   await page.getByRole("heading", { name: new RegExp(ticket) }).waitFor()
   await hands.press(page, page.getByRole("button", { name: "Mark all read" }), "E")
   await page.getByText("Nothing is unread").waitFor()
