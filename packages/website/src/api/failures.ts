@@ -47,7 +47,8 @@ export const confirmText = "Confirm that it is you"
 export const tellFailure = (what: string, thrown: unknown): void => {
   const failure = failureOf(thrown)
   const link = isUnconfirmed(failure) ? { href: confirmPath(), text: confirmText } : undefined
-  toast({ title: what, detail: failure.message, tone: "danger", requestId: failure.call?.requestId, link })
+  const detail = failure._tag === "NoAnswer" ? "The server does not answer. Try again in a moment." : failure.message
+  toast({ title: what, detail, tone: "danger", requestId: failure.call?.requestId, link })
 }
 
 /** The issues of a refusal at a field, by the start of its path. */

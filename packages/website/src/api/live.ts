@@ -104,8 +104,19 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
     })
     close = () => source.close()
   }
+  // A network that is gone is told at once; a stream that was cut off by that may not notice for minutes.
+  const onOffline = () => onState("lost")
+  const onOnline = () => {
+    clearTimeout(timer)
+    close()
+    open()
+  }
+  addEventListener("offline", onOffline)
+  addEventListener("online", onOnline)
   open()
   return () => {
+    removeEventListener("offline", onOffline)
+    removeEventListener("online", onOnline)
     clearTimeout(timer)
     close()
   }

@@ -29,7 +29,9 @@ interface Props {
 }
 
 export const MarkdownSection = (props: Props) => {
-  const { empty, field, group, mayChange, name, onSave, shortcut, slug, subject, text, title } = props
+  const { empty, field, group, mayChange, name, onSave, shortcut, slug, subject, title } = props
+  // An empty text is none.
+  const text = props.text === "" ? null : props.text
   const { draft, setDraft } = useDraft(name)
   const section = useRef<HTMLElement>(null)
   const isEdited = draft !== undefined
@@ -81,7 +83,7 @@ export const MarkdownSection = (props: Props) => {
         )
       ) : (
         <Suspense fallback={<p className="text-muted">…</p>}>
-          <Markdown text={text} />
+          <Markdown onTick={mayChange ? (next) => void onSave(next, text) : undefined} text={text} />
         </Suspense>
       )}
     </section>

@@ -6,6 +6,7 @@ import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
+import { colorOf } from "./tagColors.ts"
 
 interface Props {
   readonly slug: string
@@ -15,12 +16,10 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** What a new tag is coloured by, until another one is chosen. */
-const firstColor = "#3b6fd4"
-
 const TagDialog = ({ onClose, slug, tag, team }: Props) => {
   const [name, setName] = useState(tag?.name ?? "")
-  const [color, setColor] = useState(tag?.color ?? firstColor)
+  const [chosenColor, setColor] = useState(tag?.color)
+  const color = chosenColor ?? colorOf(name)
   const save = useAction({
     act: () => {
       const payload = { name: name.trim(), color }

@@ -1,11 +1,19 @@
+import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
+import { client } from "../api/client.ts"
+import { issueAt } from "../api/failures.ts"
 import { Loaded } from "../api/Loaded.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
+import { Input } from "../ui/Field.tsx"
+import { visible } from "../ui/format.ts"
 import { tagsQuery } from "./queries.ts"
 import { TagBadge } from "./TagBadge.tsx"
+import { colorOf } from "./tagColors.ts"
 
 interface Props {
   readonly slug: string
@@ -16,20 +24,46 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Which tags a ticket has. */
-const TagsDialog = ({ chosen: before, onClose, onSave, slug, team }: Props) => {
+const useTags = ({ chosen: before, onClose, onSave, slug, team }: Props) => {
   const query = useQuery(tagsQuery(slug, team))
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(before.map(({ id }) => id)))
+  const [typed, setTyped] = useState("")
+  const name = typed.trim()
+  const all = query.data?.tags ?? []
+  const shown = all.filter((tag) => tag.name.toLowerCase().includes(name.toLowerCase()))
+  const isNew = name !== "" && !all.some((tag) => tag.name.toLowerCase() === name.toLowerCase())
   const toggle = (id: string) => {
     const next = new Set(chosen)
     if (!next.delete(id)) next.add(id)
     setChosen(next)
   }
+  const make = useAction({
+    act: () => client.tags.create({ params: { slug }, payload: { team, name, color: colorOf(name) } }),
+    changes: [workspaceKey(slug, "tags")],
+    onDone: ({ id }: Tag) => {
+      setChosen((now) => new Set([...now, id]))
+      setTyped("")
+    }
+  })
   const save = () => {
-    const tags = (query.data?.tags ?? []).filter(({ id }) => chosen.has(id))
-    onSave(tags.map(({ color, id, name }) => ({ id, name, color })))
+    onSave(all.filter(({ id }) => chosen.has(id)).map((tag) => ({ id: tag.id, name: tag.name, color: tag.color })))
     onClose()
   }
+  /** Enter makes the tag that was typed, or takes the only one that is left; without a word it is done. */
+  const submit = () => {
+    if (isNew && shown.length === 0) return make.isPending || make.mutate()
+    if (name === "") return save()
+    if (shown.length === 1) {
+      toggle(shown[0]!.id)
+      setTyped("")
+    }
+  }
+  return { all, chosen, isNew, make, name, query, save, setTyped, shown, submit, toggle, typed }
+}
+
+/** Which tags a ticket has. One that there is not is made in its place. */
+const TagsDialog = (props: Props) => {
+  const { all, chosen, isNew, make, name, query, save, setTyped, shown, submit, toggle, typed } = useTags(props)
   return (
     <Dialog
       actions={
@@ -40,38 +74,49 @@ const TagsDialog = ({ chosen: before, onClose, onSave, slug, team }: Props) => {
           </Button>
         </>
       }
-      onClose={onClose}
+      onClose={props.onClose}
       title="Tags"
     >
-      <Loaded query={query} rows={4}>
-        {({ tags }) =>
-          tags.length === 0 ? (
-            <p className="text-muted">
-              There are no tags yet. They are made in the settings of the workspace and of teams.
-            </p>
-          ) : (
-            <form
-              onSubmit={(event) => {
-                event.preventDefault()
-                save()
-              }}
-            >
-              {tags.map((tag, index) => (
+      <form
+        className="flex flex-col gap-2"
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        <Input
+          autoComplete="off"
+          autoFocus
+          issue={issueAt(make.error, "name")}
+          label="Find or add a tag"
+          maxLength={40}
+          onChange={(event) => setTyped(event.target.value)}
+          value={typed}
+        />
+        <Loaded query={query} rows={4}>
+          {() => (
+            <div className="max-h-72 overflow-y-auto">
+              {shown.map((tag) => (
                 <label className="hover:bg-hover flex min-h-7 items-center gap-2 rounded-sm px-1" key={tag.id}>
-                  <input
-                    autoFocus={index === 0}
-                    checked={chosen.has(tag.id)}
-                    onChange={() => toggle(tag.id)}
-                    type="checkbox"
-                  />
+                  <input checked={chosen.has(tag.id)} onChange={() => toggle(tag.id)} type="checkbox" />
                   <TagBadge tag={tag} />
                 </label>
               ))}
-              <button aria-hidden="true" className="hidden" tabIndex={-1} type="submit" />
-            </form>
-          )
-        }
-      </Loaded>
+              {all.length === 0 && name === "" && (
+                <p className="text-muted">There are no tags yet. Type the first one.</p>
+              )}
+            </div>
+          )}
+        </Loaded>
+        {isNew && (
+          <div>
+            <Button icon="plus" isBusy={make.isPending} look="quiet" onClick={() => make.mutate()}>
+              Add <span className="foreign max-w-60 truncate">{visible(name)}</span>
+            </Button>
+          </div>
+        )}
+        <button aria-hidden="true" className="hidden" tabIndex={-1} type="submit" />
+      </form>
     </Dialog>
   )
 }

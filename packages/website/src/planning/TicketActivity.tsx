@@ -5,15 +5,14 @@ import { Suspense, useRef, useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { useAction } from "../api/useAction.ts"
-import { EventList } from "../events/EventList.tsx"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { SkeletonRows } from "../ui/States.tsx"
 import { saidOf } from "./activity.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
 import { commentsKey, commentsQuery, historyQuery, traceQuery } from "./activityQueries.ts"
 import { ticketsKey } from "./queries.ts"
+import { TicketChange } from "./TicketChange.tsx"
 import { TicketComment } from "./TicketComment.tsx"
 import { TicketDelivery } from "./TicketDelivery.tsx"
 import { TicketMessage, TicketReply } from "./TicketMessage.tsx"
@@ -72,6 +71,7 @@ const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ti
 const Activity = ({ mayChange, slug, ticket }: Props) => {
   const comments = useQuery(commentsQuery(slug, ticket.identifier))
   const { data: trace } = useQuery(traceQuery(slug, ticket.identifier))
+  const { data: history } = useQuery(historyQuery(slug, ticket.id))
   const [answered, setAnswered] = useState<AgentMessage>()
   return (
     <section aria-label="Activity" className="pt-4">
@@ -79,8 +79,10 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
       <Loaded query={comments} rows={3}>
         {(data) => (
           <ol>
-            {saidOf(data.comments, trace?.messages ?? []).map((said) =>
-              said.kind === "comment" ? (
+            {saidOf(data.comments, trace?.messages ?? [], history?.events ?? []).map((said) =>
+              said.kind === "event" ? (
+                <TicketChange event={said.event} key={said.id} />
+              ) : said.kind === "comment" ? (
                 <TicketComment comment={said.comment} key={said.id} slug={slug} ticket={ticket.identifier} />
               ) : said.kind === "message" ? (
                 <TicketMessage key={said.id} message={said.message} slug={slug} />
@@ -105,22 +107,10 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
   )
 }
 
-const History = ({ slug, subject }: { readonly slug: string; readonly subject: string }) => {
-  const [isOpen, setOpen] = useState(false)
-  const { data } = useQuery({ ...historyQuery(slug, subject), enabled: isOpen })
-  return (
-    <details className="px-4 py-3" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="text-muted text-xs font-medium">What changed</summary>
-      {isOpen && (data === undefined ? <SkeletonRows rows={3} /> : <EventList events={data.events} />)}
-    </details>
-  )
-}
-
 const TicketActivity = (props: Props) => (
   <>
     <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
     <Activity {...props} />
-    <History slug={props.slug} subject={props.ticket.id} />
   </>
 )
 

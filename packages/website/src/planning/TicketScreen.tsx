@@ -1,13 +1,14 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
-import { Loaded } from "../api/Loaded.tsx"
+import { Suspense, useMemo, useState } from "react"
+import { isGone, Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { type Identifiers, IdentifiersContext } from "../ui/identifiers.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
@@ -118,17 +119,14 @@ const Whole = ({ slug, ticket }: Props) => {
           </>
         }
       />
-      <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
-        <div className="min-w-0 pb-8">
+      <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
+        <div className="min-w-0 pb-4">
           <TicketTitle
             mayChange={mayChange}
             onChange={(title) => void save({ title }, `${ticket.identifier} was renamed`)}
             title={ticket.title}
           />
           <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
-          <Suspense fallback={<SkeletonRows rows={4} />}>
-            <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
-          </Suspense>
         </div>
         <Aside>
           <TicketProperties
@@ -138,6 +136,11 @@ const Whole = ({ slug, ticket }: Props) => {
             ticket={ticket}
           />
         </Aside>
+        <div className="min-w-0 pb-8">
+          <Suspense fallback={<SkeletonRows rows={4} />}>
+            <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
+          </Suspense>
+        </div>
       </div>
       {asked !== undefined && (
         <Suspense fallback={null}>
@@ -148,20 +151,38 @@ const Whole = ({ slug, ticket }: Props) => {
   )
 }
 
+/** The identifiers in what is said about a ticket lead to theirs. */
+const useIdentifiers = (slug: string): Identifiers | undefined => {
+  const { data } = useQuery(teamsQuery(slug))
+  return useMemo(
+    () =>
+      data && {
+        keys: new Set(data.teams.map(({ key }) => key)),
+        pathOf: (identifier) => `/w/${slug}/tickets/${identifier}`
+      },
+    [data, slug]
+  )
+}
+
 const TicketScreen = () => {
   const { slug, ticket } = useParams({ from: "/w/$slug/tickets/$ticket" })
   const query = useQuery(ticketQuery(slug, ticket))
   const pending = pendingTickets.usePending()
+  const identifiers = useIdentifiers(slug)
   return (
     <>
-      {query.data === undefined && (
+      {(query.data === undefined || isGone(query.error)) && (
         <Header
           crumbs={[{ label: "Tickets", link: { to: "/w/$slug/tickets", params: { slug } } }]}
           title={visible(ticket)}
         />
       )}
       <Loaded query={query} rows={10}>
-        {(data) => <Whole key={data.id} slug={slug} ticket={asPending(data, pending)} />}
+        {(data) => (
+          <IdentifiersContext value={identifiers}>
+            <Whole key={data.id} slug={slug} ticket={asPending(data, pending)} />
+          </IdentifiersContext>
+        )}
       </Loaded>
     </>
   )

@@ -1,14 +1,18 @@
-import type { Definition, List, Nodes, Root, Table } from "mdast"
-import { Fragment, type ReactNode, useMemo } from "react"
+import type { Definition, List, ListItem, Nodes, Root, Table } from "mdast"
+import { Fragment, type ReactNode, use, useMemo } from "react"
 import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
+import { type Identifiers, IdentifiersContext, partsOf } from "./identifiers.ts"
 import { treeOf } from "./markdown.ts"
 import { PathLink } from "./PathLink.tsx"
+import { ticked } from "./tasks.ts"
 
 /** Markdown of others as elements: nothing in it runs, and nothing is loaded from elsewhere. Load it lazily. */
 
 interface Props {
   readonly text: string
+  /** Told of a box of a list of tasks that is ticked, and of the text with it; without it boxes only show. */
+  readonly onTick?: ((text: string) => void) | undefined
 }
 
 const headings = ["text-lg font-semibold", "text-md font-semibold", "font-semibold", "font-medium"] as const
@@ -37,7 +41,43 @@ const listClass = "flex flex-col gap-1 pl-5"
 interface Render {
   /** Where references lead. */
   readonly definitions: ReadonlyMap<string, Definition>
+  readonly identifiers: Identifiers | undefined
+  readonly tick: ((item: ListItem) => void) | undefined
 }
+
+const Words = ({ identifiers, text }: { readonly identifiers: Identifiers | undefined; readonly text: string }) =>
+  identifiers === undefined
+    ? visible(text)
+    : partsOf(text, identifiers.keys).map((part, index) =>
+        part.isTicket ? (
+          <span className="text-accent *:hover:underline" key={index}>
+            <PathLink path={identifiers.pathOf(part.text)}>{part.text}</PathLink>
+          </span>
+        ) : (
+          <Fragment key={index}>{visible(part.text)}</Fragment>
+        )
+      )
+
+const textOf = (node: Nodes): string =>
+  "value" in node ? node.value : "children" in node ? node.children.map(textOf).join("") : ""
+
+const Box = ({ item, tick }: { readonly item: ListItem; readonly tick: Render["tick"] }) =>
+  tick === undefined ? (
+    <span
+      className={`mt-0.5 inline-flex size-4 shrink-0 items-center justify-center rounded-sm border ${item.checked === true ? "bg-accent-fill text-on-fill border-transparent" : "border-strong"}`}
+    >
+      {item.checked === true && <Icon name="check" size={12} />}
+      <span className="sr-only">{item.checked === true ? "Done: " : "To do: "}</span>
+    </span>
+  ) : (
+    <input
+      aria-label={visible(textOf(item).slice(0, 100))}
+      checked={item.checked === true}
+      className="mt-0.5 size-4 shrink-0"
+      onChange={() => tick(item)}
+      type="checkbox"
+    />
+  )
 
 const keyed = (nodes: ReadonlyArray<Nodes>, render: Render): ReactNode =>
   nodes.map((node, index) => <Fragment key={index}>{drawn(node, render)}</Fragment>)
@@ -45,12 +85,7 @@ const keyed = (nodes: ReadonlyArray<Nodes>, render: Render): ReactNode =>
 const drawnList = ({ children, ordered, start }: List, render: Render): ReactNode => {
   const items = children.map((item, index) => (
     <li className={typeof item.checked === "boolean" ? "-ml-5 flex list-none gap-2" : ""} key={index}>
-      {typeof item.checked === "boolean" && (
-        <span className={item.checked ? "text-success pt-0.5" : "text-faint pt-0.5"}>
-          <Icon name={item.checked ? "check" : "dash"} size={16} />
-          <span className="sr-only">{item.checked ? "Done: " : "To do: "}</span>
-        </span>
-      )}
+      {typeof item.checked === "boolean" && <Box item={item} tick={render.tick} />}
       <div className="flex min-w-0 flex-col gap-1">{keyed(item.children, render)}</div>
     </li>
   ))
@@ -108,7 +143,7 @@ const drawn = (node: Nodes, render: Render): ReactNode => {
       return <Heading className={headings[Math.min(3, node.depth - 1)]}>{keyed(node.children, render)}</Heading>
     }
     case "text":
-      return visible(node.value)
+      return <Words identifiers={render.identifiers} text={node.value} />
     case "emphasis":
       return <em>{keyed(node.children, render)}</em>
     case "strong":
@@ -163,11 +198,17 @@ const drawn = (node: Nodes, render: Render): ReactNode => {
 const definitionsOf = (root: Root): Render["definitions"] =>
   new Map(root.children.flatMap((node) => (node.type === "definition" ? [[node.identifier, node] as const] : [])))
 
-const Markdown = ({ text }: Props) => {
+const Markdown = ({ onTick, text }: Props) => {
   const root = useMemo(() => treeOf(text), [text])
+  const identifiers = use(IdentifiersContext)
+  const tick = onTick === undefined ? undefined : (item: ListItem) => onTick(ticked(text, item))
   return (
     <div className="foreign flex min-w-0 flex-col gap-2">
-      {root === undefined ? <Source>{text}</Source> : keyed(root.children, { definitions: definitionsOf(root) })}
+      {root === undefined ? (
+        <Source>{text}</Source>
+      ) : (
+        keyed(root.children, { definitions: definitionsOf(root), identifiers, tick })
+      )}
     </div>
   )
 }

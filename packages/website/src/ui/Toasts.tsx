@@ -1,5 +1,5 @@
 import { Toast } from "@base-ui/react/toast"
-import { useEffect } from "react"
+import { useEffect, useRef } from "react"
 import { Button, buttonClass, IconButton } from "./Button.tsx"
 import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
@@ -7,9 +7,18 @@ import { showToastsBy, type Toast as Told } from "./toast.ts"
 
 const List = () => {
   const { add, close, toasts } = Toast.useToastManager<Told>()
+  const shown = useRef(toasts)
+  shown.current = toasts
   useEffect(
     () =>
       showToastsBy((one) => {
+        // The same is not said twice at once.
+        if (
+          one.tone === "danger" &&
+          shown.current.some(({ data }) => data?.title === one.title && data.detail === one.detail)
+        ) {
+          return
+        }
         add({
           title: visible(one.title),
           ...(one.detail === undefined ? {} : { description: visible(one.detail) }),

@@ -155,6 +155,40 @@ describe("A ticket", () => {
     expect((await read(ticket)).status.name).toBe("In progress")
   })
 
+  it("has boxes to tick, and leads to the tickets that its texts name", async () => {
+    const other = await make({ title: "The other one" })
+    const ticket = await make({ description: `After ${other.identifier}, not UTF-8:\n\n- [ ] One\n- [ ] Two` })
+    const page = await openTicket(ticket)
+    await page.getByRole("checkbox", { name: "Two" }).check()
+    await expect.poll(async () => (await read(ticket)).description).toContain("- [ ] One\n- [x] Two")
+    expect(await page.getByRole("link", { name: "UTF-8" }).count()).toBe(0)
+    await page.getByRole("link", { name: other.identifier, exact: true }).click()
+    await page.getByRole("heading", { level: 1, name: `${other.identifier} The other one` }).waitFor()
+  })
+
+  it("gets a tag that there was not", async () => {
+    const ticket = await make()
+    const page = await openTicket(ticket)
+    await page.getByRole("button", { name: /^Status:/ }).waitFor()
+    await page.keyboard.press("l")
+    const dialog = page.getByRole("dialog", { name: "Tags" })
+    await dialog.getByRole("textbox", { name: "Find or add a tag" }).fill("Regression")
+    await page.keyboard.press("Enter")
+    await dialog.getByRole("checkbox", { name: "Regression" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("Enter")
+    await expect.poll(async () => (await read(ticket)).tags.map(({ name }) => name)).toEqual(["Regression"])
+  })
+
+  it("says that it is gone when somebody else deletes it", async () => {
+    const ticket = await make({ title: "To be deleted" })
+    const page = await openTicket(ticket)
+    await page.getByRole("heading", { level: 1, name: `${ticket.identifier} To be deleted` }).waitFor()
+    await isLive(page)
+    await site.call("DELETE", `tickets/${ticket.identifier}`)
+    await page.getByText("It does not exist, was deleted, or you cannot see it.", { exact: false }).waitFor()
+  })
+
   it("shows a refused change as it was, with the server's words", async () => {
     const ticket = await make()
     const page = await openTicket(ticket)

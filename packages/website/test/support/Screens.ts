@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { seed, type Seeded, seedLargeRun } from "./Seed.ts"
 import { type SeededPlanning, seedPlanning } from "./SeedPlanning.ts"
 import { seedSettings, type SeededSettings } from "./SeedSettings.ts"
-import { type Site, startSite } from "./Site.ts"
+import { callWith, type Site, startSite } from "./Site.ts"
 
 /** Every screen and every dialog of a workspace that has something of everything, for tests and pictures. */
 
@@ -302,7 +302,7 @@ export const startScreens = async (): Promise<Screens> => {
   const site = await startSite({ WEBHOOK_PRIVATE: "true" })
   const seeded = await seed(site.call)
   const large = await seedLargeRun(site.call)
-  const planning = await seedPlanning(site.call)
+  const planning = await seedPlanning(site.call, (key) => callWith(site.origin, key))
   const settings = await seedSettings(site)
   return {
     site,

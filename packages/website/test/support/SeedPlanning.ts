@@ -42,7 +42,7 @@ const total = sum(lines)
 | Visa | 1.2 % |
 `
 
-export const seedPlanning = async (call: Call): Promise<SeededPlanning> => {
+export const seedPlanning = async (call: Call, as: (key: string) => Call): Promise<SeededPlanning> => {
   await call("POST", "teams", { key: "ENG", name: "Engineering" })
   await call("POST", "teams", { key: "OPS", name: "Operations", visibility: "private" })
   await call("POST", "projects", {
@@ -74,8 +74,12 @@ export const seedPlanning = async (call: Call): Promise<SeededPlanning> => {
     })
   }
   await call("POST", "tickets", { team: "OPS", title: "Move the backups" })
-  await call("POST", "tickets/ENG-1/comments", { body: `[@${me.name}](user:${me.id}) which cards come first?` })
-  const { agent } = await call<{ agent: string }>("POST", "agents/register", { client: "claude", computer: "laptop" })
+  const { access_token, agent } = await call<{ access_token: string; agent: string }>("POST", "agents/register", {
+    client: "claude",
+    computer: "laptop"
+  })
+  const question = `[@${me.name}](user:${me.id}) which cards come **first**?`
+  await as(access_token)("POST", "/agent/v1/tickets/ENG-1/comments", { body: question })
   await call("POST", "messages", { agent, ticket: "ENG-1", ask: "build", note: "Please start with **Visa**." })
   const view = await call<Made>("POST", "views", {
     name: "Bugs",
