@@ -11,7 +11,7 @@ import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { vaultQuery } from "../vault/queries.ts"
 import { takeHeldKeys } from "../ui/keys.ts"
-import { matches } from "./match.ts"
+import { matches } from "../ui/match.ts"
 import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
 

@@ -38,7 +38,7 @@ export const Property = ({ children, group, groups, mayChange, name, shortcut }:
       <dd className="min-w-0 flex-1">
         {mayChange ? (
           <Menu
-            groups={groups}
+            groups={groups.map((one) => ({ ...one, isSearched: true }))}
             label={name}
             trigger={({ ref, ...props }) => (
               <button

@@ -17,6 +17,7 @@ export const ManyFilter = ({ choices, noun, onChange, values }: ManyProps) => {
     <Menu
       groups={[
         {
+          isSearched: true,
           items: choices.map(({ label, value }) => ({
             label,
             isChecked: values.includes(value),

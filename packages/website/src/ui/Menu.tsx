@@ -19,6 +19,8 @@ export interface MenuItem {
 
 export interface MenuGroup {
   readonly label?: string
+  /** Its menu has a field that finds items by what their names contain. */
+  readonly isSearched?: boolean
   readonly items: ReadonlyArray<MenuItem>
 }
 

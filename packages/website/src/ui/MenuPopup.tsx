@@ -1,7 +1,7 @@
 import { Menu } from "@base-ui/react/menu"
 import { Fragment } from "react"
-import { Icon } from "./Icon.tsx"
-import { Kbd } from "./Kbd.tsx"
+import { MenuContent, menuRow } from "./MenuContent.tsx"
+import { SearchMenu } from "./SearchMenu.tsx"
 import type { MenuGroup, MenuItem, OpenMenu } from "./Menu.tsx"
 
 interface Props extends OpenMenu {
@@ -9,40 +9,19 @@ interface Props extends OpenMenu {
   readonly label: string
 }
 
-const row =
-  "flex min-h-7 w-full items-center gap-2 rounded-sm px-2 py-1 outline-none data-highlighted:bg-hover select-none"
-
-const Content = ({ item }: { readonly item: MenuItem }) => (
-  <>
-    {(item.isChosen ?? item.isChecked) !== undefined && (
-      <span className="w-4">
-        {(item.isChosen === true || item.isChecked === true) && <Icon name="check" size={14} />}
-      </span>
-    )}
-    {item.icon !== undefined && (
-      <span className="text-muted">
-        <Icon name={item.icon} size={14} />
-      </span>
-    )}
-    <span className="min-w-0 flex-1 truncate">{item.label}</span>
-    {item.hint !== undefined && <span className="text-muted truncate text-xs">{item.hint}</span>}
-    {item.shortcut !== undefined && <Kbd keys={item.shortcut} />}
-  </>
-)
-
 const Items = ({ items }: { readonly items: ReadonlyArray<MenuItem> }) => {
   if (items.some((item) => item.isChosen !== undefined)) {
     return (
       <Menu.RadioGroup value={items.findIndex((item) => item.isChosen)}>
         {items.map((item, index) => (
           <Menu.RadioItem
-            className={row}
+            className={menuRow}
             closeOnClick
             key={`${index} ${item.label}`}
             onClick={item.onSelect}
             value={index}
           >
-            <Content item={item} />
+            <MenuContent item={item} />
           </Menu.RadioItem>
         ))}
       </Menu.RadioGroup>
@@ -51,20 +30,20 @@ const Items = ({ items }: { readonly items: ReadonlyArray<MenuItem> }) => {
   return items.map((item, index) =>
     item.isChecked === undefined ? (
       <Menu.Item
-        className={item.isDangerous === true ? `${row} text-danger` : row}
+        className={item.isDangerous === true ? `${menuRow} text-danger` : menuRow}
         key={`${index} ${item.label}`}
         onClick={item.onSelect}
       >
-        <Content item={item} />
+        <MenuContent item={item} />
       </Menu.Item>
     ) : (
       <Menu.CheckboxItem
         checked={item.isChecked}
-        className={row}
+        className={menuRow}
         key={`${index} ${item.label}`}
         onCheckedChange={item.onSelect}
       >
-        <Content item={item} />
+        <MenuContent item={item} />
       </Menu.CheckboxItem>
     )
   )
@@ -76,7 +55,7 @@ const hasMovedOn = (): boolean => {
   return activeElement !== null && activeElement !== document.body && activeElement.closest("[role=menu]") === null
 }
 
-const MenuPopup = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props) => (
+const PlainMenu = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props) => (
   <Menu.Root onOpenChange={onOpenChange} open={isOpen}>
     {/* Beside its button, so that it stands in a landmark of the page, or in the dialog that has the keyboard. */}
     <Menu.Portal container={anchor.current?.closest<HTMLElement>("main, nav, [role=dialog]") ?? null}>
@@ -109,5 +88,8 @@ const MenuPopup = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props)
     </Menu.Portal>
   </Menu.Root>
 )
+
+const MenuPopup = (props: Props) =>
+  props.groups.some(({ isSearched }) => isSearched) ? <SearchMenu {...props} /> : <PlainMenu {...props} />
 
 export default MenuPopup
