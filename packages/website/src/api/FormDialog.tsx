@@ -15,6 +15,8 @@ interface Props {
   readonly doing: { readonly error: unknown; readonly isPending: boolean; readonly mutate: () => void }
   /** Whether enough is filled in. */
   readonly isReady?: boolean
+  /** What is not filled in yet, such as "a title": it is said beside the button. */
+  readonly missing?: ReadonlyArray<string>
   /** The fields of the body that show their own issues. */
   readonly fields?: ReadonlyArray<string>
   readonly onClose: () => void
@@ -29,17 +31,22 @@ export const FormDialog = ({
   doing,
   fields = [],
   isDangerous = false,
-  isReady = true,
+  isReady: isValid = true,
+  missing = [],
   onClose,
   title
 }: Props) => {
   const failure = doing.error === null ? undefined : failureOf(doing.error)
   const isAtField = failure?.issues?.some(({ path }) => fields.includes(path[0] ?? "")) === true
+  const isReady = isValid && missing.length === 0
   const submit = () => isReady && !doing.isPending && doing.mutate()
   return (
     <Dialog
       actions={
         <>
+          {missing.length > 0 && (
+            <p className="text-muted flex-1 basis-30 self-center">Still missing: {missing.join(" and ")}.</p>
+          )}
           <Cancel />
           {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button
@@ -60,6 +67,11 @@ export const FormDialog = ({
       <form
         className="flex flex-col gap-3"
         onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
           event.preventDefault()
           submit()
         }}

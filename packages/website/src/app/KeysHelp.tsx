@@ -1,15 +1,17 @@
 import { Dialog } from "../ui/Dialog.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
-import { currentKeys, shownKeys } from "../ui/keys.ts"
+import { currentKeys, everywhere, type Key, shownKeys } from "../ui/keys.ts"
 
 /** What works everywhere comes after what this screen is about. */
-const general = ["List", "Everywhere", "Go"]
+const general = ["List", everywhere, "Go"]
 const placeOf = (group: string): number => general.indexOf(group)
 
 /** The keys that work on this screen. */
 const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => {
+  const all = currentKeys()
+  const isTaken = (key: Key) => key.group === everywhere && all.some((one) => one !== key && one.keys === key.keys)
   const groups = Map.groupBy(
-    currentKeys().toSorted((one, other) => placeOf(one.group) - placeOf(other.group)),
+    all.filter((key) => !isTaken(key)).toSorted((one, other) => placeOf(one.group) - placeOf(other.group)),
     ({ group }) => group
   )
   return (

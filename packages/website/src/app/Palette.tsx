@@ -2,7 +2,7 @@ import { Dialog } from "@base-ui/react/dialog"
 import { useQuery } from "@tanstack/react-query"
 import { type KeyboardEvent, type RefObject, useDeferredValue, useEffect, useId, useRef, useState } from "react"
 import { useNavigate } from "@tanstack/react-router"
-import { useMe, useRole } from "../api/session.ts"
+import { mayAct, useMe, useRole } from "../api/session.ts"
 import { deploymentsQuery } from "../catalog/queries.ts"
 import { projectsQuery, teamsQuery, ticketListQuery, viewsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
@@ -11,6 +11,7 @@ import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { vaultQuery } from "../vault/queries.ts"
 import { takeHeldKeys } from "../ui/keys.ts"
+import { overlay } from "../ui/overlay.ts"
 import { matches } from "../ui/match.ts"
 import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
@@ -29,7 +30,6 @@ interface Command {
 interface Props {
   readonly slug: string
   readonly onClose: () => void
-  readonly onKeys: () => void
 }
 
 /** What there is to go to. */
@@ -117,11 +117,12 @@ const useTicketsFound = (slug: string, typed: string): ReadonlyArray<Command> =>
 
 const mostTickets = 12
 
-const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
+const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
   const navigate = useNavigate()
   const me = useMe()
+  const role = useRole(slug)
   return [
-    ...placesOf(useRole(slug)).map(({ icon, key, label, to }): Command => ({
+    ...placesOf(role).map(({ icon, key, label, to }): Command => ({
       id: to,
       label: `Go to ${label}`,
       icon,
@@ -155,7 +156,10 @@ const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
       icon: "settings",
       run: () => setLooks({ theme })
     })),
-    { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: onKeys },
+    ...(mayAct(role, "member")
+      ? [{ id: "ticket", label: "New ticket", icon: "plus", keys: "n", run: () => overlay.show("ticket") } as const]
+      : []),
+    { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: () => overlay.show("keys") },
     ...useThings(slug)
   ]
 }

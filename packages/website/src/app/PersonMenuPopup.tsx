@@ -4,6 +4,7 @@ import { tellFailure } from "../api/failures.ts"
 import { useMe } from "../api/session.ts"
 import type { MenuGroup, OpenMenu } from "../ui/Menu.tsx"
 import MenuPopup from "../ui/MenuPopup.tsx"
+import { overlay } from "../ui/overlay.ts"
 import { setLooks, useLooks } from "./theme.ts"
 
 const signOut = async () => {
@@ -25,11 +26,10 @@ const choices = <Value extends string>(
 
 interface Props extends OpenMenu {
   readonly slug: string
-  readonly onKeys: () => void
 }
 
 /** What the person does with their account and the looks of the pages. */
-const PersonMenuPopup = ({ onKeys, slug, ...menu }: Props) => {
+const PersonMenuPopup = ({ slug, ...menu }: Props) => {
   const me = useMe()
   const navigate = useNavigate()
   const { density, theme } = useLooks()
@@ -43,7 +43,7 @@ const PersonMenuPopup = ({ onKeys, slug, ...menu }: Props) => {
           shortcut: "g p",
           onSelect: () => void navigate({ to: "/w/$slug/settings/profile", params: { slug } })
         },
-        { label: "Keys", icon: "key", shortcut: "?", onSelect: onKeys },
+        { label: "Keys", icon: "key", shortcut: "?", onSelect: () => overlay.show("keys") },
         { label: "API description", icon: "external", onSelect: () => void open("/docs", "_blank", "noopener") }
       ]
     },

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
 import { Suspense, useEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
-import { useMe, useRole } from "../api/session.ts"
+import { mayAct, useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { holdKeys, type Key, useKeys } from "../ui/keys.ts"
 import { placesOf } from "./places.ts"
@@ -10,14 +10,14 @@ import { Sidebar } from "./Sidebar.tsx"
 import { setLooks, useLooks } from "./theme.ts"
 import { keepWorkspace } from "./workspace.ts"
 import { later } from "../ui/later.tsx"
+import { overlay, type Overlay } from "../ui/overlay.ts"
 
 /** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
 
 const NoAccess = later(() => import("./NoAccess.tsx"))
 const Palette = later(() => import("./Palette.tsx"))
 const KeysHelp = later(() => import("./KeysHelp.tsx"))
-
-type Overlay = "palette" | "keys" | undefined
+const NewTicketHere = later(() => import("../planning/NewTicketHere.tsx"))
 
 const useLive = (slug: string): LiveState => {
   const queries = useQueryClient()
@@ -49,10 +49,11 @@ const useIsOnline = (): boolean => {
   return isOnline
 }
 
-const useShellKeys = (slug: string, setOverlay: (overlay: Overlay) => void): void => {
+const useShellKeys = (slug: string, setOverlay: (next: Overlay) => void): void => {
   const navigate = useNavigate()
   const { isSidebarCollapsed } = useLooks()
-  const going = placesOf(useRole(slug)).flatMap(({ key, label, to }): ReadonlyArray<Key> =>
+  const role = useRole(slug)
+  const going = placesOf(role).flatMap(({ key, label, to }): ReadonlyArray<Key> =>
     key === undefined
       ? []
       : [{ keys: `g ${key}`, label: `Go to ${label}`, group: "Go", run: () => void navigate({ to, params: { slug } }) }]
@@ -64,6 +65,9 @@ const useShellKeys = (slug: string, setOverlay: (overlay: Overlay) => void): voi
   useKeys([
     ...going,
     { keys: "Mod+k", label: "Search and do", group: "Everywhere", run: openPalette },
+    ...(mayAct(role, "member")
+      ? [{ keys: "n", label: "New ticket", group: "Everywhere", run: () => setOverlay("ticket") }]
+      : []),
     { keys: "?", label: "Show the keys", group: "Everywhere", run: () => setOverlay("keys") },
     {
       keys: "[",
@@ -93,12 +97,14 @@ export const Shell = () => {
   const isOnline = useIsOnline()
   const me = useMe()
   const mayEnter = me === undefined || me.workspaces.some((one) => one.slug === slug)
-  const [overlay, setOverlay] = useState<Overlay>()
+  const [shown, setOverlay] = useState<Overlay>()
+  const close = () => setOverlay(undefined)
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const screen = useScreenFocus()
   useShellKeys(slug, setOverlay)
   useEffect(() => {
     keepWorkspace(slug)
+    overlay.show = setOverlay
   }, [slug])
   return (
     <div className="flex h-dvh overflow-hidden">
@@ -108,14 +114,7 @@ export const Shell = () => {
       >
         Skip to the content
       </a>
-      <Sidebar
-        isOpen={isDrawerOpen}
-        live={live}
-        onClose={() => setDrawerOpen(false)}
-        onKeys={() => setOverlay("keys")}
-        onSearch={() => setOverlay("palette")}
-        slug={slug}
-      />
+      <Sidebar isOpen={isDrawerOpen} live={live} onClose={() => setDrawerOpen(false)} slug={slug} />
       <div className="flex min-w-0 flex-1 flex-col">
         <div className="border-border flex h-11 items-center gap-1 border-b px-2 md:hidden">
           <IconButton icon="menu" label="Open the menu" onClick={() => setDrawerOpen(true)} />
@@ -138,10 +137,9 @@ export const Shell = () => {
         </main>
       </div>
       <Suspense fallback={null}>
-        {overlay === "palette" && (
-          <Palette onClose={() => setOverlay(undefined)} onKeys={() => setOverlay("keys")} slug={slug} />
-        )}
-        {overlay === "keys" && <KeysHelp onClose={() => setOverlay(undefined)} />}
+        {shown === "palette" && <Palette onClose={close} slug={slug} />}
+        {shown === "keys" && <KeysHelp onClose={close} />}
+        {shown === "ticket" && <NewTicketHere onClose={close} slug={slug} />}
       </Suspense>
     </div>
   )

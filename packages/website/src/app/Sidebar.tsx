@@ -9,6 +9,7 @@ import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { MenuButton } from "../ui/Menu.tsx"
+import { overlay } from "../ui/overlay.ts"
 import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
 
@@ -22,8 +23,6 @@ interface Props {
   /** Of the drawer, which the sidebar is on narrow screens. */
   readonly isOpen: boolean
   readonly onClose: () => void
-  readonly onSearch: () => void
-  readonly onKeys: () => void
 }
 
 const row =
@@ -62,15 +61,11 @@ const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; r
   )
 }
 
-const PersonMenu = ({
-  isCollapsed,
-  onKeys,
-  slug
-}: Pick<Props, "onKeys" | "slug"> & { readonly isCollapsed: boolean }) => {
+const PersonMenu = ({ isCollapsed, slug }: Pick<Props, "slug"> & { readonly isCollapsed: boolean }) => {
   const name = visible(useMe()?.name ?? "You")
   return (
     <MenuButton
-      menu={(menu) => <PersonMenuPopup {...menu} onKeys={onKeys} slug={slug} />}
+      menu={(menu) => <PersonMenuPopup {...menu} slug={slug} />}
       side="top"
       trigger={(props) => (
         <button {...props} aria-label={isCollapsed ? name : undefined} className={row} type="button">
@@ -123,7 +118,7 @@ const states: Readonly<Record<LiveState, readonly [icon: IconName, word: string,
   lost: ["warning", "No answer", "Tried again until it answers"]
 }
 
-export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props) => {
+export const Sidebar = ({ isOpen, live, onClose, slug }: Props) => {
   const { isSidebarCollapsed } = useLooks()
   const isCollapsed = isSidebarCollapsed && !isOpen
   const drawer = useRef<HTMLElement>(null)
@@ -162,7 +157,7 @@ export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props
         <button
           aria-label={isCollapsed ? "Search" : undefined}
           className={`${row} mb-1`}
-          onClick={onSearch}
+          onClick={() => overlay.show("palette")}
           type="button"
         >
           <Icon name="search" />
@@ -176,7 +171,7 @@ export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props
         <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
           <Places isCollapsed={isCollapsed} slug={slug} />
         </div>
-        <PersonMenu isCollapsed={isCollapsed} onKeys={onKeys} slug={slug} />
+        <PersonMenu isCollapsed={isCollapsed} slug={slug} />
         <div className={`flex items-center gap-1 pt-1 ${isCollapsed ? "flex-col" : ""}`}>
           <span
             className={`inline-flex flex-1 items-center gap-2 px-2 text-xs ${live === "live" ? "text-success" : live === "lost" ? "text-warning" : "text-muted"}`}

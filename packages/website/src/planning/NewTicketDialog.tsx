@@ -1,43 +1,28 @@
-import { useQuery } from "@tanstack/react-query"
-import type { Team } from "@delivery/domain/planning/Team"
 import { useState } from "react"
 import { client } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
+import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
-import { Select } from "../ui/Select.tsx"
 import Command from "../ui/Command.tsx"
-import { useOwners } from "./owners.ts"
-import { teamsQuery, ticketsKey } from "./queries.ts"
+import { keepTeam } from "./lastTeam.ts"
+import type { Likely } from "./likely.ts"
+import { ticketsKey } from "./queries.ts"
+import { TicketFieldsView } from "./TicketFieldsView.tsx"
+import { none, payloadOf, useTicketFields } from "./useTicketFields.ts"
 
 interface Props {
   readonly slug: string
   /** What its fields say to begin with. */
-  readonly title: string
-  readonly description: string
+  readonly title?: string
+  readonly description?: string
   /** The name of what it is about, which a team may have as well. */
-  readonly about: string
-  /** Of which it is, by key. */
-  readonly team?: string
+  readonly about?: string
+  readonly likely?: Likely
   readonly onClose: () => void
-}
-
-const nobody = ""
-
-const lastTeamKey = (slug: string): string => `delivery-team-${slug}`
-
-/** The team of that name, the only one, or the one of the last ticket; else none, and the person chooses. */
-const likelyTeam = (slug: string, teams: ReadonlyArray<Pick<Team, "key" | "name">>, about: string): string => {
-  const last = localStorage.getItem(lastTeamKey(slug))
-  const found =
-    teams.find(({ name }) => name.toLowerCase() === about.toLowerCase()) ??
-    teams.find(({ key }) => key === last) ??
-    (teams.length === 1 ? teams[0] : undefined)
-  return found?.key ?? ""
 }
 
 const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
@@ -52,51 +37,32 @@ const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
   </Dialog>
 )
 
-interface OwnerProps {
-  readonly slug: string
-  readonly value: string
-  readonly onChange: (owner: string) => void
-}
-
-const OwnerSelect = ({ onChange, slug, value }: OwnerProps) => (
-  <Select
-    label="Owner"
-    onChange={onChange}
-    options={[
-      { value: nobody, label: "Nobody" },
-      ...useOwners(slug).map(({ hint, label, owner: { id } }) => ({
-        value: id,
-        label,
-        ...(hint === undefined ? {} : { hint })
-      }))
-    ]}
-    value={value}
-  />
-)
+const nothing: Likely = {}
 
 /** Makes a ticket in one of the teams that the person sees. */
-const NewTicketDialog = ({ about, description: said, onClose, slug, team: given, title: named }: Props) => {
-  const { data, error, refetch } = useQuery(teamsQuery(slug))
+const NewTicketDialog = ({
+  about = "",
+  description: said = "",
+  likely = nothing,
+  onClose,
+  slug,
+  title: named = ""
+}: Props) => {
+  const fields = useTicketFields(slug, likely, about)
+  const { query, shown, teams } = fields
   const [title, setTitle] = useState(named)
   const [description, setDescription] = useState(said)
-  const [chosen, setTeam] = useState(given)
-  const [owner, setOwner] = useState<string>(nobody)
-  const teams = data?.teams.filter(({ archivedAt }) => archivedAt === null)
-  const team = chosen ?? likelyTeam(slug, teams ?? [], about)
   const create = useAction({
     act: () =>
-      client.tickets.create({
-        params: { slug },
-        payload: { team, title: title.trim(), description, ...(owner === nobody ? {} : { owner }) }
-      }),
-    changes: [ticketsKey(slug)],
+      client.tickets.create({ params: { slug }, payload: { ...payloadOf(fields), title: title.trim(), description } }),
+    changes: [ticketsKey(slug), workspaceKey(slug, "projects")],
     done: ({ identifier, url }) => ({
       title: `${identifier} was created`,
       tone: "success",
       link: { href: url, text: `Open ${identifier}` }
     }),
     onDone: () => {
-      localStorage.setItem(lastTeamKey(slug), team)
+      keepTeam(slug, shown.team)
       onClose()
     }
   })
@@ -106,7 +72,7 @@ const NewTicketDialog = ({ about, description: said, onClose, slug, team: given,
       action="Create ticket"
       doing={create}
       fields={["title", "description"]}
-      isReady={title.trim() !== "" && team !== ""}
+      missing={[...(title.trim() === "" ? ["a title"] : []), ...(shown.team === none ? ["a team"] : [])]}
       onClose={onClose}
       title="New ticket"
     >
@@ -128,19 +94,8 @@ const NewTicketDialog = ({ about, description: said, onClose, slug, team: given,
         rows={9}
         value={description}
       />
-      <div className="grid gap-3 sm:grid-cols-2">
-        <Select
-          label="Team"
-          onChange={setTeam}
-          options={[
-            ...(team === "" ? [{ value: "", label: "Choose a team" }] : []),
-            ...(teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name), hint: key }))
-          ]}
-          value={team}
-        />
-        <OwnerSelect onChange={setOwner} slug={slug} value={owner} />
-      </div>
-      {error !== null && <FailureView error={error} onRetry={() => void refetch()} />}
+      <TicketFieldsView fields={fields} slug={slug} />
+      {query.error !== null && <FailureView error={query.error} onRetry={() => void query.refetch()} />}
     </FormDialog>
   )
 }

@@ -1,20 +1,20 @@
 import { Button } from "../ui/Button.tsx"
+import { overlay } from "../ui/overlay.ts"
 import { Empty } from "../ui/States.tsx"
 
 interface Props {
   readonly mayChange: boolean
   /** Takes the filters away; undefined where there are none. */
   readonly onClear: (() => void) | undefined
-  readonly onNew: () => void
 }
 
 /** In place of tickets. */
-const NoTickets = ({ mayChange, onClear, onNew }: Props) =>
+const NoTickets = ({ mayChange, onClear }: Props) =>
   onClear === undefined ? (
     <Empty
       action={
         mayChange && (
-          <Button look="primary" onClick={onNew} shortcut="n">
+          <Button look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
             New ticket
           </Button>
         )

@@ -13,6 +13,7 @@ import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
+import { overlay } from "../ui/overlay.ts"
 import { SkeletonRows } from "../ui/States.tsx"
 import { Aside } from "./Aside.tsx"
 import { MarkdownSection } from "./MarkdownSection.tsx"
@@ -53,6 +54,29 @@ const ProjectTabs = ({ project, slug }: Props) => {
   )
 }
 
+interface ActionsProps extends Props {
+  readonly mayChange: boolean
+  readonly onChange: () => void
+}
+
+const Actions = ({ mayChange, onChange, project, slug }: ActionsProps) => (
+  <>
+    {mayChange && (
+      <>
+        <Button onClick={onChange} shortcut="r">
+          Change
+        </Button>
+        <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
+          New ticket
+        </Button>
+      </>
+    )}
+    <Suspense fallback={null}>
+      <ProjectMenu project={project} slug={slug} />
+    </Suspense>
+  </>
+)
+
 const Shown = ({ project, slug }: Props) => {
   const navigate = useNavigate()
   const change = useProjectChange(slug, project)
@@ -70,18 +94,7 @@ const Shown = ({ project, slug }: Props) => {
     <>
       <Header
         actions={
-          isMember && (
-            <>
-              {mayChange && (
-                <Button onClick={() => setChanging(true)} shortcut="r">
-                  Change
-                </Button>
-              )}
-              <Suspense fallback={null}>
-                <ProjectMenu project={project} slug={slug} />
-              </Suspense>
-            </>
-          )
+          isMember && <Actions mayChange={mayChange} onChange={() => setChanging(true)} project={project} slug={slug} />
         }
         crumbs={[{ label: "Projects", link: { to: "/w/$slug/projects", params: { slug } } }]}
         state={isArchived && <Badge tone="warning">archived</Badge>}

@@ -6,6 +6,7 @@ import { Button } from "../ui/Button.tsx"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
+import { overlay } from "../ui/overlay.ts"
 import { isFiltered } from "./filters.ts"
 import { TicketsView } from "./TicketsView.tsx"
 import { useTickets } from "./useTickets.ts"
@@ -13,11 +14,10 @@ import { ViewTabs } from "./ViewTabs.tsx"
 
 /** All tickets that one sees: what is being done, what comes next, and what is mine. */
 
-const NewTicketDialog = later(() => import("./NewTicketDialog.tsx"))
 const PasteTickets = later(() => import("./PasteTickets.tsx"))
 const SaveView = later(() => import("./SaveView.tsx"))
 
-type Overlay = "new" | "paste" | "save" | undefined
+type Part = "paste" | "save" | undefined
 
 const TicketsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/tickets" })
@@ -25,27 +25,20 @@ const TicketsScreen = () => {
   const navigate = useNavigate({ from: "/w/$slug/tickets" })
   const tickets = useTickets(slug, search, true)
   const mayChange = mayAct(useRole(slug), "member")
-  const [overlay, setOverlay] = useState<Overlay>()
-  const close = () => setOverlay(undefined)
-  useKeys(
-    mayChange
-      ? [
-          { keys: "n", label: "New ticket", group: "Tickets", run: () => setOverlay("new") },
-          { keys: "N", label: "Tickets from a list", group: "Tickets", run: () => setOverlay("paste") }
-        ]
-      : []
-  )
+  const [part, setPart] = useState<Part>()
+  const close = () => setPart(undefined)
+  useKeys(mayChange ? [{ keys: "N", label: "Tickets from a list", group: "Tickets", run: () => setPart("paste") }] : [])
   return (
     <div className={search.layout === "board" ? "flex h-full flex-col" : ""}>
       <Header
         actions={
           mayChange && (
             <>
-              {isFiltered(search) && <Button onClick={() => setOverlay("save")}>Save as view</Button>}
-              <Button onClick={() => setOverlay("paste")} shortcut="N">
+              {isFiltered(search) && <Button onClick={() => setPart("save")}>Save as view</Button>}
+              <Button onClick={() => setPart("paste")} shortcut="N">
                 From a list
               </Button>
-              <Button icon="plus" look="primary" onClick={() => setOverlay("new")} shortcut="n">
+              <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
                 New ticket
               </Button>
             </>
@@ -59,7 +52,6 @@ const TicketsScreen = () => {
         onClear={() =>
           void navigate({ search: ({ group, layout }) => withoutUndefined({ group, layout }), replace: true })
         }
-        onNew={() => setOverlay("new")}
         onSearch={(change) =>
           void navigate({ search: (before) => withoutUndefined({ ...before, ...change }), replace: true })
         }
@@ -68,18 +60,8 @@ const TicketsScreen = () => {
         tickets={tickets}
       />
       <Suspense fallback={null}>
-        {overlay === "new" && (
-          <NewTicketDialog
-            about=""
-            description=""
-            onClose={close}
-            slug={slug}
-            title=""
-            {...(search.teams?.length === 1 ? { team: search.teams[0]! } : {})}
-          />
-        )}
-        {overlay === "paste" && <PasteTickets onClose={close} search={search} slug={slug} />}
-        {overlay === "save" && <SaveView onClose={close} search={search} slug={slug} />}
+        {part === "paste" && <PasteTickets onClose={close} search={search} slug={slug} />}
+        {part === "save" && <SaveView onClose={close} search={search} slug={slug} />}
       </Suspense>
     </div>
   )

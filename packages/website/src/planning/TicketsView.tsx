@@ -28,7 +28,6 @@ interface Props {
   readonly tickets: TicketsData
   readonly onSearch: (change: SearchChange) => void
   readonly onClear: () => void
-  readonly onNew: () => void
 }
 
 const useSelection = (tickets: ReadonlyArray<TicketSummary>) => {
@@ -58,7 +57,7 @@ const teamOf = (tickets: ReadonlyArray<TicketSummary>, search: TicketsSearch): s
   return teams.size === 1 ? [...teams][0] : undefined
 }
 
-export const TicketsView = ({ onClear, onNew, onSearch, search, slug, tickets: { data, error, refetch } }: Props) => {
+export const TicketsView = ({ onClear, onSearch, search, slug, tickets: { data, error, refetch } }: Props) => {
   const tickets = useMemo(() => data ?? [], [data])
   const role = useRole(slug)
   const mayChange = mayAct(role, "member")
@@ -101,7 +100,7 @@ export const TicketsView = ({ onClear, onNew, onSearch, search, slug, tickets: {
         <SkeletonRows rows={16} />
       ) : tickets.length === 0 && layout === "list" ? (
         <Suspense fallback={null}>
-          <NoTickets mayChange={mayChange} onClear={isFiltered(search) ? onClear : undefined} onNew={onNew} />
+          <NoTickets mayChange={mayChange} onClear={isFiltered(search) ? onClear : undefined} />
         </Suspense>
       ) : layout === "list" ? (
         <TicketList {...selecting} columns={columns} slug={slug} />

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { View } from "@delivery/domain/planning/View"
-import { Suspense, useState } from "react"
+import { Suspense } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
@@ -12,14 +12,12 @@ import { viewQuery } from "./queries.ts"
 import { filterNames, type TicketsSearch } from "./search.ts"
 import { type SearchChange, TicketsView } from "./TicketsView.tsx"
 import { useTickets, useViewTickets } from "./useTickets.ts"
-import { searchOf } from "./viewFilters.ts"
+import { inScope, searchOf } from "./viewFilters.ts"
 import { ViewTabs } from "./ViewTabs.tsx"
 
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
 
-const ChangedView = later(() => import("./ChangedView.tsx"))
-const NewTicketDialog = later(() => import("./NewTicketDialog.tsx"))
-const ViewMenu = later(() => import("./ViewMenu.tsx"))
+const ViewActions = later(() => import("./ViewActions.tsx"))
 
 interface Props {
   readonly slug: string
@@ -46,9 +44,7 @@ const changedSearch = (
   next: SearchChange
 ): TicketsSearch => {
   if (Object.keys(next).every((name) => name === "group")) return withoutUndefined({ ...before, ...next })
-  const inScope =
-    scope.kind === "team" ? { teams: [scope.key] } : scope.kind === "project" ? { projects: [scope.key] } : {}
-  return withoutUndefined({ ...inScope, ...shown, ...next, own: true as const })
+  return withoutUndefined({ ...inScope(scope), ...shown, ...next, own: true as const })
 }
 
 const noFilters = Object.fromEntries([...filterNames, "q"].map((name) => [name, undefined])) as SearchChange
@@ -57,7 +53,6 @@ const Shown = ({ slug, view }: Props) => {
   const address = useSearch({ from: "/w/$slug/views/$view" })
   const navigate = useNavigate({ from: "/w/$slug/views/$view" })
   const mayChange = mayAct(useRole(slug), "member")
-  const [isNew, setNew] = useState(false)
   const saved = searchOf(view)
   const { own: isOwn = false, ...changed } = address
   const search: TicketsSearch = isOwn ? changed : { ...saved, ...changed }
@@ -70,19 +65,14 @@ const Shown = ({ slug, view }: Props) => {
       <Header
         actions={
           mayChange && (
-            <>
-              <Suspense fallback={null}>
-                {isOwn && (
-                  <ChangedView
-                    onReset={() => void navigate({ search: {}, replace: true })}
-                    search={search}
-                    slug={slug}
-                    view={view}
-                  />
-                )}
-                <ViewMenu slug={slug} view={view} />
-              </Suspense>
-            </>
+            <Suspense fallback={null}>
+              <ViewActions
+                changed={isOwn ? search : undefined}
+                onReset={() => void navigate({ search: {}, replace: true })}
+                slug={slug}
+                view={view}
+              />
+            </Suspense>
           )
         }
         crumbs={[crumbOf(view, slug)]}
@@ -91,17 +81,11 @@ const Shown = ({ slug, view }: Props) => {
       {view.scope.kind === "workspace" && <ViewTabs slug={slug} />}
       <TicketsView
         onClear={() => change(noFilters)}
-        onNew={() => setNew(true)}
         onSearch={change}
         search={search}
         slug={slug}
         tickets={isOwn ? ofSearch : ofView}
       />
-      {isNew && (
-        <Suspense fallback={null}>
-          <NewTicketDialog about="" description="" onClose={() => setNew(false)} slug={slug} title="" />
-        </Suspense>
-      )}
     </div>
   )
 }

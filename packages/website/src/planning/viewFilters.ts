@@ -12,3 +12,7 @@ export const searchOf = ({ filters, layout }: Pick<View, "filters" | "layout">):
   ) as TicketFilters),
   layout
 })
+
+/** The filter of the scope of a view. */
+export const inScope = (scope: View["scope"]): TicketFilters =>
+  scope.kind === "team" ? { teams: [scope.key] } : scope.kind === "project" ? { projects: [scope.key] } : {}

@@ -6,11 +6,11 @@ import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
-import { counted, formatCount } from "../ui/format.ts"
+import { formatCount } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { failureRows, neighbour } from "./failureRows.ts"
 import { runErrorsQuery, runQuery } from "./queries.ts"
@@ -34,19 +34,10 @@ const Failures = ({ run, slug }: ViewProps) => {
   // The headings come with the errors: without them all rows would move.
   if (isPending && run.counts.failed > 0) return <SkeletonRows rows={10} />
   if (rows.length > 0) return <TestRows label="Failures" rows={rows} run={run.number} slug={slug} />
-  if (run.state === "running") {
-    return (
-      <Empty icon="clock" title="This run is running">
-        Its tests appear when it has finished. This page shows them then by itself.
-      </Empty>
-    )
-  }
-  if (run.error !== null) return <Empty icon="warning" title="It failed outside of its tests" />
-  if (run.tests.length === 0) return <Empty icon="runs" title="No test was reported" />
   return (
-    <Empty icon="check" title={`No test failed: ${counted(run.counts.passed, "test")} passed`}>
-      {run.counts.skipped > 0 && `${counted(run.counts.skipped, "test")} skipped.`}
-    </Empty>
+    <Suspense fallback={null}>
+      <More run={run} slug={slug} view="none" />
+    </Suspense>
   )
 }
 

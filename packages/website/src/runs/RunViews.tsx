@@ -1,15 +1,36 @@
 import type { TestRun } from "@delivery/domain/runs/TestRun"
+import { counted } from "../ui/format.ts"
+import { Empty } from "../ui/States.tsx"
 import { AllTests } from "./AllTests.tsx"
 import { RunDetails, RunRetries } from "./RunDetails.tsx"
 
 interface Props {
   readonly run: TestRun
   readonly slug: string
-  readonly view: "tests" | "retries" | "details"
+  readonly view: "none" | "tests" | "retries" | "details"
+}
+
+/** In place of failures: why there are none. */
+const NoFailures = ({ run }: Pick<Props, "run">) => {
+  if (run.state === "running") {
+    return (
+      <Empty icon="clock" title="This run is running">
+        Its tests appear when it has finished. This page shows them then by itself.
+      </Empty>
+    )
+  }
+  if (run.error !== null) return <Empty icon="warning" title="It failed outside of its tests" />
+  if (run.tests.length === 0) return <Empty icon="runs" title="No test was reported" />
+  return (
+    <Empty icon="check" title={`No test failed: ${counted(run.counts.passed, "test")} passed`}>
+      {run.counts.skipped > 0 && `${counted(run.counts.skipped, "test")} skipped.`}
+    </Empty>
+  )
 }
 
 /** What is asked of a run after its failures, and loaded when it is. */
 const RunViews = ({ run, slug, view }: Props) => {
+  if (view === "none") return <NoFailures run={run} />
   if (view === "tests") return <AllTests run={run} slug={slug} />
   return view === "retries" ? <RunRetries run={run} /> : <RunDetails run={run} />
 }

@@ -11,6 +11,9 @@ export interface Key {
   readonly run: () => void
 }
 
+/** The group of the keys that work unless what is shown takes them for itself. */
+export const everywhere = "Everywhere"
+
 const registered = new Set<Key>()
 
 /** All keys that work now. */
@@ -78,7 +81,11 @@ const onKeyDown = (event: KeyboardEvent): void => {
   const sequence =
     first !== undefined && event.timeStamp - first.at < sequenceMillis ? `${first.key} ${name}` : undefined
   const all = [...registered].toReversed()
-  const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys }) => keys === name)
+  const named = (asked: string | undefined) => {
+    const those = all.filter(({ keys }) => keys === asked)
+    return those.find(({ group }) => group !== everywhere) ?? those[0]
+  }
+  const found = named(sequence) ?? named(name)
   first = undefined
   if (found !== undefined) {
     event.preventDefault()
@@ -89,7 +96,7 @@ const onKeyDown = (event: KeyboardEvent): void => {
 
 let listeners = 0
 
-/** Keys that work while the component is shown. Later ones win. */
+/** Keys that work while the component is shown. Later ones win, and those of everywhere lose. */
 export const useKeys = (keys: ReadonlyArray<Key>): void => {
   // In the commit that shows the component: whoever sees it can press its keys.
   useLayoutEffect(() => {

@@ -81,8 +81,8 @@ const paste = async (page: Page, hands: Hands, name: string) => {
   const dialog = page.getByRole("dialog", { name: "Tickets from a list" })
   const titles = Array.from({ length: 20 }, (_, index) => `- ${name}, step ${index + 1}`)
   await hands.write(page, dialog.getByRole("textbox", { name: "Titles" }), titles.join("\n"))
-  await choose(page, hands, dialog.getByRole("combobox", { name: "Project" }), name)
-  await choose(page, hands, dialog.getByRole("combobox", { name: "Milestone" }), "Beta")
+  await choose(page, hands, dialog.getByRole("button", { name: /^Project/ }), name)
+  await choose(page, hands, dialog.getByRole("button", { name: /^Milestone/ }), "Beta")
   await hands.press(page, dialog.getByRole("button", { name: "Create 20 tickets" }))
   await page.getByText("20 tickets created").first().waitFor()
 }

@@ -1,0 +1,175 @@
+import type { Page } from "playwright-core"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { atRest, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** New tickets: from everywhere, of what is looked at, and many from a list. */
+
+interface Ticket {
+  readonly identifier: string
+  readonly title: string
+  readonly description: string | null
+  readonly team: { readonly key: string }
+  readonly status: { readonly name: string }
+  readonly owner: { readonly name: string } | null
+  readonly project: { readonly slug: string } | null
+  readonly milestone: { readonly name: string } | null
+  readonly tags: ReadonlyArray<{ readonly name: string }>
+}
+
+let site: Site
+let me: { readonly name: string }
+let view: string
+
+beforeAll(async () => {
+  site = await startSite()
+  await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+  await site.call("POST", "teams", { key: "OPS", name: "Operations" })
+  await site.call("POST", "projects", { slug: "checkout", name: "New checkout", teams: ["ENG"] })
+  await site.call("POST", "projects/checkout/milestones", { name: "Private beta" })
+  await site.call("POST", "tags", { name: "Bug", color: "#d73a4a" })
+  await site.call("POST", "tickets", { team: "ENG", title: "Pay by card" })
+  me = await site.call("GET", "/v1/me")
+  const made = await site.call<{ id: string }>("POST", "views", {
+    name: "Steps",
+    scope: { kind: "project", key: "checkout" },
+    filters: {},
+    layout: "list"
+  })
+  view = made.id
+})
+
+afterEach(async () => {
+  for (const context of site.browser.contexts()) await context.close()
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const tickets = async () => (await site.call<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets")).tickets
+const named = async (title: string) => (await tickets()).filter((one) => one.title === title)
+const dialogOf = (page: Page) => page.getByRole("dialog", { name: "New ticket", exact: true })
+
+const choose = async (page: Page, field: string, typed: string) => {
+  await dialogOf(page).getByRole("button", { name: field }).press("Enter")
+  await page
+    .getByRole("textbox", { name: `Search: ${field}` })
+    .and(page.locator(":focus"))
+    .waitFor()
+  await page.keyboard.type(typed)
+  await page.keyboard.press("Enter")
+}
+
+describe("A new ticket", () => {
+  it("is made by keys alone, with all that it can be, and its team is remembered", async () => {
+    const page = await openScreen(site, "tickets")
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    await page.keyboard.press("n")
+    const dialog = dialogOf(page)
+    await dialog.getByText("Still missing: a title and a team.").waitFor()
+    await page.keyboard.type("Refunds")
+    await dialog.getByText("Still missing: a team.").waitFor()
+    await page.keyboard.press("Control+Enter")
+    await choose(page, "Team", "neer")
+    await dialog.getByText("Still missing").waitFor({ state: "detached" })
+    await choose(page, "Status", "prog")
+    await choose(page, "Owner", me.name.slice(1))
+    await choose(page, "Project", "check")
+    await choose(page, "Milestone", "beta")
+    await choose(page, "Tags", "ug")
+    await page.keyboard.press("Escape")
+    await dialog.getByRole("button", { name: "Tags Bug" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByRole("textbox", { name: "Description" }).fill("Of the whole order.")
+    await page.keyboard.press("Control+Enter")
+    await dialog.waitFor({ state: "detached" })
+    const [made] = await named("Refunds")
+    expect(made).toMatchObject({
+      description: "Of the whole order.",
+      team: { key: "ENG" },
+      status: { name: "In progress" },
+      owner: { name: me.name },
+      project: { slug: "checkout" },
+      milestone: { name: "Private beta" },
+      tags: [{ name: "Bug" }]
+    })
+    await page.reload()
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    await page.keyboard.press("n")
+    await dialog.getByRole("button", { name: "Team Engineering" }).waitFor()
+  })
+
+  it("is asked for by the same key everywhere, and is of what is looked at", async () => {
+    const page = await site.signIn()
+    const places = {
+      "": "No project",
+      "tickets?projects=%5B%22checkout%22%5D": "New checkout",
+      "projects/checkout": "New checkout",
+      [`views/${view}`]: "New checkout",
+      "tickets/ENG-1": "No project"
+    }
+    await page.addInitScript(() => localStorage.setItem("delivery-team-main", "ENG"))
+    for (const [path, project] of Object.entries(places)) {
+      await openScreen(site, path, page)
+      await atRest(page)
+      await page.keyboard.press("n")
+      await dialogOf(page)
+        .getByRole("button", { name: `Project ${project}` })
+        .waitFor()
+      await page.keyboard.press("Escape")
+      await dialogOf(page).waitFor({ state: "detached" })
+    }
+    await openScreen(site, "projects/checkout", page)
+    await page.getByRole("button", { name: "New ticket" }).click()
+    await dialogOf(page).getByRole("textbox", { name: "Title" }).fill("Of the project")
+    await page.keyboard.press("Enter")
+    await page
+      .getByText(/ENG-\d+ was created/)
+      .first()
+      .waitFor()
+    expect((await named("Of the project"))[0]?.project?.slug).toBe("checkout")
+    await page.locator("#screen").focus()
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("new tick")
+    await page.getByRole("option", { name: /^New ticket/ }).waitFor()
+    await page.keyboard.press("Enter")
+    await dialogOf(page).getByRole("textbox", { name: "Title" }).waitFor()
+  })
+
+  it("leaves its key to a screen that has another use for it", async () => {
+    const page = await openScreen(site, "projects")
+    await page.getByRole("button", { name: "Add project" }).waitFor()
+    await page.keyboard.press("n")
+    await page.getByRole("dialog", { name: "Add a project" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("?")
+    await page.getByRole("dialog", { name: "Keys" }).getByText("Add a project").waitFor()
+    expect(await page.getByRole("dialog", { name: "Keys" }).getByText("New ticket").count()).toBe(0)
+  })
+})
+
+describe("Tickets from a list", () => {
+  it("keep what is indented and what is too long in their descriptions, and are taken back at once", async () => {
+    const before = (await tickets()).length
+    const page = await openScreen(site, "tickets?teams=%5B%22ENG%22%5D&projects=%5B%22checkout%22%5D")
+    await page.getByRole("button", { name: "From a list" }).waitFor()
+    await page.keyboard.press("N")
+    const dialog = page.getByRole("dialog", { name: "Tickets from a list" })
+    const long = `Long ${"word ".repeat(60)}end`
+    await dialog.getByRole("textbox", { name: "Titles" }).fill(`- [ ] First\n    - a detail\n- ${long}`)
+    await dialog.getByText("2 tickets with a description.").waitFor()
+    await dialog.getByText("1 title is longer than 200 characters: the rest goes into the description.").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("Control+Enter")
+    await page.getByText("2 tickets created").first().waitFor()
+    const [first] = await named("First")
+    expect(first).toMatchObject({ description: "- a detail", project: { slug: "checkout" }, team: { key: "ENG" } })
+    const second = (await tickets()).find(({ title }) => title.startsWith("Long"))
+    expect(second?.description).toMatch(/^….*end$/)
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await page.getByText("2 tickets deleted").first().waitFor()
+    expect(await tickets()).toHaveLength(before)
+  })
+})
