@@ -1,16 +1,22 @@
 import type { CreateTicket } from "@delivery/domain/planning/Ticket"
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../api/client.ts"
-import { failureOf } from "../api/failures.ts"
+import { failureOf, tellFailure } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
+import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { TextArea } from "../ui/Field.tsx"
-import { counted, visible } from "../ui/format.ts"
-import { Select } from "../ui/Select.tsx"
-import { projectQuery, projectsQuery, teamsQuery, ticketsKey } from "./queries.ts"
-import { mostPasted, titlesOf } from "./pasted.ts"
+import { counted } from "../ui/format.ts"
+import { toast } from "../ui/toast.ts"
+import { keepTeam } from "./lastTeam.ts"
+import { likelyOf } from "./likely.ts"
+import { mostPasted, type Pasted, ticketsOf } from "./pasted.ts"
+import { ticketsKey } from "./queries.ts"
+import { readTicketsAgain } from "./readTicketsAgain.ts"
 import type { TicketsSearch } from "./search.ts"
+import { TicketFieldsView } from "./TicketFieldsView.tsx"
+import { none, payloadOf, useTicketFields } from "./useTicketFields.ts"
 
 interface Props {
   readonly slug: string
@@ -19,81 +25,59 @@ interface Props {
   readonly onClose: () => void
 }
 
-const none = ""
-
 /** Makes them one after the other, in their order. Tells which are left where one is refused. */
 const makeEach = async (
-  titles: ReadonlyArray<string>,
+  tickets: ReadonlyArray<Pasted>,
   fields: Omit<CreateTicket, "title">,
   slug: string,
-  onRefused: (rest: ReadonlyArray<string>) => void
-): Promise<void> => {
-  for (const [index, title] of titles.entries()) {
+  onRefused: (rest: ReadonlyArray<Pasted>) => void
+): Promise<ReadonlyArray<string>> => {
+  const made: Array<string> = []
+  for (const [index, { description, title }] of tickets.entries()) {
+    const words = description === "" ? { title } : { title, description }
     try {
       // oxlint-disable-next-line no-await-in-loop -- their numbers follow the list
-      await client.tickets.create({ params: { slug }, payload: { ...fields, title } })
+      const { identifier } = await client.tickets.create({ params: { slug }, payload: { ...fields, ...words } })
+      made.push(identifier)
     } catch (error) {
-      onRefused(titles.slice(index))
+      onRefused(tickets.slice(index))
       const failure = failureOf(error)
       throw index === 0 ? error : { ...failure, message: `${counted(index, "ticket")} made. ${failure.message}` }
     }
   }
+  return made
 }
 
-/** Of which team, project and milestone they are. */
-const useWhere = (slug: string, search: TicketsSearch) => {
-  const { data: teams } = useQuery(teamsQuery(slug))
-  const [chosen, setTeam] = useState(search.teams?.length === 1 ? search.teams[0]! : none)
-  const [project, setProject] = useState(search.projects?.length === 1 ? search.projects[0]! : none)
-  const [milestone, setMilestone] = useState(none)
-  const team = chosen === none && teams?.teams.length === 1 ? teams.teams[0]!.key : chosen
-  return { team, setTeam, project, setProject, milestone, setMilestone, teams: teams?.teams ?? [] }
+/** Deletes those that were made, the last one first. */
+const useUnmake = (slug: string) => {
+  const queries = useQueryClient()
+  return async (made: ReadonlyArray<string>): Promise<void> => {
+    try {
+      for (const ticket of made.toReversed()) {
+        // oxlint-disable-next-line no-await-in-loop -- one that is refused stops the others
+        await client.tickets.delete({ params: { slug, ticket } })
+      }
+      toast({ title: `${counted(made.length, "ticket")} deleted` })
+    } catch (error) {
+      tellFailure("Not all of the tickets could be deleted", error)
+    } finally {
+      void readTicketsAgain(queries, slug)()
+    }
+  }
 }
 
-interface WhereProps {
-  readonly slug: string
-  readonly where: ReturnType<typeof useWhere>
-}
-
-const Where = ({ slug, where }: WhereProps) => {
-  const { milestone, project, setMilestone, setProject, setTeam, team, teams } = where
-  const { data: projects } = useQuery(projectsQuery(slug))
-  const { data: one } = useQuery({ ...projectQuery(slug, project), enabled: project !== none })
+/** What becomes of the lines, before it does. */
+const Outcome = ({ tickets }: { readonly tickets: ReadonlyArray<Pasted> }) => {
+  const described = tickets.filter(({ description }) => description !== "").length
+  const long = tickets.filter(({ isTooLong }) => isTooLong).length
   return (
-    <div className="grid gap-3 sm:grid-cols-2">
-      <Select
-        label="Team"
-        onChange={setTeam}
-        options={[
-          ...(team === none ? [{ value: none, label: "Choose a team" }] : []),
-          ...teams.map(({ key, name }) => ({ value: key, label: visible(name), hint: key }))
-        ]}
-        value={team}
-      />
-      <Select
-        label="Project"
-        onChange={(next) => {
-          setProject(next)
-          setMilestone(none)
-        }}
-        options={[
-          { value: none, label: "No project" },
-          ...(projects?.projects ?? [])
-            .filter(({ teams: some }) => some.some(({ key }) => key === team))
-            .map(({ name, slug: value }) => ({ value, label: visible(name) }))
-        ]}
-        value={project}
-      />
-      {one !== undefined && project !== none && one.milestones.length > 0 && (
-        <Select
-          label="Milestone"
-          onChange={setMilestone}
-          options={[
-            { value: none, label: "No milestone" },
-            ...one.milestones.map(({ name, number }) => ({ value: String(number), label: visible(name) }))
-          ]}
-          value={milestone}
-        />
+    <div role="status">
+      {described > 0 && <p className="text-muted">{counted(described, "ticket")} with a description.</p>}
+      {long > 0 && (
+        <p className="text-warning">
+          {long === 1 ? "1 title is" : `${long} titles are`} longer than 200 characters: the rest goes into the
+          description.
+        </p>
       )}
     </div>
   )
@@ -102,44 +86,50 @@ const Where = ({ slug, where }: WhereProps) => {
 /** A ticket for each line of a list. Those that were refused stay in the field. */
 const PasteTickets = ({ onClose, search, slug }: Props) => {
   const queries = useQueryClient()
-  const where = useWhere(slug, search)
-  const { milestone, project, team } = where
+  const [likely] = useState(() => likelyOf(search))
+  const fields = useTicketFields(slug, likely)
+  const { team } = fields.shown
+  const unmake = useUnmake(slug)
   const [text, setText] = useState("")
-  const titles = titlesOf(text)
-  const fields = {
-    team,
-    ...(project === none ? {} : { project }),
-    ...(milestone === none ? {} : { milestone: Number(milestone) })
-  }
+  const tickets = ticketsOf(text)
   const make = useAction({
     act: () =>
-      makeEach(titles, fields, slug, (rest) => {
+      makeEach(tickets, payloadOf(fields), slug, (rest) => {
         // What is done is not done again.
-        setText(rest.join("\n"))
+        setText(rest.map(({ source }) => source).join("\n"))
         void queries.invalidateQueries({ queryKey: ticketsKey(slug) })
       }),
-    changes: [ticketsKey(slug)],
-    done: () => ({ title: `${counted(titles.length, "ticket")} created`, tone: "success" }),
-    onDone: onClose
+    changes: [ticketsKey(slug), workspaceKey(slug, "projects")],
+    done: (made) => ({
+      title: `${counted(made.length, "ticket")} created`,
+      tone: "success",
+      undo: () => void unmake(made)
+    }),
+    onDone: () => {
+      keepTeam(slug, team)
+      onClose()
+    }
   })
   return (
     <FormDialog
-      action={titles.length === 0 ? "Create tickets" : `Create ${counted(titles.length, "ticket")}`}
+      action={tickets.length === 0 ? "Create tickets" : `Create ${counted(tickets.length, "ticket")}`}
       doing={make}
-      isReady={titles.length > 0 && titles.length <= mostPasted && team !== none}
+      isReady={tickets.length <= mostPasted}
+      missing={[...(tickets.length === 0 ? ["a title"] : []), ...(team === none ? ["a team"] : [])]}
       onClose={onClose}
       title="Tickets from a list"
     >
       <TextArea
         autoFocus
-        hint="A line is a ticket. Bullets, numbers and boxes at the start of a line are left out."
-        issue={titles.length > mostPasted ? `At most ${mostPasted} at once.` : undefined}
+        hint="A line is a ticket, and what is indented below it its description. Bullets, numbers and boxes at the start of a line are left out."
+        issue={tickets.length > mostPasted ? `At most ${mostPasted} at once.` : undefined}
         label="Titles"
         onChange={(event) => setText(event.target.value)}
         rows={10}
         value={text}
       />
-      <Where slug={slug} where={where} />
+      <Outcome tickets={tickets} />
+      <TicketFieldsView fields={fields} slug={slug} />
     </FormDialog>
   )
 }

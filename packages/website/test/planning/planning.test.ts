@@ -6,7 +6,8 @@ import { changed, changesOf, inverseOf, payloadOf, takenBack } from "../../src/p
 import { columnsOf } from "../../src/planning/columns.ts"
 import { askedOf, matches } from "../../src/planning/filters.ts"
 import { choicesOf, mentionAt, withMention } from "../../src/planning/mention.ts"
-import { titlesOf } from "../../src/planning/pasted.ts"
+import { likelyOf } from "../../src/planning/likely.ts"
+import { ticketsOf } from "../../src/planning/pasted.ts"
 import { withPending } from "../../src/planning/pendingTickets.ts"
 import { readTicketsSearch } from "../../src/planning/search.ts"
 import { mentionsIn } from "@delivery/domain/planning/Mentions"
@@ -128,6 +129,7 @@ describe("What is typed", () => {
   })
 
   it("is a title for each line of a list", () => {
+    const titlesOf = (text: string) => ticketsOf(text).map(({ title }) => title)
     expect(titlesOf("- [ ] One\n* Two\r\n3. Three\n\n   \n- \n4) [x] Four\nFive - six")).toEqual([
       "One",
       "Two",
@@ -137,6 +139,49 @@ describe("What is typed", () => {
       "Five - six"
     ])
     expect(titlesOf("x".repeat(300))[0]).toHaveLength(200)
+    expect(titlesOf(" \n\n")).toEqual([])
+  })
+
+  it("have what is indented below a line as their description, as it was written", () => {
+    const text = "  - Pay by card\n    - Visa\n\n      - and its kin\n    > soon\n   - Refunds\n\t\tFrom the order"
+    expect(ticketsOf(text).map(({ description, title }) => [title, description])).toEqual([
+      ["Pay by card", "- Visa\n\n  - and its kin\n> soon"],
+      ["Refunds", "From the order"]
+    ])
+    // What was refused is put back into the field, and read again.
+    const again = ticketsOf(
+      ticketsOf(text)
+        .map(({ source }) => source)
+        .join("\n")
+    )
+    expect(again).toEqual(ticketsOf(text))
+  })
+
+  it("lose no word of a title that is too long", () => {
+    const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ")
+    const [one] = ticketsOf(`- ${words}\n  More.`)
+    expect(one!.isTooLong).toBe(true)
+    expect(Array.from(one!.title).length).toBeLessThanOrEqual(200)
+    const [rest, more] = one!.description.split("\n\n")
+    expect(`${one!.title.slice(0, -1)} ${rest!.slice(1)}`).toBe(words)
+    expect(more).toBe("More.")
+    expect(ticketsOf("short")[0]).toMatchObject({ isTooLong: false, description: "" })
+  })
+
+  it("is likely to be what the filters show, and of several values none", () => {
+    expect(likelyOf({ teams: ["ENG"], projects: ["a"], owners: ["none"], tags: ["t"], statuses: ["Todo"] })).toEqual({
+      team: "ENG",
+      project: "a",
+      owner: undefined,
+      status: "Todo",
+      category: undefined,
+      tags: ["t"]
+    })
+    expect(likelyOf({ teams: ["ENG", "OPS"], owners: ["me"], tags: ["a", "b"] })).toMatchObject({
+      team: undefined,
+      owner: "me",
+      tags: []
+    })
   })
 
   it("names a branch that its commits are found by", () => {
