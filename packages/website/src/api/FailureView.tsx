@@ -1,12 +1,12 @@
-import { Problem } from "../ui/States.tsx"
-import { adviceOf, failureOf } from "./failures.ts"
+import { Suspense } from "react"
+import { later } from "../ui/later.tsx"
+import type { FailureProps } from "./FailureText.tsx"
+
+const FailureText = later(() => import("./FailureText.tsx"))
 
 /** In place of content that could not be loaded. */
-export const FailureView = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => {
-  const failure = failureOf(error)
-  return (
-    <Problem onRetry={onRetry} requestId={failure.call?.requestId} title={failure.message}>
-      {adviceOf(failure)}
-    </Problem>
-  )
-}
+export const FailureView = (props: FailureProps) => (
+  <Suspense fallback={null}>
+    <FailureText {...props} />
+  </Suspense>
+)

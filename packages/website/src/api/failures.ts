@@ -18,26 +18,6 @@ export const failureOf = (thrown: unknown): Failure => {
   return { _tag: "Fault", message: thrown instanceof Error ? thrown.message : "This page has made a mistake." }
 }
 
-/** What it means for the person, and what to do. */
-export const adviceOf = ({ _tag, reason }: Failure): string => {
-  switch (_tag) {
-    case "NoAnswer":
-      return "The server does not answer. Nothing is lost here: this page tries again when it does."
-    case "NotFound":
-      return "It does not exist, was deleted, or you cannot see it. Check the address, or ask who sent it to you."
-    case "Forbidden":
-      return reason === "sudo_required"
-        ? "Your last sign-in is too long ago for this. Confirm that it is you, then do it again."
-        : "Your role does not allow this. An admin of the workspace can change that."
-    case "TooManyRequests":
-      return "Wait a moment, then try again."
-    case "Fault":
-      return "Load the page again. If it comes back, report it."
-    default:
-      return "Try again. If it comes back, report it with the request id."
-  }
-}
-
 /** Whether the person is to prove again who they are first. */
 export const isUnconfirmed = ({ reason }: Failure): boolean => reason === "sudo_required"
 

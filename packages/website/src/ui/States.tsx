@@ -1,9 +1,8 @@
 import { type ReactNode, Suspense } from "react"
-import { Button } from "./Button.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
 import { later } from "./later.tsx"
 
-/** What stands in place of content: not yet, nothing, or an error. */
+/** What stands in place of content: not yet, or nothing. */
 
 const Command = later(() => import("./Command.tsx"))
 
@@ -48,30 +47,5 @@ export const Empty = ({ action, children, command, icon, title }: EmptyProps) =>
       </Suspense>
     )}
     {action}
-  </div>
-)
-
-interface ProblemProps {
-  /** What happened, as the server says it. */
-  readonly title: string
-  /** What it means, and what to do. */
-  readonly children?: ReactNode
-  readonly requestId?: string | undefined
-  readonly onRetry?: (() => void) | undefined
-}
-
-export const Problem = ({ children, onRetry, requestId, title }: ProblemProps) => (
-  <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-16 text-center" role="alert">
-    <span className="text-danger">
-      <Icon name="warning" size={24} />
-    </span>
-    <h2 className="text-md foreign font-medium">{title}</h2>
-    {children !== undefined && <div className="text-muted">{children}</div>}
-    {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
-    {requestId !== undefined && (
-      <p className="text-faint text-xs">
-        Request <span className="font-mono">{requestId}</span>
-      </p>
-    )}
   </div>
 )
