@@ -37,6 +37,17 @@ export const inverseOf = (ticket: Shown, change: Shown): Shown => {
   return Object.fromEntries(names.map((name) => [name, ticket[name]])) as Shown
 }
 
+const idOf = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map((one) => idOf(one)).join(" ")
+    : typeof value === "object" && value !== null
+      ? ((value as { readonly id?: unknown }).id ?? (value as { readonly number?: unknown }).number)
+      : (value ?? null)
+
+/** Which of the fields that were changed have been changed again, since the ticket was as it is answered. */
+export const changedSince = (answered: Shown, now: Shown, change: Shown): ReadonlyArray<string> =>
+  (Object.keys(change) as ReadonlyArray<keyof Shown>).filter((name) => idOf(answered[name]) !== idOf(now[name]))
+
 /** A change that means the same for many tickets. */
 export interface TicketChange extends Pick<Shown, "status" | "owner" | "project" | "milestone"> {
   /** The first status of this category in the team of each ticket. */
@@ -75,4 +86,15 @@ export const takenBack = (ticket: TicketSummary, change: TicketChange): TicketCh
     ...(addTag === undefined || hasTag(addTag) ? {} : { removeTag: addTag }),
     ...(removeTag === undefined || !hasTag(removeTag) ? {} : { addTag: removeTag })
   }
+}
+
+/** Whether a ticket still is what a change has made of it. */
+export const isStill = (now: TicketSummary, { addTag, category, removeTag, ...fields }: TicketChange): boolean => {
+  const hasTag = (tag: Ticket["tags"][number]) => now.tags.some(({ id }) => id === tag.id)
+  return (
+    changedSince(fields, now, fields).length === 0 &&
+    (category === undefined || now.status.category === category) &&
+    (addTag === undefined || hasTag(addTag)) &&
+    (removeTag === undefined || !hasTag(removeTag))
+  )
 }

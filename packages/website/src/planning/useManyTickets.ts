@@ -1,12 +1,13 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQueryClient } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
-import { failureOf } from "../api/failures.ts"
+import { failureOf, tellFailure } from "../api/failures.ts"
 import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
-import { changed, changesOf, takenBack, type TicketChange } from "./changes.ts"
+import { changed, changesOf, isStill, takenBack, type TicketChange } from "./changes.ts"
 import { type PendingTicket, pendingTickets } from "./pendingTickets.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
+import { tellChanged } from "./tellChanged.ts"
 
 /** As many as one call changes. */
 const batch = 100
@@ -42,6 +43,32 @@ const send = async (
   }
 }
 
+/** As many as are read one by one. */
+const fewTickets = 10
+
+const readNow = async (slug: string, tickets: ReadonlyArray<TicketSummary>): Promise<ReadonlyArray<TicketSummary>> => {
+  if (tickets.length > fewTickets) return (await client.tickets.list({ params: { slug }, query: {} })).tickets
+  return Promise.all(tickets.map(({ id }) => client.tickets.get({ params: { slug, ticket: id } })))
+}
+
+/** Those that still are what a change has made of them. Says of the others that they stay. */
+const unchanged = async (
+  slug: string,
+  tickets: ReadonlyArray<TicketSummary>,
+  asked: TicketChange
+): Promise<ReadonlyArray<TicketSummary>> => {
+  try {
+    const now = await readNow(slug, tickets)
+    const is = (ticket: TicketSummary) => now.some((one) => one.id === ticket.id && isStill(one, asked))
+    const others = tickets.filter((ticket) => !is(ticket))
+    if (others.length > 0) tellChanged(named(others), "What was changed has been changed since.")
+    return tickets.filter((ticket) => is(ticket))
+  } catch (error) {
+    tellFailure(`${named(tickets)} could not be put back`, error)
+    return []
+  }
+}
+
 /** Changes many tickets alike: at once on the screen, and each of them back that the server refuses, with its words. */
 export const useManyTickets = (slug: string) => {
   const queries = useQueryClient()
@@ -72,7 +99,8 @@ export const useManyTickets = (slug: string) => {
     toast({ title, detail: refused[0]!.message, tone: "danger" })
   }
 
-  const undo = async (tickets: ReadonlyArray<TicketSummary>, asked: TicketChange): Promise<void> => {
+  const undo = async (all: ReadonlyArray<TicketSummary>, asked: TicketChange): Promise<void> => {
+    const tickets = await unchanged(slug, all, asked)
     const groups = Map.groupBy(tickets, (ticket) => JSON.stringify(changesOf(takenBack(ticket, asked))))
     const backs = [...groups.values()].map((some) => ({ some, back: takenBack(some[0]!, asked) }))
     const refused = await Promise.all(
@@ -88,10 +116,16 @@ export const useManyTickets = (slug: string) => {
     tellRefused(refused.flat())
   }
 
-  return async (tickets: ReadonlyArray<TicketSummary>, asked: TicketChange, said: string): Promise<void> => {
+  /** Answers those that were changed. */
+  return async (
+    tickets: ReadonlyArray<TicketSummary>,
+    asked: TicketChange,
+    said: string
+  ): Promise<ReadonlyArray<TicketSummary>> => {
     const refused = await apply(tickets, asked)
     tellRefused(refused)
     const done = tickets.filter(({ id }) => !refused.some(({ ticket }) => ticket.id === id))
     if (done.length > 0) toast({ title: `${named(done)} ${said}`, undo: () => void undo(done, asked) })
+    return done
   }
 }

@@ -4,9 +4,11 @@ import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { oneByOne } from "../api/oneByOne.ts"
 import { toast } from "../ui/toast.ts"
-import { changed, changesOf, takenBack, type TicketChange } from "./changes.ts"
+import { changed, changesOf, isStill, takenBack, type TicketChange } from "./changes.ts"
 import { type Beside, pendingTickets } from "./pendingTickets.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
+import { tellChanged } from "./tellChanged.ts"
+import { useManyTickets } from "./useManyTickets.ts"
 
 interface Move {
   readonly ticket: TicketSummary
@@ -16,6 +18,15 @@ interface Move {
   /** What it stood beside, so that it can go back there. */
   readonly from?: Beside | undefined
   /** What is said when it is done; nothing where that is seen. */
+  readonly said: string
+}
+
+interface MoveMany {
+  readonly tickets: ReadonlyArray<TicketSummary>
+  readonly change: TicketChange
+  /** Whether they get a place, too: the first one this, where there is another ticket. */
+  readonly isPlaced: boolean
+  readonly beside: Beside | undefined
   readonly said: string
 }
 
@@ -34,9 +45,10 @@ const send = async (slug: string, { beside, change, ticket }: Move): Promise<voi
   }
 }
 
-/** Moves a card: at once on the screen, and back where the server refuses, that card alone. */
+/** Moves cards: at once on the screen, and back where the server refuses, those cards alone. */
 export const useTicketMove = (slug: string) => {
   const queries = useQueryClient()
+  const changeMany = useManyTickets(slug)
   const move = async (asked: Move): Promise<void> => {
     const { beside, change, from, said, ticket } = asked
     const shown = changed(ticket, change)
@@ -51,7 +63,45 @@ export const useTicketMove = (slug: string) => {
     }
     if (said === "") return
     const back = { ticket: { ...ticket, ...shown }, change: takenBack(ticket, change), beside: from, said: "" }
-    toast({ title: said, undo: () => void move(back) })
+    const undo = async () => {
+      try {
+        const now = await client.tickets.get({ params: { slug, ticket: ticket.id } })
+        if (!isStill(now, change)) return tellChanged(ticket.identifier, "It has been moved since.")
+      } catch (error) {
+        return tellFailure(`${ticket.identifier} stays where it is`, error)
+      }
+      await move(back)
+    }
+    toast({ title: said, undo: () => void undo() })
   }
-  return move
+
+  /** Many at once: what the server refuses to change stays, and the others stand one below the other. */
+  const moveMany = async ({ beside, change, isPlaced, said, tickets }: MoveMany): Promise<void> => {
+    if (!isPlaced) return void (await changeMany(tickets, change, said))
+    const places = tickets.map((ticket, index) => ({
+      id: ticket.id,
+      shown: {},
+      beside: index === 0 ? beside : { after: tickets[index - 1]! }
+    }))
+    try {
+      await pendingTickets.run(
+        places,
+        async () => {
+          const isChange = Object.keys(changesOf(change)).length > 0
+          const done = isChange ? await changeMany(tickets, change, said) : tickets
+          let last = beside
+          for (const ticket of done) {
+            // oxlint-disable-next-line no-await-in-loop -- each goes below the one before
+            if (last !== undefined) await send(slug, { ticket, change: {}, beside: last, said: "" })
+            last = { after: ticket }
+          }
+        },
+        readTicketsAgain(queries, slug)
+      )
+    } catch (error) {
+      tellFailure("Not all of the tickets are where they were put", error)
+    }
+  }
+
+  return { move, moveMany }
 }

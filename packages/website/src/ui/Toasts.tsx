@@ -3,12 +3,28 @@ import { useEffect, useRef } from "react"
 import { Button, buttonClass, IconButton } from "./Button.tsx"
 import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
-import { showToastsBy, type Toast as Told } from "./toast.ts"
+import { everywhere, useKeys } from "./keys.ts"
+import { showToastsBy, toast, type Toast as Told } from "./toast.ts"
+
+/** As many changes as are kept to be undone. */
+const mostUndos = 50
 
 const List = () => {
   const { add, close, toasts } = Toast.useToastManager<Told>()
   const shown = useRef(toasts)
   shown.current = toasts
+  // What can be undone, the last one last: also when its toast is gone.
+  const undos = useRef<ReadonlyArray<{ readonly id: string; readonly undo: () => void }>>([])
+  const undo = (id: string | undefined) => {
+    const one = undos.current.find((some) => some.id === id)
+    if (one === undefined) return toast({ title: "There is nothing to undo" })
+    undos.current = undos.current.filter((some) => some !== one)
+    close(one.id)
+    one.undo()
+  }
+  useKeys([
+    { keys: "Mod+z", label: "Undo the last change", group: everywhere, run: () => undo(undos.current.at(-1)?.id) }
+  ])
   useEffect(
     () =>
       showToastsBy((one) => {
@@ -19,7 +35,7 @@ const List = () => {
         ) {
           return
         }
-        add({
+        const id = add({
           title: visible(one.title),
           ...(one.detail === undefined ? {} : { description: visible(one.detail) }),
           data: one,
@@ -27,6 +43,7 @@ const List = () => {
           // An urgent one is only announced: its link could not be reached until the keyboard is in it.
           priority: one.tone === "danger" && one.link === undefined ? "high" : "low"
         })
+        if (one.undo !== undefined) undos.current = [...undos.current, { id, undo: one.undo }].slice(-mostUndos)
       }),
     [add]
   )
@@ -49,13 +66,7 @@ const List = () => {
         )}
       </div>
       {one.data?.undo !== undefined && (
-        <Button
-          look="quiet"
-          onClick={() => {
-            close(one.id)
-            one.data?.undo?.()
-          }}
-        >
+        <Button look="quiet" onClick={() => undo(one.id)}>
           Undo
         </Button>
       )}

@@ -8,6 +8,8 @@ export interface Key {
   readonly label: string
   /** Where it works, such as "Runs". */
   readonly group: string
+  /** What it is done to, such as `ENG-12`: the palette says so. */
+  readonly about?: string
   readonly run: () => void
 }
 
@@ -70,7 +72,8 @@ const onKeyDown = (event: KeyboardEvent): void => {
     held += name
     return event.preventDefault()
   }
-  const isCombined = name.startsWith("Mod+")
+  // What was typed is undone by the field that it was typed into.
+  const isCombined = name.startsWith("Mod+") && name !== "Mod+z"
   if (
     !isCombined &&
     (isTyping(event.target) ||
