@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
-import { Suspense, useEffect, useRef, useState } from "react"
+import { Suspense, useEffect, useLayoutEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -10,7 +10,7 @@ import { Sidebar } from "./Sidebar.tsx"
 import { setLooks, useLooks } from "./theme.ts"
 import { keepWorkspace } from "./workspace.ts"
 import { later } from "../ui/later.tsx"
-import { overlay, type Overlay } from "../ui/overlay.ts"
+import { overlay, type Overlay, sidebar } from "../ui/overlay.ts"
 
 /** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
 
@@ -98,13 +98,16 @@ export const Shell = () => {
   const me = useMe()
   const mayEnter = me === undefined || me.workspaces.some((one) => one.slug === slug)
   const [shown, setOverlay] = useState<Overlay>()
+  const [marked, setMarked] = useState<string>()
   const close = () => setOverlay(undefined)
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const screen = useScreenFocus()
   useShellKeys(slug, setOverlay)
-  useEffect(() => {
+  // Before what is shown in it, whose effects come first.
+  useLayoutEffect(() => {
     keepWorkspace(slug)
     overlay.show = setOverlay
+    sidebar.mark = setMarked
   }, [slug])
   return (
     <div className="flex h-dvh overflow-hidden">
@@ -114,7 +117,7 @@ export const Shell = () => {
       >
         Skip to the content
       </a>
-      <Sidebar isOpen={isDrawerOpen} live={live} onClose={() => setDrawerOpen(false)} slug={slug} />
+      <Sidebar isOpen={isDrawerOpen} live={live} marked={marked} onClose={() => setDrawerOpen(false)} slug={slug} />
       <div className="flex min-w-0 flex-1 flex-col">
         <div className="border-border flex h-11 items-center gap-1 border-b px-2 md:hidden">
           <IconButton icon="menu" label="Open the menu" onClick={() => setDrawerOpen(true)} />

@@ -20,6 +20,8 @@ const WorkspaceMenuPopup = later(() => import("./WorkspaceMenuPopup.tsx"))
 interface Props {
   readonly slug: string
   readonly live: LiveState
+  /** The place that is marked besides the one of the address. */
+  readonly marked: string | undefined
   /** Of the drawer, which the sidebar is on narrow screens. */
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -79,7 +81,7 @@ const PersonMenu = ({ isCollapsed, slug }: Pick<Props, "slug"> & { readonly isCo
 
 const headings = { top: undefined, products: "Products", work: "Workspace", settings: "Settings" } as const
 
-const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
+const Places = ({ isCollapsed, marked, slug }: Pick<Props, "marked" | "slug"> & { readonly isCollapsed: boolean }) => {
   const places = placesOf(useRole(slug))
   return (["top", "products", "work", "settings"] as const).map((group) => (
     <div className="flex flex-col gap-px" key={group}>
@@ -91,6 +93,7 @@ const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly
         .map(({ icon, key, label, to }) => (
           <Link
             activeOptions={{ exact: to === "/w/$slug" || to === "/w/$slug/settings", includeSearch: false }}
+            aria-current={to === marked ? "page" : undefined}
             aria-label={isCollapsed ? label : undefined}
             className={row}
             data-tip={isCollapsed ? (key === undefined ? label : `${label}|g ${key}`) : undefined}
@@ -118,7 +121,7 @@ const states: Readonly<Record<LiveState, readonly [icon: IconName, word: string,
   lost: ["warning", "No answer", "Tried again until it answers"]
 }
 
-export const Sidebar = ({ isOpen, live, onClose, slug }: Props) => {
+export const Sidebar = ({ isOpen, live, marked, onClose, slug }: Props) => {
   const { isSidebarCollapsed } = useLooks()
   const isCollapsed = isSidebarCollapsed && !isOpen
   const drawer = useRef<HTMLElement>(null)
@@ -169,7 +172,7 @@ export const Sidebar = ({ isOpen, live, onClose, slug }: Props) => {
           )}
         </button>
         <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
-          <Places isCollapsed={isCollapsed} slug={slug} />
+          <Places isCollapsed={isCollapsed} marked={marked} slug={slug} />
         </div>
         <PersonMenu isCollapsed={isCollapsed} slug={slug} />
         <div className={`flex items-center gap-1 pt-1 ${isCollapsed ? "flex-col" : ""}`}>

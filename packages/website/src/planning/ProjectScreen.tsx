@@ -1,6 +1,6 @@
 import type { Project, UpdateProject } from "@delivery/domain/planning/Project"
 import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import { useNavigate, useParams } from "@tanstack/react-router"
 import { Suspense, useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
@@ -10,14 +10,15 @@ import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
-import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { SkeletonRows } from "../ui/States.tsx"
 import { Aside } from "./Aside.tsx"
 import { MarkdownSection } from "./MarkdownSection.tsx"
-import { projectQuery, viewsQuery } from "./queries.ts"
+import ProjectTabs from "./ProjectTabs.tsx"
+import { projectQuery } from "./queries.ts"
 
 /** A project: its goal, how far it has come, its steps, and what is written about it. */
 
@@ -37,22 +38,6 @@ const useProjectChange = (slug: string, project: Project) =>
     changes: [workspaceKey(slug, "projects")],
     failed: () => `${project.name} could not be changed`
   })
-
-const ProjectTabs = ({ project, slug }: Props) => {
-  const { data } = useQuery(viewsQuery(slug, { project: project.slug }))
-  return (
-    <Tabs label="Views of the project">
-      <Link className={tabClass} params={{ slug, project: project.slug }} to="/w/$slug/projects/$project">
-        Overview
-      </Link>
-      {(data?.views ?? []).map(({ id, name }) => (
-        <Link className={tabClass} key={id} params={{ slug, view: id }} to="/w/$slug/views/$view">
-          {visible(name)}
-        </Link>
-      ))}
-    </Tabs>
-  )
-}
 
 interface ActionsProps extends Props {
   readonly mayChange: boolean
@@ -100,7 +85,7 @@ const Shown = ({ project, slug }: Props) => {
         state={isArchived && <Badge tone="warning">archived</Badge>}
         title={visible(project.name)}
       />
-      <ProjectTabs project={project} slug={slug} />
+      <ProjectTabs project={project.slug} slug={slug} />
       <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 pb-8">
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}

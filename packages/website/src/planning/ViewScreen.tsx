@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { View } from "@delivery/domain/planning/View"
-import { Suspense } from "react"
+import { Suspense, useEffect } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
 import { visible } from "../ui/format.ts"
-import { Header } from "../ui/Header.tsx"
+import { type Crumb, Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
-import { viewQuery } from "./queries.ts"
+import { sidebar } from "../ui/overlay.ts"
+import { projectsQuery, viewQuery } from "./queries.ts"
 import { filterNames, type TicketsSearch } from "./search.ts"
 import { type SearchChange, TicketsView } from "./TicketsView.tsx"
 import { useTickets, useViewTickets } from "./useTickets.ts"
@@ -17,6 +18,7 @@ import { ViewTabs } from "./ViewTabs.tsx"
 
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
 
+const ProjectTabs = later(() => import("./ProjectTabs.tsx"))
 const ViewActions = later(() => import("./ViewActions.tsx"))
 
 interface Props {
@@ -24,26 +26,28 @@ interface Props {
   readonly view: View
 }
 
-const crumbOf = ({ scope }: View, slug: string) =>
-  scope.kind === "project"
-    ? { label: scope.key, link: { to: "/w/$slug/projects/$project" as const, params: { slug, project: scope.key } } }
-    : {
-        label: scope.kind === "team" ? scope.key : "Tickets",
-        link: {
-          to: "/w/$slug/tickets" as const,
-          params: { slug },
-          search: scope.kind === "team" ? { teams: [scope.key] } : {}
-        }
-      }
+/** Where a view is: in the list of tickets, of a team or of all, or in a project. */
+const useCrumbs = ({ scope }: View, slug: string): ReadonlyArray<Crumb> => {
+  const { data } = useQuery(projectsQuery(slug))
+  if (scope.kind === "project") {
+    const name = data?.projects.find((one) => one.slug === scope.key)?.name ?? scope.key
+    const to = "/w/$slug/projects/$project"
+    return [{ label: visible(name), link: { to, params: { slug, project: scope.key } } }]
+  }
+  const isOfTeam = scope.kind === "team"
+  const search = isOfTeam ? { teams: [scope.key] } : {}
+  return [{ label: isOfTeam ? scope.key : "Tickets", link: { to: "/w/$slug/tickets", params: { slug }, search } }]
+}
 
-/** Any change but that of the grouping, which is no part of a view, leaves its filters for one's own. */
+/** Any change but that of the grouping and the order, which are no part of a view, leaves its filters for one's own. */
 const changedSearch = (
   { scope }: View,
   shown: TicketsSearch,
   before: TicketsSearch,
   next: SearchChange
 ): TicketsSearch => {
-  if (Object.keys(next).every((name) => name === "group")) return withoutUndefined({ ...before, ...next })
+  if (Object.keys(next).every((name) => name === "group" || name === "sort"))
+    return withoutUndefined({ ...before, ...next })
   return withoutUndefined({ ...inScope(scope), ...shown, ...next, own: true as const })
 }
 
@@ -53,6 +57,12 @@ const Shown = ({ slug, view }: Props) => {
   const address = useSearch({ from: "/w/$slug/views/$view" })
   const navigate = useNavigate({ from: "/w/$slug/views/$view" })
   const mayChange = mayAct(useRole(slug), "member")
+  const { scope } = view
+  const place = scope.kind === "project" ? "/w/$slug/projects" : "/w/$slug/tickets"
+  useEffect(() => {
+    sidebar.mark(place)
+    return () => sidebar.mark(undefined)
+  }, [place])
   const saved = searchOf(view)
   const { own: isOwn = false, ...changed } = address
   const search: TicketsSearch = isOwn ? changed : { ...saved, ...changed }
@@ -75,10 +85,16 @@ const Shown = ({ slug, view }: Props) => {
             </Suspense>
           )
         }
-        crumbs={[crumbOf(view, slug)]}
+        crumbs={useCrumbs(view, slug)}
         title={visible(view.name)}
       />
-      {view.scope.kind === "workspace" && <ViewTabs slug={slug} />}
+      {scope.kind === "project" ? (
+        <Suspense fallback={<div className="border-border h-9 border-b" />}>
+          <ProjectTabs project={scope.key} slug={slug} />
+        </Suspense>
+      ) : (
+        <ViewTabs slug={slug} />
+      )}
       <TicketsView
         onClear={() => change(noFilters)}
         onSearch={change}

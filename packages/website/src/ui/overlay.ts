@@ -3,3 +3,6 @@ export type Overlay = "palette" | "keys" | "ticket" | undefined
 
 /** The frame of the page says how. */
 export const overlay = { show: (_: Overlay): void => undefined }
+
+/** The place that is marked beside the one of the address: what is shown is of it, and has another address. */
+export const sidebar = { mark: (_: string | undefined): void => undefined }

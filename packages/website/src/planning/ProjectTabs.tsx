@@ -1,0 +1,30 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { visible } from "../ui/format.ts"
+import { tabClass, Tabs } from "../ui/Header.tsx"
+import { viewsQuery } from "./queries.ts"
+
+/** A project, and the views of it. */
+const ProjectTabs = ({ project, slug }: { readonly slug: string; readonly project: string }) => {
+  const { data } = useQuery(viewsQuery(slug, { project }))
+  return (
+    <Tabs label="Views of the project">
+      <Link className={tabClass} params={{ slug, project }} to="/w/$slug/projects/$project">
+        Overview
+      </Link>
+      {(data?.views ?? []).map(({ id, name }) => (
+        <Link
+          activeOptions={{ includeSearch: false }}
+          className={tabClass}
+          key={id}
+          params={{ slug, view: id }}
+          to="/w/$slug/views/$view"
+        >
+          {visible(name)}
+        </Link>
+      ))}
+    </Tabs>
+  )
+}
+
+export default ProjectTabs
