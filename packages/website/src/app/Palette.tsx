@@ -10,7 +10,7 @@ import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { vaultQuery } from "../vault/queries.ts"
-import { takeHeldKeys } from "../ui/keys.ts"
+import { currentKeys, takeHeldKeys } from "../ui/keys.ts"
 import { overlay } from "../ui/overlay.ts"
 import { matches } from "../ui/match.ts"
 import { placesOf } from "./places.ts"
@@ -24,12 +24,32 @@ interface Command {
   readonly hint?: string
   readonly icon: IconName
   readonly keys?: string
+  /** By which it is found, besides. */
+  readonly words?: string
   readonly run: () => void
 }
 
 interface Props {
   readonly slug: string
   readonly onClose: () => void
+}
+
+/** What is done with the ticket or the project that is shown, with what is selected, or with the row in focus. */
+const objects = new Set(["Ticket", "Project"])
+
+/** The keys of it that work when the palette opens, under the other words for them, too. */
+const useActions = (): ReadonlyArray<Command> => {
+  const [keys] = useState(() => currentKeys().filter(({ about, group }) => about !== undefined || objects.has(group)))
+  return keys.map(({ about, group, keys: shortcut, label, run }): Command => ({
+    id: `key ${shortcut}`,
+    label,
+    hint: about ?? group.toLowerCase(),
+    icon: "check",
+    keys: shortcut,
+    words: label.endsWith("owner") ? "assign" : label.endsWith("project") ? "add to" : "",
+    // The palette has given the keyboard back by then.
+    run: () => void setTimeout(run)
+  }))
 }
 
 /** What there is to go to. */
@@ -122,6 +142,7 @@ const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
   const me = useMe()
   const role = useRole(slug)
   return [
+    ...useActions(),
     ...placesOf(role).map(({ icon, key, label, to }): Command => ({
       id: to,
       label: `Go to ${label}`,
@@ -214,7 +235,7 @@ const Palette = (props: Props) => {
   const list = useRef<HTMLDivElement>(null)
   const commands = useCommands(props)
   const tickets = useTicketsFound(props.slug, text)
-  const named = commands.filter(({ hint, label }) => matches(text, `${label} ${hint ?? ""}`))
+  const named = commands.filter(({ hint, label, words }) => matches(text, `${label} ${hint ?? ""} ${words ?? ""}`))
   const found = [...named.slice(0, maxShown), ...tickets]
   const current = Math.min(place, found.length - 1)
   const run = (command: Command | undefined) => {
