@@ -9,12 +9,14 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { memo, useEffect, useRef, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { formatCount, visible } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { toast } from "../ui/toast.ts"
 import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
-import { TagBadge } from "./TagBadge.tsx"
-import type { Selecting } from "./TicketList.tsx"
+import { askClass, TagBadge } from "./TagBadge.tsx"
 import { besideAt, placeOf } from "./board.ts"
+import type { Selection } from "./useSelection.ts"
 import { useTicketMove } from "./useTicketMove.ts"
 
 /** Tickets in columns, moved by drag and by keys. Load it lazily: it brings the dragging. */
@@ -24,68 +26,103 @@ const cardHeight = 88
 
 const overscan = 4
 
+interface Props {
+  readonly slug: string
+  readonly columns: ReadonlyArray<Column>
+  readonly mayChange: boolean
+  readonly selection: Selection
+}
+
 interface CardProps {
   readonly slug: string
   readonly ticket: TicketSummary
   readonly isCurrent: boolean
   readonly isSelected: boolean
-  readonly mayMove: boolean
+  readonly mayChange: boolean
 }
 
-const Card = memo(({ isCurrent, isSelected, mayMove, slug, ticket }: CardProps) => {
-  const element = useRef<HTMLAnchorElement>(null)
+const mostTags = 3
+
+/** What `data-ask` names is asked for by a click (`TicketActions.tsx`). */
+const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps) => {
+  const element = useRef<HTMLDivElement>(null)
   const [isDragged, setDragged] = useState(false)
-  const { id } = ticket
+  const { id, identifier } = ticket
+  const owner = ticket.owner === null ? "" : actorName(ticket.owner)
   useEffect(() => {
-    if (element.current === null || !mayMove) return
+    if (element.current === null || !mayChange) return
     return draggable({
       element: element.current,
       getInitialData: () => ({ ticket: id }),
       onDragStart: () => setDragged(true),
       onDrop: () => setDragged(false)
     })
-  }, [id, mayMove])
+  }, [id, mayChange])
   return (
-    <Link
-      className={`bg-raised flex h-20 flex-col gap-1 rounded-md border p-2 ${isSelected ? "border-accent" : isCurrent ? "border-strong" : "border-border hover:border-strong"} ${isDragged ? "opacity-40" : ""}`}
+    <div
+      className={`relative flex h-20 flex-col gap-1 rounded-md border p-2 ${isSelected ? "bg-selected border-accent" : "bg-raised border-border hover:border-strong"} ${isCurrent ? "outline-accent outline-2" : ""} ${isDragged ? "opacity-40" : ""}`}
       data-card={id}
-      params={{ slug, ticket: ticket.identifier }}
       ref={element}
-      tabIndex={-1}
-      to="/w/$slug/tickets/$ticket"
     >
-      <span className="text-muted flex items-center gap-1.5 text-xs">
-        <CategoryMark status={ticket.status} />
-        <span className="tabular">{ticket.identifier}</span>
-        <span className="foreign min-w-0 flex-1 truncate text-right">
-          {ticket.owner === null ? "" : actorName(ticket.owner)}
-        </span>
+      <span className="text-muted flex h-5 items-center gap-1.5 text-xs">
+        <button
+          aria-label={`Status of ${identifier}: ${visible(ticket.status.name)}`}
+          className={`${askClass} relative z-1 -mx-1`}
+          data-ask="status"
+          disabled={!mayChange}
+          tabIndex={-1}
+          type="button"
+        >
+          <CategoryMark status={ticket.status} />
+        </button>
+        <span className="tabular">{identifier}</span>
+        <span className="flex-1" />
+        <button
+          aria-label={`Owner of ${identifier}: ${owner || "Nobody"}`}
+          className={`${askClass} relative z-1 -mr-1 px-1`}
+          data-ask="owner"
+          disabled={!mayChange}
+          tabIndex={-1}
+          type="button"
+        >
+          {owner || (
+            <span className="text-faint">
+              <Icon name="person" size={14} />
+            </span>
+          )}
+        </button>
         {isSelected && <span className="sr-only">selected</span>}
       </span>
-      <span className="foreign line-clamp-1 font-medium">{visible(ticket.title)}</span>
+      <Link
+        className="foreign line-clamp-1 font-medium after:absolute after:inset-0"
+        // The card is dragged, and not the address.
+        draggable={false}
+        params={{ slug, ticket: identifier }}
+        tabIndex={-1}
+        to="/w/$slug/tickets/$ticket"
+      >
+        {visible(ticket.title)}
+      </Link>
       <span className="flex min-w-0 items-center gap-1 overflow-hidden">
         {ticket.project !== null && (
-          <span className="text-muted foreign max-w-28 truncate text-xs">{visible(ticket.project.name)}</span>
+          <span className="text-muted foreign min-w-0 truncate text-xs">{visible(ticket.project.name)}</span>
         )}
-        {ticket.tags.slice(0, 2).map((tag) => (
+        {ticket.tags.slice(0, mostTags).map((tag) => (
           <TagBadge key={tag.id} tag={tag} />
         ))}
+        {ticket.tags.length > mostTags && <span className="text-muted text-xs">+{ticket.tags.length - mostTags}</span>}
       </span>
-    </Link>
+    </div>
   )
 })
 
-interface ColumnProps {
+interface ColumnProps extends Omit<Props, "columns"> {
   readonly column: Column
-  readonly slug: string
-  readonly current: string | undefined
-  readonly selected: ReadonlySet<string>
-  readonly mayMove: boolean
   /** A card was dropped before the one at this place. */
   readonly onDrop: (ticket: string, index: number) => void
 }
 
-const ColumnView = ({ column, current, mayMove, onDrop, selected, slug }: ColumnProps) => {
+const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, slug }: ColumnProps) => {
   const scroller = useRef<HTMLDivElement>(null)
   const frame = useRef<HTMLElement>(null)
   const [place, setPlace] = useState<number>()
@@ -95,7 +132,7 @@ const ColumnView = ({ column, current, mayMove, onDrop, selected, slug }: Column
   const count = tickets.length
   useEffect(() => {
     const [list, element] = [scroller.current, frame.current]
-    if (list === null || element === null || !mayMove) return
+    if (list === null || element === null || !mayChange) return
     const indexAt = ({ location }: ElementDropTargetEventBasePayload) =>
       placeOf(location.current.input.clientY - list.getBoundingClientRect().top + list.scrollTop, cardHeight, count)
     return dropTargetForElements({
@@ -107,7 +144,7 @@ const ColumnView = ({ column, current, mayMove, onDrop, selected, slug }: Column
         dropped.current(String(event.source.data["ticket"]), indexAt(event))
       }
     })
-  }, [count, mayMove])
+  }, [count, mayChange])
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -119,10 +156,14 @@ const ColumnView = ({ column, current, mayMove, onDrop, selected, slug }: Column
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at)
   }, [at, virtual])
+  const isCurrent = at >= 0
+  useEffect(() => {
+    if (isCurrent) frame.current?.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }, [current, isCurrent])
   return (
     <section
       aria-label={label}
-      className={`bg-sunken flex h-full w-72 shrink-0 flex-col rounded-lg border ${place === undefined ? "border-transparent" : "border-accent"}`}
+      className={`bg-sunken flex h-full w-72 min-w-56 flex-1 flex-col max-w-88 max-sm:shrink-0 rounded-lg border ${place === undefined ? "border-transparent" : "border-accent"}`}
       ref={frame}
     >
       <h2 className="flex h-9 items-center gap-2 px-3 font-medium">
@@ -141,8 +182,8 @@ const ColumnView = ({ column, current, mayMove, onDrop, selected, slug }: Column
               <li className="absolute inset-x-0 top-0" key={key} style={{ transform: `translateY(${start}px)` }}>
                 <Card
                   isCurrent={ticket.id === current}
-                  isSelected={selected.has(ticket.id)}
-                  mayMove={mayMove}
+                  isSelected={ids.has(ticket.id)}
+                  mayChange={mayChange}
                   slug={slug}
                   ticket={ticket}
                 />
@@ -162,12 +203,6 @@ const ColumnView = ({ column, current, mayMove, onDrop, selected, slug }: Column
   )
 }
 
-interface Props extends Selecting {
-  readonly slug: string
-  readonly columns: ReadonlyArray<Column>
-  readonly mayMove: boolean
-}
-
 /** Where a ticket is: the column, and its place there. */
 const find = (columns: ReadonlyArray<Column>, id: string | undefined) => {
   for (const [column, { tickets }] of columns.entries()) {
@@ -177,10 +212,17 @@ const find = (columns: ReadonlyArray<Column>, id: string | undefined) => {
   return undefined
 }
 
-/** Puts a card into a column: before the one at a place where the column has an order of its own. */
+const tellFixed = () =>
+  toast({
+    title: "The order cannot be changed here",
+    detail: "Tickets have an order of their own in each status of a team: show one team, by status, in that order.",
+    tone: "danger"
+  })
+
+/** Puts cards into a column: before the one at a place where the column has an order of its own. */
 const usePut = (columns: ReadonlyArray<Column>, slug: string) => {
-  const move = useTicketMove(slug)
-  return (id: string, to: number, place: number): boolean => {
+  const { move, moveMany } = useTicketMove(slug)
+  const putOne = (id: string, to: number, place: number): boolean => {
     const from = find(columns, id)
     const target = columns[to]
     if (from === undefined || target === undefined) return false
@@ -189,7 +231,11 @@ const usePut = (columns: ReadonlyArray<Column>, slug: string) => {
     const isSame = from.column === to
     // Without the card itself, those below it are one place higher.
     const at = isSame && place > from.row ? place - 1 : place
-    if (isSame && (!target.isOrdered || at === from.row)) return false
+    if (isSame && at === from.row) return false
+    if (isSame && !target.isOrdered) {
+      tellFixed()
+      return false
+    }
     const others = target.tickets.filter((one) => one.id !== id)
     void move({
       ticket,
@@ -200,19 +246,36 @@ const usePut = (columns: ReadonlyArray<Column>, slug: string) => {
     })
     return true
   }
+  const putMany = (ids: ReadonlySet<string>, to: number, place: number): boolean => {
+    const target = columns[to]
+    if (target === undefined) return false
+    const tickets = columns.flatMap((column) => column.tickets.filter(({ id }) => ids.has(id)))
+    const isWhole = tickets.every(({ id }) => target.tickets.some((one) => one.id === id))
+    if (isWhole && !target.isOrdered) {
+      tellFixed()
+      return false
+    }
+    const others = target.tickets.filter(({ id }) => !ids.has(id))
+    const at = place - target.tickets.slice(0, place).filter(({ id }) => ids.has(id)).length
+    void moveMany({
+      tickets,
+      change: isWhole ? {} : target.change,
+      isPlaced: target.isOrdered,
+      beside: besideAt(others, at),
+      said: `moved to ${target.label}`
+    })
+    return true
+  }
+  return { putOne, putMany }
 }
 
 /** Where the keyboard is among the cards, and how it walks and moves them. */
-const useCards = ({ columns, mayMove, onCurrent, onToggle, slug }: Props) => {
+const useCards = ({ columns, mayChange, selection, slug }: Props) => {
   const navigate = useNavigate()
-  const put = usePut(columns, slug)
-  const [current, setCurrent] = useState<string>()
+  const { putMany, putOne } = usePut(columns, slug)
+  const { current, go: set, ids, toggle } = selection
   const at = find(columns, current)
   const shown = at === undefined ? undefined : columns[at.column]!.tickets[at.row]
-  const set = (id: string) => {
-    setCurrent(id)
-    onCurrent(id)
-  }
   const go = (column: number, row: number) => {
     const tickets = columns[column]?.tickets ?? []
     const next = tickets[Math.max(0, Math.min(tickets.length - 1, row))]?.id
@@ -233,7 +296,8 @@ const useCards = ({ columns, mayMove, onCurrent, onToggle, slug }: Props) => {
   }
   const along = (step: 1 | -1) => () => (at === undefined ? begin() : go(at.column, at.row + step))
   const drop = (id: string, column: number, place: number) => {
-    if (put(id, column, place)) set(id)
+    const isOfMany = ids.has(id) && ids.size > 1
+    if (isOfMany ? putMany(ids, column, place) : putOne(id, column, place)) set(id)
   }
   const shove = (columnStep: number, rowStep: number) => () => {
     if (at === undefined || current === undefined) return
@@ -249,7 +313,6 @@ const useCards = ({ columns, mayMove, onCurrent, onToggle, slug }: Props) => {
     }
   }
   const group = "Board"
-  const toggle = () => current !== undefined && onToggle(current)
   useKeys([
     { keys: "ArrowDown", label: "Next card", group, run: along(1) },
     { keys: "ArrowUp", label: "Previous card", group, run: along(-1) },
@@ -257,49 +320,82 @@ const useCards = ({ columns, mayMove, onCurrent, onToggle, slug }: Props) => {
     { keys: "ArrowLeft", label: "Previous column", group, run: aside(-1) },
     { keys: "j", label: "Next card", group, run: along(1) },
     { keys: "k", label: "Previous card", group, run: along(-1) },
-    { keys: "x", label: "Select the card, or no longer", group, run: toggle },
+    { keys: " ", label: "Select the card, or no longer", group, run: () => current !== undefined && toggle(current) },
     { keys: "Enter", label: "Open the ticket", group, run: open },
-    ...(mayMove
+    ...(mayChange
       ? [
           { keys: ">", label: "Move to the next column", group, run: shove(1, 0) },
           { keys: "<", label: "Move to the previous column", group, run: shove(-1, 0) },
-          { keys: "J", label: "Move down", group, run: shove(0, 1) },
-          { keys: "K", label: "Move up", group, run: shove(0, -1) }
+          { keys: ".", label: "Move down", group, run: shove(0, 1) },
+          { keys: ",", label: "Move up", group, run: shove(0, -1) }
         ]
       : [])
   ])
   return {
-    current,
     drop,
     said: shown === undefined ? "" : `${shown.identifier} ${visible(shown.title)}, ${columns[at!.column]!.label}`
   }
 }
 
+/** Beyond which edges there are more columns. */
+const useEdges = () => {
+  const board = useRef<HTMLDivElement>(null)
+  const [edges, setEdges] = useState({ isMoreLeft: false, isMoreRight: false })
+  useEffect(() => {
+    const element = board.current
+    if (element === null) return
+    const look = () => {
+      const { clientWidth, scrollLeft, scrollWidth } = element
+      setEdges({ isMoreLeft: scrollLeft > 1, isMoreRight: scrollLeft + clientWidth < scrollWidth - 1 })
+    }
+    const size = new ResizeObserver(look)
+    for (const one of [element, ...element.children]) size.observe(one)
+    element.addEventListener("scroll", look, { passive: true })
+    return () => {
+      size.disconnect()
+      element.removeEventListener("scroll", look)
+    }
+  }, [])
+  return { board, ...edges }
+}
+
+const edgeClass = "pointer-events-none absolute inset-y-0 w-10 from-surface to-transparent"
+
 const Board = (props: Props) => {
-  const { columns, mayMove, selected, slug } = props
-  const { current, drop, said } = useCards(props)
+  const { columns } = props
+  const { drop, said } = useCards(props)
+  const { board, isMoreLeft, isMoreRight } = useEdges()
   return (
-    <div
-      aria-label="Board"
-      className="flex min-h-0 flex-1 gap-3 overflow-x-auto p-3"
-      id="board"
-      role="group"
-      tabIndex={0}
-    >
-      <p aria-live="polite" className="sr-only">
-        {said}
-      </p>
-      {columns.map((column, index) => (
-        <ColumnView
-          column={column}
-          current={current}
-          key={column.key}
-          mayMove={mayMove}
-          onDrop={(ticket, place) => drop(ticket, index, place)}
-          selected={selected}
-          slug={slug}
-        />
-      ))}
+    <div className="relative flex min-h-0 flex-1">
+      <div
+        aria-label="Board"
+        className="flex min-h-0 min-w-0 flex-1 gap-3 overflow-x-auto p-3"
+        id="board"
+        ref={board}
+        role="group"
+        tabIndex={0}
+      >
+        <p aria-live="polite" className="sr-only">
+          {said}
+        </p>
+        {columns.map((column, index) => (
+          <ColumnView
+            {...props}
+            column={column}
+            key={column.key}
+            onDrop={(ticket, place) => drop(ticket, index, place)}
+          />
+        ))}
+      </div>
+      {isMoreLeft && <span aria-hidden="true" className={`${edgeClass} left-0 bg-linear-to-r`} />}
+      {isMoreRight && (
+        <span
+          aria-hidden="true"
+          className={`${edgeClass} text-muted right-0 flex items-center justify-end bg-linear-to-l pr-1`}
+        >
+          <Icon name="chevronRight" />
+        </span>
+      )}
     </div>
   )
 }

@@ -1,16 +1,34 @@
+import { FailureView } from "../api/FailureView.tsx"
+import { failureOf } from "../api/failures.ts"
 import { Button } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
 import { overlay } from "../ui/overlay.ts"
 import { Empty } from "../ui/States.tsx"
 
 interface Props {
   readonly mayChange: boolean
+  /** Why they could not be read; null where there are none. */
+  readonly error: unknown
+  readonly onRetry: () => void
   /** Takes the filters away; undefined where there are none. */
   readonly onClear: (() => void) | undefined
 }
 
 /** In place of tickets. */
-const NoTickets = ({ mayChange, onClear }: Props) =>
-  onClear === undefined ? (
+const NoTickets = ({ error, mayChange, onClear, onRetry }: Props) => {
+  const clear = <Button onClick={onClear}>Clear the filters</Button>
+  if (error !== null) {
+    const { _tag, message } = failureOf(error)
+    const isOfFilter = onClear !== undefined && ["NotFound", "InvalidInput"].includes(_tag)
+    if (!isOfFilter) return <FailureView error={error} onRetry={onRetry} />
+    return (
+      <Empty action={clear} icon="filter" title="One of these filters cannot be used">
+        <p className="foreign">{visible(message)}</p>
+      </Empty>
+    )
+  }
+  if (onClear !== undefined) return <Empty action={clear} icon="filter" title="No ticket matches these filters" />
+  return (
     <Empty
       action={
         mayChange && (
@@ -22,12 +40,7 @@ const NoTickets = ({ mayChange, onClear }: Props) =>
       icon="ticket"
       title="Work is planned here: a ticket for each piece of it"
     />
-  ) : (
-    <Empty
-      action={<Button onClick={onClear}>Clear the filters</Button>}
-      icon="filter"
-      title="No ticket matches these filters"
-    />
   )
+}
 
 export default NoTickets

@@ -10,7 +10,7 @@ import { categories, categoryNames } from "./categories.ts"
 import { isFiltered } from "./filters.ts"
 import { useOwners } from "./owners.ts"
 import { projectsQuery, tagsQuery, teamsQuery } from "./queries.ts"
-import { type FilterName, type Grouping, groupings, type TicketsSearch } from "./search.ts"
+import { type FilterName, type Grouping, groupings, type Sorting, type TicketsSearch } from "./search.ts"
 
 /** The filters of tickets, and how they are shown: words in a row, kept in the address. */
 
@@ -56,6 +56,9 @@ const Words = ({ onChange, search }: Pick<Props, "onChange" | "search">) => {
   )
 }
 
+/** In place of another order: that of their ranks. */
+const own = "own"
+
 const layouts = { list: "List", board: "Board" } as const
 
 const Layouts = ({ layout, onChange }: { readonly layout: "list" | "board"; readonly onChange: Props["onChange"] }) => (
@@ -72,6 +75,31 @@ const Layouts = ({ layout, onChange }: { readonly layout: "list" | "board"; read
       </button>
     ))}
   </span>
+)
+
+/** How they are shown, whichever they are. */
+const Shapes = ({ onChange, search }: Pick<Props, "onChange" | "search">) => (
+  <>
+    <Filter
+      choices={groupings.map((value) => ({ value, label: value }))}
+      isRequired
+      noun="group"
+      onChange={(value) => onChange({ group: value === "status" ? undefined : (value as Grouping) })}
+      value={search.group ?? "status"}
+    />
+    <Filter
+      choices={[
+        { value: own, label: "own order" },
+        { value: "updated", label: "last changed" },
+        { value: "created", label: "newest" }
+      ]}
+      isRequired
+      noun="order"
+      onChange={(value) => onChange({ sort: value === own ? undefined : (value as Sorting) })}
+      value={search.sort ?? own}
+    />
+    <Layouts layout={search.layout ?? "list"} onChange={onChange} />
+  </>
 )
 
 const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) => {
@@ -94,56 +122,51 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
   return (
     <search
       aria-label="Tickets"
-      className="border-border flex items-center gap-1 border-b px-3 py-1.5 max-sm:overflow-x-auto sm:flex-wrap"
+      className="border-border flex items-start gap-1 border-b px-3 py-1.5 max-sm:overflow-x-auto"
     >
-      <Words onChange={onChange} search={search} />
-      {many(
-        "statuses",
-        "status",
-        statuses.map((name) => ({ value: name, label: visible(name) }))
-      )}
-      {many(
-        "categories",
-        "category",
-        categories.map((value) => ({ value, label: categoryNames[value] }))
-      )}
-      {many("owners", "owner", [
-        { value: "me", label: "me" },
-        { value: "none", label: "nobody" },
-        ...owners.map(({ label, owner }) => ({ value: owner.id, label }))
-      ])}
-      {many(
-        "teams",
-        "team",
-        (teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name) }))
-      )}
-      {many(
-        "projects",
-        "project",
-        (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
-      )}
-      {many(
-        "tags",
-        "tag",
-        (tags?.tags ?? []).map(({ id, name, team }) => ({
-          value: id,
-          label: team === null ? visible(name) : `${visible(name)} of ${team.key}`
-        }))
-      )}
-      {isFiltered(search) && (
-        <Button icon="cross" look="quiet" onClick={onClear}>
-          Clear
-        </Button>
-      )}
-      <span className="flex-1" />
-      <Filter
-        choices={groupings.map((value) => ({ value, label: value }))}
-        isRequired
-        noun="group"
-        onChange={(value) => onChange({ group: value === "status" ? undefined : (value as Grouping) })}
-        value={search.group ?? "status"}
-      />
-      <Layouts layout={search.layout ?? "list"} onChange={onChange} />
+      {/* What there is on the right stays there, however many filters wrap. */}
+      <div className="flex items-center gap-1 sm:min-w-0 sm:flex-1 sm:flex-wrap">
+        <Words onChange={onChange} search={search} />
+        {many(
+          "statuses",
+          "status",
+          statuses.map((name) => ({ value: name, label: visible(name) }))
+        )}
+        {many(
+          "categories",
+          "category",
+          categories.map((value) => ({ value, label: categoryNames[value] }))
+        )}
+        {many("owners", "owner", [
+          { value: "me", label: "me" },
+          { value: "none", label: "nobody" },
+          ...owners.map(({ label, owner }) => ({ value: owner.id, label }))
+        ])}
+        {many(
+          "teams",
+          "team",
+          (teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name) }))
+        )}
+        {many(
+          "projects",
+          "project",
+          (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
+        )}
+        {many(
+          "tags",
+          "tag",
+          (tags?.tags ?? []).map(({ id, name, team }) => ({
+            value: id,
+            label: team === null ? visible(name) : `${visible(name)} of ${team.key}`
+          }))
+        )}
+        {isFiltered(search) && (
+          <Button icon="cross" look="quiet" onClick={onClear}>
+            Clear
+          </Button>
+        )}
+      </div>
+      <Shapes onChange={onChange} search={search} />
     </search>
   )
 }

@@ -1,32 +1,26 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { Suspense } from "react"
 import { actorName } from "../api/actors.ts"
 import { formatCount, visible } from "../ui/format.ts"
-import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
-import { TagBadge } from "./TagBadge.tsx"
+import { askClass, TagBadge } from "./TagBadge.tsx"
+import type { Selection } from "./useSelection.ts"
 
 /** Tickets as rows, below the headings of their groups. */
 
 const TicketPeek = later(() => import("./TicketPeek.tsx"))
 
-export interface Selecting {
-  readonly selected: ReadonlySet<string>
-  /** Selects a ticket, or no longer. */
-  readonly onToggle: (id: string) => void
-  /** Told of the ticket that the keyboard is at. */
-  readonly onCurrent: (id: string | undefined) => void
-}
-
-interface Props extends Selecting {
+interface Props {
   readonly slug: string
   readonly columns: ReadonlyArray<Column>
+  readonly mayChange: boolean
+  readonly selection: Selection
 }
 
 type Row =
@@ -54,87 +48,93 @@ const Heading = ({ column: { category, label, tickets } }: { readonly column: Co
   </h2>
 )
 
-interface TicketRowProps {
-  readonly slug: string
+interface TicketRowProps extends Omit<Props, "columns"> {
   readonly ticket: TicketSummary
   readonly isCurrent: boolean
-  readonly isSelected: boolean
-  readonly onToggle: (id: string) => void
 }
 
 const mostTags = 3
 
-const TicketRow = ({ isCurrent, isSelected, onToggle, slug, ticket }: TicketRowProps) => (
-  <div
-    className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b pr-4 pl-2 ${isCurrent || isSelected ? "bg-selected" : ""}`}
-  >
-    <input
-      aria-label={`Select ${ticket.identifier}`}
-      checked={isSelected}
-      className="shrink-0"
-      onChange={() => onToggle(ticket.id)}
-      tabIndex={-1}
-      type="checkbox"
-    />
-    <Link
-      className="flex h-full min-w-0 flex-1 items-center gap-2"
-      params={{ slug, ticket: ticket.identifier }}
-      to="/w/$slug/tickets/$ticket"
+/** What `data-ask` names is asked for by a click (`TicketActions.tsx`). */
+const TicketRow = ({ isCurrent, mayChange, selection, slug, ticket }: TicketRowProps) => {
+  const isSelected = selection.ids.has(ticket.id)
+  const owner = ticket.owner === null ? "" : actorName(ticket.owner)
+  return (
+    <div
+      className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b pr-4 pl-2 ${isSelected ? "bg-selected" : ""} ${isCurrent ? "shadow-[inset_3px_0_var(--accent)]" : ""}`}
+      data-ticket={ticket.id}
     >
-      <CategoryMark status={ticket.status} />
-      <span className="text-muted tabular w-16 shrink-0 truncate">{ticket.identifier}</span>
-      <span className="foreign min-w-0 flex-1 truncate" title={ticket.title}>
-        {visible(ticket.title)}
+      <input
+        aria-label={`Select ${ticket.identifier}`}
+        checked={isSelected}
+        className="shrink-0"
+        onChange={() => selection.toggle(ticket.id)}
+        tabIndex={-1}
+        type="checkbox"
+      />
+      <button
+        aria-label={`Status of ${ticket.identifier}: ${visible(ticket.status.name)}`}
+        className={askClass}
+        data-ask="status"
+        disabled={!mayChange}
+        tabIndex={-1}
+        type="button"
+      >
+        <CategoryMark status={ticket.status} />
+      </button>
+      <Link
+        className="flex h-full min-w-0 flex-1 items-center gap-2"
+        params={{ slug, ticket: ticket.identifier }}
+        to="/w/$slug/tickets/$ticket"
+      >
+        <span className="text-muted tabular w-16 shrink-0 truncate">{ticket.identifier}</span>
+        <span className="foreign min-w-0 flex-1 truncate" title={ticket.title}>
+          {visible(ticket.title)}
+        </span>
+      </Link>
+      <span className="hidden min-w-0 shrink items-center gap-1 *:max-w-40 lg:flex">
+        {ticket.tags.slice(0, mostTags).map((tag) => (
+          <TagBadge key={tag.id} tag={tag} />
+        ))}
+        {ticket.tags.length > mostTags && <span className="text-muted text-xs">+{ticket.tags.length - mostTags}</span>}
       </span>
-    </Link>
-    <span className="hidden min-w-0 shrink items-center gap-1 lg:flex">
-      {ticket.tags.slice(0, mostTags).map((tag) => (
-        <TagBadge key={tag.id} tag={tag} />
-      ))}
-      {ticket.tags.length > mostTags && <span className="text-muted text-xs">+{ticket.tags.length - mostTags}</span>}
-    </span>
-    {ticket.project !== null && (
-      <span className="text-muted foreign hidden max-w-36 truncate md:block">{visible(ticket.project.name)}</span>
-    )}
-    <span className="text-muted foreign hidden w-32 truncate text-right sm:block">
-      {ticket.owner === null ? "" : actorName(ticket.owner)}
-    </span>
-    <span className="text-muted hidden w-20 text-right sm:block">
-      <Time at={ticket.updatedAt} />
-    </span>
-  </div>
-)
+      {ticket.project !== null && (
+        <span className="text-muted foreign hidden max-w-36 truncate md:block">{visible(ticket.project.name)}</span>
+      )}
+      <button
+        aria-label={`Owner of ${ticket.identifier}: ${owner || "Nobody"}`}
+        className={`${askClass} text-muted max-sm:hidden w-32 text-right`}
+        data-ask="owner"
+        disabled={!mayChange}
+        tabIndex={-1}
+        type="button"
+      >
+        {owner}
+      </button>
+      <span className="text-muted hidden w-20 text-right sm:block">
+        <Time at={ticket.updatedAt} />
+      </span>
+    </div>
+  )
+}
 
-export const TicketList = ({ columns, onCurrent, onToggle, selected, slug }: Props) => {
+export const TicketList = ({ columns, ...props }: Props) => {
+  const { selection, slug } = props
   const navigate = useNavigate()
-  const [current, setCurrent] = useState(-1)
   const rows = rowsOf(columns)
   const ticketAt = (index: number) => {
     const row = rows[index]
     return row?.kind === "ticket" ? row.ticket : undefined
   }
-  useKeys([
-    {
-      keys: "x",
-      label: "Select the ticket, or no longer",
-      group: "Tickets",
-      run: () => {
-        const ticket = ticketAt(current)
-        if (ticket !== undefined) onToggle(ticket.id)
-      }
-    }
-  ])
   return (
     <Rows
+      at={rows.findIndex(({ key }) => key === selection.current)}
       count={rows.length}
-      isChoosable={(index) => rows[index]?.kind === "ticket"}
+      isChoosable={(index) => ticketAt(index) !== undefined}
       keyOf={(index) => rows[index]!.key}
       label="Tickets"
       noun="ticket"
-      onCurrent={(index) => {
-        setCurrent(index)
-        onCurrent(ticketAt(index)?.id)
-      }}
+      onCurrent={(index) => selection.go(rows[index]!.key)}
       onOpen={(index) => {
         const ticket = ticketAt(index)
         if (ticket === undefined) return
@@ -148,18 +148,12 @@ export const TicketList = ({ columns, onCurrent, onToggle, selected, slug }: Pro
           </Suspense>
         )
       }}
-      row={(index, isCurrent) => {
+      row={(index) => {
         const row = rows[index]!
         return row.kind === "heading" ? (
           <Heading column={row.column} />
         ) : (
-          <TicketRow
-            isCurrent={isCurrent}
-            isSelected={selected.has(row.ticket.id)}
-            onToggle={onToggle}
-            slug={slug}
-            ticket={row.ticket}
-          />
+          <TicketRow {...props} isCurrent={row.key === selection.current} ticket={row.ticket} />
         )
       }}
     />

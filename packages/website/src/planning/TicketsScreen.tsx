@@ -50,7 +50,10 @@ const TicketsScreen = () => {
       <ViewTabs search={search} slug={slug} />
       <TicketsView
         onClear={() =>
-          void navigate({ search: ({ group, layout }) => withoutUndefined({ group, layout }), replace: true })
+          void navigate({
+            search: ({ group, layout, sort }) => withoutUndefined({ group, layout, sort }),
+            replace: true
+          })
         }
         onSearch={(change) =>
           void navigate({ search: (before) => withoutUndefined({ ...before, ...change }), replace: true })

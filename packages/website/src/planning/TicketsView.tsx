@@ -1,7 +1,6 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useEffect, useMemo, useState } from "react"
-import { FailureView } from "../api/FailureView.tsx"
+import { Suspense, useMemo } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -10,13 +9,13 @@ import { columnsOf } from "./columns.ts"
 import { isFiltered } from "./filters.ts"
 import { statusesQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
-import { TicketList } from "./TicketList.tsx"
+import { ShownTickets } from "./ShownTickets.tsx"
+import { useSelection } from "./useSelection.ts"
 import type { TicketsData } from "./useTickets.ts"
 
 /** Tickets as a list or a board, filtered, grouped, selected and changed together. */
 
-const Board = later(() => import("./Board.tsx"))
-const BulkBar = later(() => import("./BulkBar.tsx"))
+const Grouped = later(() => import("./Grouped.tsx"))
 const NoTickets = later(() => import("./NoTickets.tsx"))
 const TicketFilterBar = later(() => import("./TicketFilterBar.tsx"))
 
@@ -30,26 +29,6 @@ interface Props {
   readonly onClear: () => void
 }
 
-const useSelection = (tickets: ReadonlyArray<TicketSummary>) => {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
-  const [current, setCurrent] = useState<string>()
-  // Those that have left the list are no longer selected.
-  const selected = useMemo(() => tickets.filter(({ id }) => ids.has(id)), [ids, tickets])
-  return {
-    selected,
-    ids,
-    current,
-    onCurrent: setCurrent,
-    onToggle: (id: string) => {
-      const next = new Set(ids)
-      if (!next.delete(id)) next.add(id)
-      setIds(next)
-    },
-    selectAll: () => setIds(new Set(tickets.map(({ id }) => id))),
-    clear: () => setIds(new Set())
-  }
-}
-
 /** The one team that all tickets are of. */
 const teamOf = (tickets: ReadonlyArray<TicketSummary>, search: TicketsSearch): string | undefined => {
   if (search.teams?.length === 1) return search.teams[0]
@@ -59,30 +38,23 @@ const teamOf = (tickets: ReadonlyArray<TicketSummary>, search: TicketsSearch): s
 
 export const TicketsView = ({ onClear, onSearch, search, slug, tickets: { data, error, refetch } }: Props) => {
   const tickets = useMemo(() => data ?? [], [data])
-  const role = useRole(slug)
-  const mayChange = mayAct(role, "member")
-  const selection = useSelection(tickets)
+  const mayChange = mayAct(useRole(slug), "member")
+  const selection = useSelection()
   const team = teamOf(tickets, search)
-  const { data: statuses } = useQuery({ ...statusesQuery(slug, team), enabled: team !== undefined })
+  const { data: ofTeam } = useQuery({ ...statusesQuery(slug, team), enabled: team !== undefined })
   const { data: template } = useQuery(statusesQuery(slug, undefined))
-  const layout = search.layout ?? "list"
-  const group = search.group ?? "status"
-  const ofTeam = team === undefined ? undefined : statuses?.statuses
-  const columns = useMemo(() => columnsOf(tickets, group, ofTeam), [tickets, group, ofTeam])
-  // The board is asked for beside its tickets, not after them.
-  useEffect(() => {
-    if (layout === "board") void Board.preload()
-  }, [layout])
+  const { group = "status", layout = "list", sort } = search
+  const statuses = team === undefined ? undefined : ofTeam?.statuses
+  const columns = useMemo(() => columnsOf(tickets, statuses), [tickets, statuses])
   useKeys([
     {
       keys: "v",
       label: "As a board or as a list",
       group: "Tickets",
       run: () => onSearch({ layout: layout === "list" ? "board" : "list" })
-    },
-    ...(mayChange ? [{ keys: "X", label: "Select all", group: "Tickets", run: selection.selectAll }] : [])
+    }
   ])
-  const selecting = { selected: selection.ids, onToggle: selection.onToggle, onCurrent: selection.onCurrent }
+  const shown = { layout, mayChange, selection, slug }
   return (
     <>
       <Suspense fallback={<div className="border-border h-10 border-b" />}>
@@ -91,27 +63,25 @@ export const TicketsView = ({ onClear, onSearch, search, slug, tickets: { data, 
           onClear={onClear}
           search={search}
           slug={slug}
-          statuses={(ofTeam ?? template?.statuses ?? []).map(({ name }) => name)}
+          statuses={(statuses ?? template?.statuses ?? []).map(({ name }) => name)}
         />
       </Suspense>
-      {error !== null && data === undefined ? (
-        <FailureView error={error} onRetry={refetch} />
-      ) : data === undefined ? (
+      {data === undefined && error === null ? (
         <SkeletonRows rows={16} />
-      ) : tickets.length === 0 && layout === "list" ? (
+      ) : data === undefined || (tickets.length === 0 && layout === "list") ? (
         <Suspense fallback={null}>
-          <NoTickets mayChange={mayChange} onClear={isFiltered(search) ? onClear : undefined} />
+          <NoTickets
+            error={error}
+            mayChange={mayChange}
+            onClear={isFiltered(search) ? onClear : undefined}
+            onRetry={refetch}
+          />
         </Suspense>
-      ) : layout === "list" ? (
-        <TicketList {...selecting} columns={columns} slug={slug} />
+      ) : group === "status" && sort === undefined ? (
+        <ShownTickets {...shown} columns={columns} />
       ) : (
-        <Suspense fallback={<SkeletonRows rows={8} />}>
-          <Board {...selecting} columns={columns} mayMove={mayChange} slug={slug} />
-        </Suspense>
-      )}
-      {mayChange && selection.selected.length > 0 && (
-        <Suspense fallback={null}>
-          <BulkBar onClear={selection.clear} slug={slug} statuses={ofTeam} tickets={selection.selected} />
+        <Suspense fallback={<SkeletonRows rows={16} />}>
+          <Grouped {...shown} search={search} statuses={statuses} tickets={tickets} />
         </Suspense>
       )}
     </>

@@ -17,7 +17,7 @@ const presets = [
 /** The filters that everybody uses, and the views of the workspace. */
 export const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
   const { data } = useQuery(viewsQuery(slug))
-  const looks = withoutUndefined({ layout: search?.layout, group: search?.group })
+  const looks = withoutUndefined({ layout: search?.layout, group: search?.group, sort: search?.sort })
   return (
     <Tabs label="Views of tickets">
       {presets.map(({ label, search: preset }) => (

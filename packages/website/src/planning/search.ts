@@ -11,10 +11,15 @@ export type TicketFilters = { readonly [Name in FilterName]?: ReadonlyArray<stri
 export const groupings = ["status", "owner", "project", "milestone"] as const
 export type Grouping = (typeof groupings)[number]
 
+/** Other orders than their own: the last one changed, or made, first. */
+export const sortings = ["updated", "created"] as const
+export type Sorting = (typeof sortings)[number]
+
 export interface TicketsSearch extends TicketFilters {
   readonly q?: string
   readonly layout?: "list" | "board"
   readonly group?: Grouping
+  readonly sort?: Sorting
   /** The filters are those of the address, and no longer those of the view. */
   readonly own?: true
 }
@@ -25,5 +30,6 @@ export const readTicketsSearch = (address: Address): TicketsSearch =>
     q: textAt(address, "q"),
     layout: oneAt(address, "layout", ["list", "board"] as const),
     group: oneAt(address, "group", groupings),
+    sort: oneAt(address, "sort", sortings),
     own: String(address["own"]) === "true" ? (true as const) : undefined
   })

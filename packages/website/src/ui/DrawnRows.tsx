@@ -13,6 +13,8 @@ const firstRows = 16
 
 export interface RowsProps {
   readonly count: number
+  /** The row that the keyboard begins at: it is among the first to be drawn. */
+  readonly at?: number | undefined
   readonly keyOf: (index: number) => string
   readonly row: (index: number) => ReactNode
   /** The roles of a list unless told. */
@@ -28,6 +30,7 @@ export interface RowsProps {
 }
 
 const PlainRows = ({
+  at = 0,
   count,
   keyOf,
   reveal,
@@ -37,7 +40,7 @@ const PlainRows = ({
   rowStyle,
   scroller
 }: RowsProps) => {
-  const drawn = useDeferredValue(fewRows, firstRows)
+  const drawn = useDeferredValue(fewRows, Math.max(firstRows, at + 1))
   reveal.current = (index) => scroller()?.querySelector(`[data-row="${index}"]`)?.scrollIntoView({ block: "nearest" })
   const last = Math.min(count, fewRows)
   const now = Math.min(last, drawn)

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from "react"
+import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from "react"
 import { DrawnRows, type RowsProps } from "./DrawnRows.tsx"
 import { useKeys } from "./keys.ts"
 import { later } from "./later.tsx"
@@ -38,12 +38,19 @@ export const Rows = ({ at, count, isChoosable, label, noun, onCurrent, onOpen, p
       ? []
       : [{ keys: " ", label: `Peek at the ${noun}`, group: "List", run: () => setPeeking((before) => !before) }]
   )
+  useEffect(() => {
+    if (at === undefined || at < 0) return
+    // After the router, which scrolls to where the screen was left. Once: what others move later stays where it is looked at.
+    const frame = requestAnimationFrame(() => reveal.current(at))
+    return () => cancelAnimationFrame(frame)
+  }, [])
   const peeked = isPeeking && current >= 0 ? peek?.(current) : undefined
   return (
     <>
       <div aria-label={label} onKeyDown={(event: KeyboardEvent) => onKeyDown(event)} role="list" tabIndex={0}>
         <DrawnRows
           {...rest}
+          at={at}
           count={count}
           reveal={reveal}
           row={(index) => row(index, index === current)}

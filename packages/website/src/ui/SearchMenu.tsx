@@ -148,6 +148,11 @@ export const SearchMenu = ({ anchor, back, groups, isOpen, label, onOpenChange, 
     const { activeElement } = document
     return activeElement !== null && activeElement !== document.body && popup.current?.contains(activeElement) === false
   }
+  // The next key is the page's, also while the menu is still going.
+  const close = () => {
+    ;(back ?? anchor.current)?.focus()
+    onOpenChange(false)
+  }
   return (
     <Popover.Root
       onOpenChange={(next, { event }) => {
@@ -168,13 +173,14 @@ export const SearchMenu = ({ anchor, back, groups, isOpen, label, onOpenChange, 
         >
           <Popover.Popup
             aria-label={label}
+            aria-modal={false}
             className="bg-raised shadow-overlay animate-appear flex max-h-(--available-height) w-60 max-w-[calc(100vw-1rem)] flex-col rounded-lg outline-none"
             finalFocus={() => !hasMovedOn() && (back ?? anchor.current)}
             // Without a keyboard, one on the screen would hide the menu.
             initialFocus={() => (matchMedia("(pointer: coarse)").matches ? popup.current : field.current)}
             ref={popup}
           >
-            <Content field={field} groups={groups} label={label} onClose={() => onOpenChange(false)} />
+            <Content field={field} groups={groups} label={label} onClose={close} />
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>

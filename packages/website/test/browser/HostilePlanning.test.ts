@@ -113,7 +113,7 @@ describe("What others write of their plans", () => {
     await page.locator("[data-row]").first().waitFor()
     await page.getByRole("checkbox").first().check()
     await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Project" }).click()
-    await page.getByRole("menuitem").first().waitFor()
+    await page.getByRole("menuitemradio").first().waitFor()
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+k")
     await page.getByRole("combobox", { name: "Search and do" }).fill(long(20))

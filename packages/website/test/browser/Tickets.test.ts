@@ -305,7 +305,7 @@ describe("A list of tickets", () => {
     await page.keyboard.press("x")
     await page.getByText("2 tickets selected").waitFor()
     await page.keyboard.press("s")
-    await page.getByRole("menuitem", { name: "Done" }).press("Enter")
+    await page.getByRole("menuitemradio", { name: "Done" }).press("Enter")
     await page.getByText("2 tickets moved to Done").first().waitFor()
     expect((await Promise.all(made.map(read))).map(({ status }) => status.name)).toEqual(["Done", "Done", "Backlog"])
     await page.getByRole("button", { name: "Undo" }).first().press("Enter")
@@ -337,7 +337,7 @@ describe("A list of tickets", () => {
     await page.keyboard.press("X")
     await page.getByText("2 tickets selected").waitFor()
     await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Owner" }).click()
-    await page.getByRole("menuitem", { name: new RegExp(`^${me.name}`) }).click()
+    await page.getByRole("menuitemradio", { name: new RegExp(`^${me.name}`) }).click()
     await page.getByText(`${made[1]!.identifier} could not be changed`).first().waitFor()
     await page.getByText("The owner cannot see the team.").first().waitFor()
     await page.getByText(`${made[0]!.identifier} given to ${me.name}`).first().waitFor()
@@ -390,7 +390,7 @@ describe("A board", () => {
     await expect.poll(() => cardsOf(page, "Backlog")).toEqual([first!.identifier, second!.identifier])
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     await page.keyboard.press("j")
-    await page.keyboard.press("J")
+    await page.keyboard.press(".")
     await expect.poll(() => cardsOf(page, "Backlog")).toEqual([second!.identifier, first!.identifier])
     await expect.poll(() => cardsOf(other, "Backlog")).toEqual([second!.identifier, first!.identifier])
     await page.keyboard.press(">")
@@ -456,7 +456,7 @@ describe("Two people on one board", () => {
       for (const key of keys) await one.keyboard.press(key)
     }
     await Promise.all([moves(page, "j", ">", ">", "j"), moves(other, "j", ">", "j")])
-    await Promise.all([moves(page, "ArrowLeft", "ArrowLeft", "J", "J"), moves(other, "ArrowLeft", "J", "K", ">")])
+    await Promise.all([moves(page, "ArrowLeft", "ArrowLeft", ".", "."), moves(other, "ArrowLeft", ".", ",", ">")])
     const names = ["Backlog", "Todo", "In progress", "Done", "Canceled"]
     const ofServer = async () => {
       const { tickets } = await site.call<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets?project=both")

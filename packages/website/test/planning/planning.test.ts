@@ -2,13 +2,22 @@ import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { describe, expect, it } from "vitest"
 import { besideAt, placeOf } from "../../src/planning/board.ts"
 import { branchOf } from "../../src/planning/branch.ts"
-import { changed, changesOf, inverseOf, payloadOf, takenBack } from "../../src/planning/changes.ts"
-import { columnsOf } from "../../src/planning/columns.ts"
+import {
+  changed,
+  changedSince,
+  changesOf,
+  inverseOf,
+  isStill,
+  payloadOf,
+  takenBack
+} from "../../src/planning/changes.ts"
+import { groupsOf } from "../../src/planning/groups.ts"
 import { askedOf, matches } from "../../src/planning/filters.ts"
 import { choicesOf, mentionAt, withMention } from "../../src/planning/mention.ts"
 import { likelyOf } from "../../src/planning/likely.ts"
 import { ticketsOf } from "../../src/planning/pasted.ts"
 import { withPending } from "../../src/planning/pendingTickets.ts"
+import { rangeOf } from "../../src/planning/range.ts"
 import { readTicketsSearch } from "../../src/planning/search.ts"
 import { mentionsIn } from "@delivery/domain/planning/Mentions"
 
@@ -46,6 +55,22 @@ describe("A change of a ticket", () => {
     const start = { category: "started" } as const
     expect(changesOf(takenBack(one, start))).toEqual({ status: "s1" })
     expect(changed(one, start).status).toMatchObject({ category: "started" })
+  })
+})
+
+describe("A change that somebody has changed since", () => {
+  it("is known by the fields that it had, and by no other", () => {
+    const done = { id: "s2", name: "Done", category: "completed" }
+    const answered = ticket(1, { status: done, tags: [bug], owner: ana })
+    const asked = { status: done, tags: [bug] } as never
+    expect(changedSince(answered, ticket(1, { status: done, tags: [bug], title: "Else" }), asked)).toEqual([])
+    expect(changedSince(answered, ticket(1, { tags: [bug] }), asked)).toEqual(["status"])
+    expect(changedSince(answered, ticket(1, { status: done }), asked)).toEqual(["tags"])
+    expect(changedSince(ticket(1), ticket(1, { milestone: { number: 1 } }), { milestone: null })).toEqual(["milestone"])
+    expect(isStill(answered, { category: "completed", addTag: bug } as never)).toBe(true)
+    expect(isStill(answered, { category: "started" })).toBe(false)
+    expect(isStill(answered, { removeTag: bug } as never)).toBe(false)
+    expect(isStill(answered, { owner: null })).toBe(false)
   })
 })
 
@@ -106,12 +131,41 @@ describe("Filters of tickets", () => {
       ticket(3, { project, milestone: { number: 2, name: "All" } }),
       ticket(4, { project, milestone: { number: 1, name: "Beta" } })
     ]
-    expect(columnsOf(tickets, "milestone", undefined).map(({ label }) => label)).toEqual([
+    expect(groupsOf(tickets, "milestone", undefined, undefined).map(({ label }) => label)).toEqual([
       "Checkout · Beta",
       "Checkout · All",
       "Checkout · no milestone",
       "No project"
     ])
+  })
+})
+
+describe("Tickets in a list", () => {
+  it("are sorted within their groups by what was changed or made last, and have then no order to change", () => {
+    const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`
+    const tickets = [
+      ticket(1, { createdAt: at(1), updatedAt: at(5) }),
+      ticket(2, { createdAt: at(3), updatedAt: at(3) }),
+      ticket(3, { createdAt: at(2), updatedAt: at(4) })
+    ]
+    const statuses = [{ id: "s1", name: "Backlog", category: "backlog" }] as never
+    const order = (sort: "updated" | "created" | undefined) => groupsOf(tickets, "status", sort, statuses)[0]!
+    expect(order("updated").tickets.map(({ id }) => id)).toEqual(["id-1", "id-3", "id-2"])
+    expect(order("created").tickets.map(({ id }) => id)).toEqual(["id-2", "id-3", "id-1"])
+    expect(order(undefined).tickets).toEqual(tickets)
+    expect([order("updated").isOrdered, order(undefined).isOrdered]).toEqual([false, true])
+    expect(readTicketsSearch({ sort: "created" })).toEqual({ sort: "created" })
+    expect(readTicketsSearch({ sort: "rank" })).toEqual({})
+  })
+
+  it("are selected from one to another, in either direction", () => {
+    const order = ["a", "b", "c", "d"]
+    expect(rangeOf(order, "b", "d")).toEqual(["b", "c", "d"])
+    expect(rangeOf(order, "c", "a")).toEqual(["a", "b", "c"])
+    expect(rangeOf(order, "b", "b")).toEqual(["b"])
+    // The first of them has left the list.
+    expect(rangeOf(order, "gone", "c")).toEqual(["c"])
+    expect(rangeOf(order, "a", "gone")).toEqual([])
   })
 })
 

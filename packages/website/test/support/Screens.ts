@@ -173,7 +173,7 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
     await page.goto(`${site.origin}/w/main/tickets`)
     await page.getByRole("checkbox", { name: "Select ENG-1", exact: true }).check()
     await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Status" }).click()
-    await page.getByRole("menuitem").first().waitFor()
+    await page.getByRole("menuitemradio").first().waitFor()
   },
   "Filter of tickets": async (page) => {
     await page.goto(`${site.origin}/w/main/tickets`)
