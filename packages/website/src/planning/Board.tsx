@@ -67,7 +67,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps
       <span className="text-muted flex h-5 items-center gap-1.5 text-xs">
         <button
           aria-label={`Status of ${identifier}: ${visible(ticket.status.name)}`}
-          className={`${askClass} relative z-1 -mx-1`}
+          className={`${askClass} relative z-1 -mx-1 grid place-items-center`}
           data-ask="status"
           disabled={!mayChange}
           tabIndex={-1}
@@ -369,7 +369,7 @@ const Board = (props: Props) => {
     <div className="relative flex min-h-0 flex-1">
       <div
         aria-label="Board"
-        className="flex min-h-0 min-w-0 flex-1 gap-3 overflow-x-auto p-3"
+        className={`flex min-h-0 min-w-0 flex-1 gap-3 overflow-x-auto p-3 ${props.selection.current === undefined ? "-outline-offset-2" : "outline-none"}`}
         id="board"
         ref={board}
         role="group"

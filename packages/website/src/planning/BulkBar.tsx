@@ -27,7 +27,9 @@ export const BulkBar = ({ count, fields, keyOf, onClear }: Props) => (
         fields[field] !== undefined && (
           <button aria-haspopup="menu" className={buttonClass("quiet")} data-ask={field} key={field} type="button">
             {fields[field]}
-            <Kbd keys={keyOf[field]} />
+            <span className="max-sm:hidden">
+              <Kbd keys={keyOf[field]} />
+            </span>
           </button>
         )
     )}

@@ -89,7 +89,7 @@ const Shapes = ({ onChange, search }: Pick<Props, "onChange" | "search">) => (
     />
     <Filter
       choices={[
-        { value: own, label: "own order" },
+        { value: own, label: "own" },
         { value: "updated", label: "last changed" },
         { value: "created", label: "newest" }
       ]}

@@ -74,7 +74,7 @@ const TicketRow = ({ isCurrent, mayChange, selection, slug, ticket }: TicketRowP
       />
       <button
         aria-label={`Status of ${ticket.identifier}: ${visible(ticket.status.name)}`}
-        className={askClass}
+        className={`${askClass} grid place-items-center`}
         data-ask="status"
         disabled={!mayChange}
         tabIndex={-1}

@@ -10,7 +10,7 @@ interface Props {
 
 /** A field that narrows what is below. Escape leaves it. */
 export const SearchField = ({ label, onChange, ref, value }: Props) => (
-  <div className="relative w-64 max-w-full min-w-40 grow sm:grow-0">
+  <div className="relative max-w-full min-w-40 grow basis-40 sm:max-w-64">
     <span className="text-faint pointer-events-none absolute top-1.5 left-2">
       <Icon name="search" />
     </span>
