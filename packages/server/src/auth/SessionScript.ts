@@ -20,19 +20,22 @@ const usable = (providers) => isHome ? providers : []
 const whoIs = ({ email, name }) => name + " (" + email + ")"
 // By what the person signs in.
 const waysIn = async () => {
-  const [{ passkeys }, { identities }, { waysIn }] = (await Promise.all(["passkeys", "identities", "session"].map((path) => call("GET", path)))).map(({ body }) => body)
+  const [{ passkeys }, { identities }, { session: { sudoUntil }, waysIn }] = (await Promise.all(["passkeys", "identities", "session"].map((path) => call("GET", path)))).map(({ body }) => body)
   const providers = methods.providers.filter(({ id }) => identities.some(({ provider }) => provider === id))
-  return { identities, mail: waysIn.includes("mail"), passkeys, providers, isNone: waysIn.length === 0 }
+  return { identities, mail: waysIn.includes("mail"), passkeys, providers, sudoUntil, isNone: waysIn.length === 0 }
 }
 // What somebody loses who signs out without a way to sign in again; undefined for who has one.
-const lossOf = ({ emailVerifiedAt }, { isNone }, where = "") => {
+const lossOf = ({ emailVerifiedAt }, { isNone, sudoUntil }, where = "") => {
   if (!isNone) return undefined
   const remedies = [
     ...(methods.mail && emailVerifiedAt === null ? ["verify your address"] : []),
     ...(hasPasskeys() ? ["add a passkey"] : []),
     ...usable(methods.providers).map(({ name }) => "add an account at " + name)
   ]
-  const remedy = remedies.length === 0 ? "" : " Before you sign out, " + either(remedies) + where + "."
+  // Later than that, a way in is added with a proof alone, which nobody without a way in has.
+  const time = sudoUntil === null ? undefined : new Date(sudoUntil).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+  const until = time === undefined ? ", with such a link" : " before " + time + ": after that it takes such a link, too"
+  const remedy = remedies.length === 0 ? "" : " So " + either(remedies) + where + until + "."
   return "You have no way to sign in again but a link from the person who runs this service." + remedy
 }
 `
