@@ -86,7 +86,7 @@ const useAsking = (slug: string, all: ReadonlyArray<TicketSummary>, targets: Rea
   return { ask, hasMilestones: choices.milestone.length > 0, menu }
 }
 
-export const names: Readonly<Record<Field, string>> = {
+const names: Readonly<Record<Field, string>> = {
   status: "Status",
   owner: "Owner",
   project: "Project",
