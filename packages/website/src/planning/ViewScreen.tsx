@@ -1,14 +1,13 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { View } from "@delivery/domain/planning/View"
-import { Suspense, useEffect } from "react"
+import { Suspense } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
 import { visible } from "../ui/format.ts"
 import { type Crumb, Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
-import { sidebar } from "../ui/overlay.ts"
 import { projectsQuery, viewQuery } from "./queries.ts"
 import { filterNames, type TicketsSearch } from "./search.ts"
 import { type SearchChange, TicketsView } from "./TicketsView.tsx"
@@ -58,11 +57,6 @@ const Shown = ({ slug, view }: Props) => {
   const navigate = useNavigate({ from: "/w/$slug/views/$view" })
   const mayChange = mayAct(useRole(slug), "member")
   const { scope } = view
-  const place = scope.kind === "project" ? "/w/$slug/projects" : "/w/$slug/tickets"
-  useEffect(() => {
-    sidebar.mark(place)
-    return () => sidebar.mark(undefined)
-  }, [place])
   const saved = searchOf(view)
   const { own: isOwn = false, ...changed } = address
   const search: TicketsSearch = isOwn ? changed : { ...saved, ...changed }

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useEffect } from "react"
 import { withoutUndefined } from "../ui/address.ts"
 import { visible } from "../ui/format.ts"
 import { tabClass, Tabs } from "../ui/Header.tsx"
+import { sidebar } from "../ui/overlay.ts"
 import { viewsQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
 
@@ -17,6 +19,10 @@ const presets = [
 /** The filters that everybody uses, and the views of the workspace. */
 export const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
   const { data } = useQuery(viewsQuery(slug))
+  useEffect(() => {
+    sidebar.mark("/w/$slug/tickets")
+    return () => sidebar.mark(undefined)
+  }, [])
   const looks = withoutUndefined({ layout: search?.layout, group: search?.group, sort: search?.sort })
   return (
     <Tabs label="Views of tickets">

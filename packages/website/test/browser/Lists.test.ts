@@ -300,7 +300,7 @@ describe("A change", () => {
     await page.getByText(`${made[0]!.identifier} is Done`).first().waitFor()
     await site.call("PATCH", `tickets/${made[0]!.identifier}`, { status: all.find(({ name }) => name === "Todo")!.id })
     await page.keyboard.press("Control+z")
-    await page.getByText("Its status has been changed since.").first().waitFor()
+    await page.getByText("The ticket was changed meanwhile: status.").first().waitFor()
     expect(await statuses([made[0]!])).toEqual(["Todo"])
     // A field undoes what was typed into it, and nothing else.
     await page.getByRole("textbox", { name: "New comment" }).fill("Well")
