@@ -153,6 +153,10 @@ export const routes = {
     delete: "DELETE /v1/workspaces/:slug/tickets/:ticket",
     reorder: "POST /v1/workspaces/:slug/tickets/:ticket/reorder"
   },
+  mutes: {
+    set: "PUT /v1/workspaces/:slug/tickets/:ticket/mute",
+    end: "DELETE /v1/workspaces/:slug/tickets/:ticket/mute"
+  },
   comments: {
     list: "GET /v1/workspaces/:slug/tickets/:ticket/comments",
     create: "POST /v1/workspaces/:slug/tickets/:ticket/comments",

@@ -4,7 +4,7 @@ import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, PersonId, ProjectId, TagId, TeamId, TicketId, TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { maxNumber } from "../Numbers.ts"
-import { Name, OneOf, Ref, Text, undocumented } from "../Text.ts"
+import { atLeast, Name, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
@@ -91,6 +91,34 @@ const TicketTag = Schema.Struct({ id: TagId, name: Schema.String, color: Schema.
   examples: [{ id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"), name: "Bug", color: "#d73a4a" }]
 })
 
+/** How many tests a ticket may be about: as many as a run has. */
+const maxTicketCases = 5_000
+
+const exampleCase = "checkout.spec.ts:pays-by-card"
+
+/** The tests that a ticket is about. */
+export const TicketCases = Schema.Struct({
+  product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
+  caseIds: Schema.Array(Schema.String)
+}).annotate({
+  identifier: "TicketCases",
+  description: "The tests that a ticket is about.",
+  examples: [{ product: "shop", caseIds: [exampleCase] }]
+})
+export type TicketCases = typeof TicketCases.Type
+
+/** What a ticket mutes (docs/contract.md, Muting). */
+export const TicketMute = Schema.Struct({
+  product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
+  cases: Schema.Array(Schema.String).annotate({ description: "The ids of the tests." }),
+  until: Timestamp.annotate({ description: "When it ends, unless it has ended before." })
+}).annotate({
+  identifier: "TicketMute",
+  description: "The tests whose failures do not count while the ticket is open, and until when.",
+  examples: [{ product: "shop", cases: [exampleCase], until: "2026-12-21T09:30:00.000Z" }]
+})
+export type TicketMute = typeof TicketMute.Type
+
 const summaryFields = {
   id: TicketId,
   identifier: Schema.String.annotate({
@@ -113,6 +141,10 @@ const summaryFields = {
   project: Schema.NullOr(TicketProject),
   milestone: Schema.NullOr(TicketMilestone),
   tags: Schema.Array(TicketTag).annotate({ description: "The tags of the ticket, by name." }),
+  cases: Schema.NullOr(TicketCases).annotate({ description: "The tests that the ticket is about; null for none." }),
+  mute: Schema.NullOr(TicketMute).annotate({
+    description: "The tests that are muted by the ticket; null if it mutes none."
+  }),
   commentCount: Schema.Int,
   createdBy: Actor,
   startedAt: Schema.NullOr(Timestamp).annotate({
@@ -152,6 +184,8 @@ const example: typeof TicketSummary.Type = {
   project: { id: ProjectId.make("0197a1b2-0000-7000-8000-000000000f01"), slug: "checkout", name: "New checkout" },
   milestone: { number: 1, name: "Private beta" },
   tags: [{ id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"), name: "Bug", color: "#d73a4a" }],
+  cases: null,
+  mute: null,
   commentCount: 2,
   createdBy: {
     kind: "user",
@@ -219,7 +253,23 @@ const MilestoneNumber = Schema.Int.check(
   )
 )
 
+/** Ids of tests, each once, at least one. */
+export const CaseIds = Schema.Array(Text(500).check(atLeast(1)))
+  .check(
+    Schema.isMinLength(1, { message: "Expected at least 1 case" }),
+    Schema.isMaxLength(maxTicketCases, { message: `Expected at most ${maxTicketCases} cases` }),
+    Schema.makeFilter<ReadonlyArray<string>>((ids) => new Set(ids).size === ids.length || "Expected each case once", {
+      toJsonSchema: undocumented
+    })
+  )
+  .annotate({ description: "The ids of the tests, as runs have them." })
+
 const fields = {
+  cases: Schema.optionalKey(
+    Schema.NullOr(
+      Body({ product: Ref.annotate({ description: "The slug or id of the product." }), caseIds: CaseIds })
+    ).annotate({ description: "The tests that the ticket is about; null for none." })
+  ),
   description: Schema.optionalKey(
     Schema.NullOr(Text(maxMarkdown)).annotate({ description: "What the ticket is about, in Markdown." })
   ),

@@ -30,6 +30,8 @@ const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket)
     project: ticket.project,
     milestone: ticket.milestone && { number: ticket.milestone.number, name: ticket.milestone.name },
     tags: ticket.tags.toSorted(byName).map(({ color, id, name }) => ({ id, name, color })),
+    cases: ticket.cases && { product: ticket.cases.product, caseIds: ticket.cases.caseIds },
+    mute: ticket.mute && { product: ticket.mute.product, cases: ticket.mute.cases, until: ticket.mute.until },
     commentCount: ticket.commentCount,
     createdBy: ticket.createdBy,
     startedAt: ticket.startedAt,
@@ -61,6 +63,13 @@ export const rowOf = (workspaceId: WorkspaceId, ticket: TicketDetails): TicketRo
   ownerId: ticket.owner?.id ?? null,
   projectId: ticket.project?.id ?? null,
   milestoneId: ticket.milestone?.id ?? null,
+  cases: ticket.cases && { productId: ticket.cases.productId, caseIds: ticket.cases.caseIds },
+  mute: ticket.mute && {
+    productId: ticket.mute.productId,
+    cases: ticket.mute.cases,
+    until: ticket.mute.until,
+    by: ticket.mute.by
+  },
   creatorKind: ticket.creator.kind,
   creatorId: ticket.creator.id,
   startedAt: ticket.startedAt,

@@ -26,6 +26,7 @@ import type {
 } from "./TicketsRepo.ts"
 import {
   type Dependencies,
+  findCases,
   findLocked,
   findTeam,
   isSamePlace,
@@ -102,13 +103,15 @@ const eachOnce = ({ repo }: Dependencies) =>
 
 /** Undefined where the ticket moved before it was locked. */
 const updateOnce = (dependencies: Dependencies) => {
-  const { events, notifications, repo } = dependencies
+  const { events, guards, notifications, repo } = dependencies
   const lockForUpdate = hold(dependencies)
+  const findCasesOf = findCases(dependencies)
   return Effect.fnUntraced(function* (by: Access, ref: string, input: Changes) {
     const held = yield* lockForUpdate(viewerOf(by), ref, input)
     if (held === undefined) return undefined
     const { before, isMoved, resolved, team } = held
-    const after = changed(held, input, yield* referencesOf(input, resolved, held.project))
+    const references = yield* referencesOf(input, resolved, held.project)
+    const after = changed(held, input, references, yield* findCasesOf(viewerOf(by), input.cases))
     if (after.tags.length > maxTags) {
       return yield* InvalidInput.at("addTags", `The ticket would have more than ${maxTags} tags.`)
     }
@@ -118,13 +121,17 @@ const updateOnce = (dependencies: Dependencies) => {
     const changedFields = new Set(changes.map(({ field }) => field))
     yield* checkChange(held, after, changedFields)
     const at = yield* nextUpdate(before)
-    const stored: TicketDetails = {
-      ...after,
-      ...datesInCategory(before, before.status.category, after.status.category, at),
-      ...(isMoved ? { number: yield* repo.takeNumber(team.id), rank: rankBetween(resolved.lastRank, null) } : {}),
-      updatedAt: at
-    }
-    const madeEvents = yield* Effect.all(updateEvents(before, stored, changes).map((event) => events.make(by, event)))
+    const { events: more, ticket: stored } = yield* guards.changing(by, {
+      before,
+      after: {
+        ...after,
+        ...datesInCategory(before, before.status.category, after.status.category, at),
+        ...(isMoved ? { number: yield* repo.takeNumber(team.id), rank: rankBetween(resolved.lastRank, null) } : {}),
+        updatedAt: at
+      }
+    })
+    const newEvents = [...updateEvents(before, stored, changes), ...more]
+    const madeEvents = yield* Effect.all(newEvents.map((event) => events.make(by, event)))
     const isReworded = ["team", "title", "description"].some((field) => changedFields.has(field))
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined
     yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents, isReworded)
@@ -174,7 +181,8 @@ const hold = (dependencies: Dependencies) => {
 const changed = (
   { before, isMoved, project, resolved, team }: Held,
   input: Changes,
-  { milestone, owner, status, tags }: References
+  { milestone, owner, status, tags }: References,
+  cases: TicketDetails["cases"] | undefined
 ): TicketDetails => {
   const category = input.category ?? (isMoved ? before.status.category : undefined)
   const kept = isMoved ? before.tags.filter(({ teamId }) => teamId === null) : before.tags
@@ -189,6 +197,7 @@ const changed = (
     owner: owner === undefined ? before.owner : owner,
     project: input.project === undefined ? before.project : project && projectPart(project),
     milestone: milestone === undefined ? (isOtherProject ? null : before.milestone) : milestone,
+    cases: cases === undefined ? before.cases : cases,
     tags: input.tags === undefined ? withChanges(kept, tags ?? [], input.removeTags ?? []) : (tags ?? [])
   }
 }

@@ -321,6 +321,8 @@ const ofTicket = async (owner: Http, by: Http = owner) => {
   const { identifier } = await by.post<Ticket>("tickets", { team: (await madeTeam(owner)).key, title: "Ticket" })
   return { params: { ticket: identifier } }
 }
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+
 /** A comment that the caller wrote. */
 const madeComment = async (owner: Http, by: Http) => {
   const { ticket } = (await ofTicket(owner)).params
@@ -790,6 +792,16 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (owner) => ({ ...(await ofTicket(owner)), json: { after: null } })
   },
+  "mutes.set": {
+    who: "member",
+    request: async (owner) => {
+      const { params } = await ofTicket(owner)
+      const { id } = await owner.get<Me>("/v1/me")
+      await owner.patch(`tickets/${params.ticket}`, { owner: id })
+      return { params, json: { product: await madeProduct(owner), cases: ["a"], until: inAnHour() } }
+    }
+  },
+  "mutes.end": { who: "member", request: (owner) => ofTicket(owner) },
   "comments.list": { who: "viewer", request: (owner) => ofTicket(owner) },
   "comments.create": { who: "member", request: async (owner) => ({ ...(await ofTicket(owner)), json: { body: "a" } }) },
   "comments.update": {

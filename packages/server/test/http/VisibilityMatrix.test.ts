@@ -118,7 +118,7 @@ const untouched: ReadonlyArray<string> = [
   "vault",
   "testRuns",
   "retries",
-  // Cases have no tickets yet.
+  // What they show of tickets has a test of its own.
   "cases",
   "semaphores",
   "leases",
@@ -202,6 +202,11 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   summary: null,
   document: null,
   plan: null,
+  // Tests are of products, which are of the workspace.
+  "cases[]": null,
+  "cases.product": null,
+  "cases.caseIds[]": null,
+  until: null,
   body: null,
   note: null,
   reply: null,
@@ -307,6 +312,14 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   },
   "tickets.delete": {},
   "tickets.reorder": toFirst,
+  "mutes.set": {
+    json: async ({ workspace }) => {
+      const slug = unique("product")
+      await workspace.post("products", { slug, name: slug, type: "library" })
+      return { product: slug, cases: ["a"], until: new Date(Date.now() + 3_600_000).toISOString() }
+    }
+  },
+  "mutes.end": {},
 
   "comments.list": reads,
   "comments.create": { json: () => ({ body: "Comment" }) },

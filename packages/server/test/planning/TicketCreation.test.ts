@@ -39,6 +39,8 @@ withServicesOnEachStorage("The creation of tickets", (it) => {
           project: null,
           milestone: null,
           tags: [],
+          cases: null,
+          mute: null,
           commentCount: 0,
           createdBy: { kind: "user", id, name, email },
           startedAt: null,

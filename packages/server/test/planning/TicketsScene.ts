@@ -73,6 +73,8 @@ export const ticketRow = Effect.fnUntraced(function* (team: TeamRow, fields: Par
     ownerId: null,
     projectId: null,
     milestoneId: null,
+    cases: null,
+    mute: null,
     creatorKind: "apiKey",
     creatorId: newId(),
     startedAt: null,

@@ -9,6 +9,7 @@ import { Settings } from "../../src/Config.ts"
 import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as DiskFiles from "../../src/files/DiskFiles.ts"
+import * as Flow from "../../src/flow/Flow.ts"
 import * as Http from "../../src/http/Http.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 import * as Keys from "../../src/keys/Keys.ts"
@@ -23,6 +24,7 @@ import { layerKeyring, layerLiveClock } from "../support/Storages.ts"
 export const layerRuns = Runs.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge([VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
+  Layer.provideMerge(Flow.layerPorts),
   Layer.provide(AuditRoom.layer),
   Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])

@@ -1,0 +1,31 @@
+import type { Conflict } from "@delivery/domain/Errors"
+import { Context, type Effect } from "effect"
+import type { Access } from "../access/Access.ts"
+import type { NewEvent } from "../events/Events.ts"
+import type { TicketDetails } from "./TicketsRepo.ts"
+
+/** A ticket that is about to be stored, and what else happens with it. */
+export interface GuardedTicket {
+  readonly ticket: TicketDetails
+  readonly events: ReadonlyArray<NewEvent>
+}
+
+/**
+ * What a change of a ticket does to what depends on the ticket (docs/contract.md, Muting). The room `flow` supplies it.
+ */
+export class TicketGuards extends Context.Service<
+  TicketGuards,
+  {
+    /**
+     * Called in the transaction that stores a ticket, new or changed, which holds it. Answers what to store.
+     *
+     * @param change.before Undefined for a new ticket.
+     */
+    readonly changing: (
+      by: Access,
+      change: { readonly before: TicketDetails | undefined; readonly after: TicketDetails }
+    ) => Effect.Effect<GuardedTicket, Conflict>
+    /** Called in the transaction that deletes a ticket, which holds it. Answers what else has happened. */
+    readonly deleting: (ticket: TicketDetails) => ReadonlyArray<NewEvent>
+  }
+>()("@delivery/server/planning/TicketGuards") {}
