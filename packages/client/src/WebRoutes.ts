@@ -157,6 +157,12 @@ export const routes = {
     set: "PUT /v1/workspaces/:slug/tickets/:ticket/mute",
     end: "DELETE /v1/workspaces/:slug/tickets/:ticket/mute"
   },
+  testRules: {
+    list: "GET /v1/workspaces/:slug/test-rules",
+    create: "POST /v1/workspaces/:slug/test-rules",
+    update: "PATCH /v1/workspaces/:slug/test-rules/:testRule",
+    delete: "DELETE /v1/workspaces/:slug/test-rules/:testRule"
+  },
   comments: {
     list: "GET /v1/workspaces/:slug/tickets/:ticket/comments",
     create: "POST /v1/workspaces/:slug/tickets/:ticket/comments",

@@ -17,6 +17,7 @@ import { ProductsApi } from "./catalog/ProductsApi.ts"
 import { DeployApi } from "./deploy/DeployApi.ts"
 import { DeploymentTokensApi } from "./deploy/DeploymentTokensApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
+import { TestRulesApi } from "./flow/TestRulesApi.ts"
 import { MutesApi } from "./flow/MutesApi.ts"
 import { AccountApiKeysApi } from "./identity/AccountApiKeysApi.ts"
 import { ApiKeysApi } from "./identity/ApiKeysApi.ts"
@@ -71,6 +72,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TeamsApi)
   .add(TicketsApi)
   .add(MutesApi)
+  .add(TestRulesApi)
   .add(CommentsApi)
   .add(TicketNotificationsApi)
   .add(TicketStatusesApi)

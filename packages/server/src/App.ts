@@ -67,9 +67,11 @@ export const layerMemoryStorage = Layer.mergeAll(
 
 /** The services of every room, over what higher rooms supply to lower ones. */
 export const layerRooms = Layer.mergeAll(ReleasesRoom.layer, WebhooksRoom.layer, Flow.layer).pipe(
+  Layer.provideMerge(Runs.layerServices),
+  Layer.provideMerge(Flow.layerRunEnds),
   Layer.provideMerge(AgentsRoom.layer),
   Layer.provideMerge(Deploy.layerServices),
-  Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
+  Layer.provideMerge([VaultRoom.layerServices, Planning.layer]),
   Layer.provideMerge([Catalog.layer, Auth.layer]),
   Layer.provideMerge(Identity.layer)
 )

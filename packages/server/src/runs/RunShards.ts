@@ -94,6 +94,7 @@ export const startShard = ({ keys, repo, shards, storage }: Dependencies) => {
  *
  * @param eventOf The event of the end of the run.
  * @param progressed Records that one more shard has finished, while others run.
+ * @param follow What follows where the run finishes.
  */
 export const finishShard = ({ repo, retries, shards, storage }: Dependencies) => {
   const gateOf = Effect.fnUntraced(function* (run: FoundTestRun, ended: Outcome) {
@@ -111,7 +112,8 @@ export const finishShard = ({ repo, retries, shards, storage }: Dependencies) =>
     report: FinishTestRun,
     tests: ReadonlyArray<RecordedTest>,
     eventOf: (finished: FinishedTestRun) => Effect.Effect<StoredEvent>,
-    progressed: (finishedShards: number, total: number) => Effect.Effect<void>
+    progressed: (finishedShards: number, total: number) => Effect.Effect<void>,
+    follow: Effect.Effect<void>
   ) {
     const { shard } = report
     if (shard == null) return yield* InvalidInput.at("shard", "Expected the shard that finishes")
@@ -152,6 +154,7 @@ export const finishShard = ({ repo, retries, shards, storage }: Dependencies) =>
       if ((yield* repo.finish(run.id, finished, [], yield* eventOf(finished))) === undefined) {
         return yield* notRunning("run")
       }
+      if (finished.state === "finished") yield* follow
       return true
     })
     return yield* storage.transaction(end)

@@ -28,6 +28,7 @@ import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
+import { RunEnds } from "./RunEnds.ts"
 import { RunMutes } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import { type BegunRun, finishShard, shardOf, startShard } from "./RunShards.ts"
@@ -111,6 +112,7 @@ interface Dependencies {
   readonly random: SecureRandom.SecureRandom["Service"]
   readonly changes: ResultChanges["Service"]
   readonly mutes: RunMutes["Service"]
+  readonly ends: RunEnds["Service"]
   /** How many runs make a block of the search index. */
   readonly blockSize: number
   /** Open when a run that started here has filled a block. */
@@ -135,6 +137,7 @@ function* make() {
     random: yield* SecureRandom.SecureRandom,
     changes: yield* ResultChanges,
     mutes: yield* RunMutes,
+    ends: yield* RunEnds,
     blockSize: (yield* SearchBlocks).runs,
     blockIsFull: yield* Latch.make(false)
   }
@@ -310,7 +313,7 @@ const finishable = ({ keys, repo }: Dependencies) =>
   })
 
 const finish = (dependencies: Dependencies) => {
-  const { baseUrl, changes, events, repo } = dependencies
+  const { baseUrl, changes, ends, events, repo, storage } = dependencies
   const find = finishable(dependencies)
   const endShard = finishShard(dependencies)
   return Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
@@ -337,7 +340,10 @@ const finish = (dependencies: Dependencies) => {
           changes: [{ field: "shards", from: from!, to: to! }]
         })
       }
-      if (yield* endShard(run, at, report, tests, eventOf, progressed)) yield* changes.note
+      const follow = Effect.flatMap(ends.isWatched(run.id), (isWatched) =>
+        isWatched ? ends.finished(access, run) : Effect.void
+      )
+      if (yield* endShard(run, at, report, tests, eventOf, progressed, follow)) yield* changes.note
       const found = yield* repo.find(run.workspaceId, number)
       return found === undefined ? yield* noRun(number) : summaryOf(baseUrl, access, asOf(found, at))
     }
@@ -347,7 +353,11 @@ const finish = (dependencies: Dependencies) => {
       finishedAt: at,
       cleanup: cleanupAfter(run.cleanup, report.cleanup)
     }
-    const ended = yield* repo.finish(run.id, finished, tests, yield* eventOf(finished))
+    const store = repo.finish(run.id, finished, tests, yield* eventOf(finished))
+    const isWatched = finished.state === "finished" && (yield* ends.isWatched(run.id))
+    const ended = yield* isWatched
+      ? storage.transaction(Effect.tap(store, (one) => (one === undefined ? Effect.void : ends.finished(access, run))))
+      : store
     if (ended === undefined) return yield* notRunning("run")
     yield* changes.note
     const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }

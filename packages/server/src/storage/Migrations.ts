@@ -47,6 +47,7 @@ import ticketSearch from "./migrations/0105_ticket_search.ts"
 import semaphoreHours from "./migrations/0106_semaphore_hours.ts"
 import ticketNotifications from "./migrations/0107_ticket_notifications.ts"
 import ticketMutes from "./migrations/0110_ticket_mutes.ts"
+import testRules from "./migrations/0111_test_rules.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -95,7 +96,8 @@ export const migrations = {
   "0105_ticket_search": ticketSearch,
   "0106_semaphore_hours": semaphoreHours,
   "0107_ticket_notifications": ticketNotifications,
-  "0110_ticket_mutes": ticketMutes
+  "0110_ticket_mutes": ticketMutes,
+  "0111_test_rules": testRules
 }
 
 /** The number of the latest migration. */

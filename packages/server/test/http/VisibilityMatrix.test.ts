@@ -20,6 +20,7 @@ import {
   liveInSecret,
   makeScene,
   newComment,
+  newRule,
   newTicket,
   newView,
   type Scene
@@ -207,6 +208,14 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "cases.product": null,
   "cases.caseIds[]": null,
   until: null,
+  testRule: "testRule",
+  environment: null,
+  coverage: null,
+  "when.failures": null,
+  "when.ofLast": null,
+  above: null,
+  closeAfter: null,
+  state: null,
   body: null,
   note: null,
   reply: null,
@@ -320,6 +329,12 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
     }
   },
   "mutes.end": {},
+  "testRules.list": reads,
+  "testRules.create": {
+    json: async (scene, named) => ({ ...(await newRule(scene)), team: await named("team") })
+  },
+  "testRules.update": { json: () => ({ closeAfter: 5 }) },
+  "testRules.delete": {},
 
   "comments.list": reads,
   "comments.create": { json: () => ({ body: "Comment" }) },
