@@ -142,6 +142,13 @@ const summaryFields = {
   milestone: Schema.NullOr(TicketMilestone),
   tags: Schema.Array(TicketTag).annotate({ description: "The tags of the ticket, by name." }),
   cases: Schema.NullOr(TicketCases).annotate({ description: "The tests that the ticket is about; null for none." }),
+  completion: Schema.Literals(["free", "evidence"]).annotate({
+    description:
+      "How the ticket is completed: by whoever moves it (`free`), or only with evidence that each of its cases passes again."
+  }),
+  passes: Schema.Int.annotate({
+    description: "In how many runs each case must pass, where `completion` is `evidence`."
+  }),
   mute: Schema.NullOr(TicketMute).annotate({
     description: "The tests that are muted by the ticket; null if it mutes none."
   }),
@@ -185,6 +192,8 @@ const example: typeof TicketSummary.Type = {
   milestone: { number: 1, name: "Private beta" },
   tags: [{ id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"), name: "Bug", color: "#d73a4a" }],
   cases: null,
+  completion: "free",
+  passes: 1,
   mute: null,
   commentCount: 2,
   createdBy: {
@@ -264,7 +273,20 @@ export const CaseIds = Schema.Array(Text(500).check(atLeast(1)))
   )
   .annotate({ description: "The ids of the tests, as runs have them." })
 
+const Passes = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 10 }, { message: "Expected a whole number from 1 to 10" })
+)
+
 const fields = {
+  completion: Schema.optionalKey(
+    OneOf(["free", "evidence"]).annotate({
+      description:
+        "`evidence`: the ticket is completed only when each of its cases passed again, in runs of others. It needs `cases`. Only people set it."
+    })
+  ),
+  passes: Schema.optionalKey(
+    Passes.annotate({ description: "In how many runs each case must pass, 1 unless it is sent. Only people set it." })
+  ),
   cases: Schema.optionalKey(
     Schema.NullOr(
       Body({ product: Ref.annotate({ description: "The slug or id of the product." }), caseIds: CaseIds })
@@ -353,7 +375,14 @@ const ExpectedTicket = Schema.Struct({
   examples: [{ description: "The checkout takes Visa." }]
 })
 
+const maxOverride = 2_000
+
 export const UpdateTicket = Body({
+  override: Schema.optionalKey(
+    Text(maxOverride).check(atLeast(1)).annotate({
+      description: "Why the ticket is completed without evidence, beside `status`. Only people may; it is audited."
+    })
+  ),
   team: Schema.optionalKey(Ref.annotate({ description: "The team to move the ticket to, by key." })),
   title: Schema.optionalKey(Name(200)),
   ...fields,
@@ -363,6 +392,11 @@ export const UpdateTicket = Body({
     Schema.makeFilter(
       ({ milestone, project }: { readonly milestone?: number | null; readonly project?: string | null }) =>
         (milestone ?? null) === null || project !== null || needsProject,
+      { toJsonSchema: undocumented }
+    ),
+    Schema.makeFilter(
+      ({ override, status }: { readonly override?: string; readonly status?: string }) =>
+        override === undefined || status !== undefined || { path: ["override"], issue: "Expected `status` beside it" },
       { toJsonSchema: undocumented }
     )
   )
@@ -443,7 +477,7 @@ export const UpdatedTicket = Schema.Union([
     ticket: ticketOfResult,
     ok: Schema.Literal(false),
     error: Schema.Struct({
-      _tag: Schema.Literals(["InvalidInput", "NotFound", "Conflict"]),
+      _tag: Schema.Literals(["InvalidInput", "NotFound", "Forbidden", "Conflict"]),
       message: Schema.String,
       reason: Schema.optionalKey(Schema.String)
     }).annotate({ description: "Why this ticket was not changed: the error that changing it alone answers." })

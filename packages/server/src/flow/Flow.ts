@@ -1,4 +1,7 @@
 import { Layer } from "effect"
+import * as EvidenceMemory from "./EvidenceMemory.ts"
+import * as EvidencePorts from "./EvidencePorts.ts"
+import * as EvidenceSql from "./EvidenceSql.ts"
 import { Mutes } from "./Mutes.ts"
 import * as MutesHttp from "./MutesHttp.ts"
 import * as MutesMemory from "./MutesMemory.ts"
@@ -16,12 +19,12 @@ import * as TestRulesSql from "./TestRulesSql.ts"
 
 export const tables = [testRules, testRuleTickets]
 
-export const layerSql = Layer.mergeAll(MutesSql.layer, TestRulesSql.layer)
+export const layerSql = Layer.mergeAll(MutesSql.layer, TestRulesSql.layer, EvidenceSql.layer)
 
-export const layerMemory = Layer.mergeAll(MutesMemory.layer, TestRulesMemory.layer)
+export const layerMemory = Layer.mergeAll(MutesMemory.layer, TestRulesMemory.layer, EvidenceMemory.layer)
 
 /** What this room supplies to lower ones. */
-export const layerPorts = Layer.mergeAll(MutesPorts.layerRunMutes, MutesPorts.layerGuards, MutesPorts.layerOwnerEnds)
+export const layerPorts = Layer.mergeAll(MutesPorts.layerRunMutes, EvidencePorts.layer, MutesPorts.layerOwnerEnds)
 
 /** The `RunEnds` of `runs`, over the services of planning and agents. */
 export const layerRunEnds = TestRulesPorts.layer

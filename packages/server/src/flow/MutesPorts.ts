@@ -2,9 +2,9 @@ import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { Events } from "../events/Events.ts"
-import { TicketGuards } from "../planning/TicketGuards.ts"
+import type { GuardedTicket } from "../planning/TicketGuards.ts"
 import { TicketOwnerEnds } from "../planning/TicketOwnerEnds.ts"
-import { TicketsRepo } from "../planning/TicketsRepo.ts"
+import { type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
 import { RunMutes, type StoredRunMute } from "../runs/RunMutes.ts"
 import { endMutes, isClosed, unmuted } from "./Mutes.ts"
@@ -59,19 +59,11 @@ const byCase = (found: ReadonlyArray<FoundMute>): ReadonlyArray<StoredRunMute> =
   return [...mutes.values()].toSorted((a, b) => compare(a.caseId, b.caseId))
 }
 
-/** Planning's `TicketGuards`: a mute ends with its ticket, and when nobody is responsible for it any more. */
-export const layerGuards = Layer.succeed(
-  TicketGuards,
-  TicketGuards.of({
-    changing: (_, { after }) =>
-      Effect.succeed(
-        after.mute !== null && (isClosed(after) || after.owner === null)
-          ? { ticket: { ...after, mute: null }, events: [unmuted(after, after.mute)] }
-          : { ticket: after, events: [] }
-      ),
-    deleting: (ticket) => (ticket.mute === null ? [] : [unmuted(ticket, ticket.mute)])
-  })
-)
+/** The ticket whose mute has ended with it, or with its owner; and the event of that. */
+export const withoutEnded = (ticket: TicketDetails): GuardedTicket =>
+  ticket.mute !== null && (isClosed(ticket) || ticket.owner === null)
+    ? { ticket: { ...ticket, mute: null }, events: [unmuted(ticket, ticket.mute)] }
+    : { ticket, events: [] }
 
 /** Planning's `TicketOwnerEnds`: mutes end when the owner of the ticket leaves. */
 export const layerOwnerEnds = Layer.effect(

@@ -31,6 +31,8 @@ const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket)
     milestone: ticket.milestone && { number: ticket.milestone.number, name: ticket.milestone.name },
     tags: ticket.tags.toSorted(byName).map(({ color, id, name }) => ({ id, name, color })),
     cases: ticket.cases && { product: ticket.cases.product, caseIds: ticket.cases.caseIds },
+    completion: ticket.completion,
+    passes: ticket.passes,
     mute: ticket.mute && { product: ticket.mute.product, cases: ticket.mute.cases, until: ticket.mute.until },
     commentCount: ticket.commentCount,
     createdBy: ticket.createdBy,
@@ -64,6 +66,9 @@ export const rowOf = (workspaceId: WorkspaceId, ticket: TicketDetails): TicketRo
   projectId: ticket.project?.id ?? null,
   milestoneId: ticket.milestone?.id ?? null,
   cases: ticket.cases && { productId: ticket.cases.productId, caseIds: ticket.cases.caseIds },
+  completion: ticket.completion,
+  passes: ticket.passes,
+  pastOwners: ticket.pastOwners,
   mute: ticket.mute && {
     productId: ticket.mute.productId,
     cases: ticket.mute.cases,

@@ -35,6 +35,8 @@ export const changesOf = (before: TicketDetails, after: TicketDetails): Readonly
   compare("plan", before.plan, after.plan, null, "changed")
   for (const field of ["team", "status", "owner", "project", "milestone"] as const) compareNamed(field)
   compare("cases", casesKey(before.cases), casesKey(after.cases), shownCases(before.cases), shownCases(after.cases))
+  compare("completion", before.completion, after.completion)
+  compare("passes", String(before.passes), String(after.passes))
   compare("tags", idsOf(before.tags), idsOf(after.tags), namesOf(before.tags), namesOf(after.tags))
   return changes
 }

@@ -7,7 +7,7 @@ import {
 } from "@delivery/domain/planning/Ticket"
 import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
-import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import { Effect } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
@@ -15,7 +15,8 @@ import { rankBetween } from "./Ranks.ts"
 import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
 import { concernedBy } from "./TicketNotifications.ts"
-import { checkExpected, checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
+import { ownerRefOf } from "./TicketOwners.ts"
+import { checkCompletion, checkExpected, checkOwner, checkPersons, checkProject, referencesOf } from "./TicketRules.ts"
 import type {
   LockedProject,
   LockedTeam,
@@ -82,7 +83,7 @@ export const updateMany = (dependencies: Dependencies) => {
   })
 }
 
-const refusalOf = (error: InvalidInput | NotFound | Conflict) => ({
+const refusalOf = (error: InvalidInput | NotFound | Forbidden | Conflict) => ({
   _tag: error._tag,
   message: error.message,
   ...("reason" in error && error.reason !== undefined ? { reason: error.reason } : {})
@@ -110,6 +111,7 @@ const updateOnce = (dependencies: Dependencies) => {
     const held = yield* lockForUpdate(viewerOf(by), ref, input)
     if (held === undefined) return undefined
     const { before, isMoved, resolved, team } = held
+    yield* checkPersons(by, input, before)
     const references = yield* referencesOf(input, resolved, held.project)
     const after = changed(held, input, references, yield* findCasesOf(viewerOf(by), input.cases))
     if (after.tags.length > maxTags) {
@@ -119,14 +121,17 @@ const updateOnce = (dependencies: Dependencies) => {
     if (changes.length === 0) return before
     if (input.expected !== undefined) yield* checkExpected(before, input.expected)
     const changedFields = new Set(changes.map(({ field }) => field))
+    yield* checkCompletion(after)
     yield* checkChange(held, after, changedFields)
     const at = yield* nextUpdate(before)
     const { events: more, ticket: stored } = yield* guards.changing(by, {
       before,
+      override: input.override,
       after: {
         ...after,
         ...datesInCategory(before, before.status.category, after.status.category, at),
         ...(isMoved ? { number: yield* repo.takeNumber(team.id), rank: rankBetween(resolved.lastRank, null) } : {}),
+        pastOwners: changedFields.has("owner") ? pastOwnersOf(before, at) : before.pastOwners,
         updatedAt: at
       }
     })
@@ -198,8 +203,17 @@ const changed = (
     project: input.project === undefined ? before.project : project && projectPart(project),
     milestone: milestone === undefined ? (isOtherProject ? null : before.milestone) : milestone,
     cases: cases === undefined ? before.cases : cases,
+    completion: input.completion ?? before.completion,
+    passes: input.passes ?? before.passes,
     tags: input.tags === undefined ? withChanges(kept, tags ?? [], input.removeTags ?? []) : (tags ?? [])
   }
+}
+
+/** Those who owned the ticket, with who has owned it until now. */
+const pastOwnersOf = ({ owner, pastOwners }: TicketDetails, until: string): TicketDetails["pastOwners"] => {
+  if (owner === null) return pastOwners
+  const others = (pastOwners ?? []).filter(({ id }) => id !== owner.id)
+  return [...others, { ...ownerRefOf(owner), until }]
 }
 
 const withChanges = (

@@ -31,7 +31,14 @@ import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.t
 import { about } from "./TicketEvents.ts"
 import { reorder } from "./TicketMoves.ts"
 import { concernedBy, TicketNotifications } from "./TicketNotifications.ts"
-import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
+import {
+  checkCompletion,
+  checkOwner,
+  checkPersons,
+  checkProject,
+  isAnswerableFor,
+  referencesOf
+} from "./TicketRules.ts"
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
 import { type Dependencies, findCases, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
 import { update, updateMany } from "./TicketUpdates.ts"
@@ -170,8 +177,13 @@ const create = (dependencies: Dependencies) => {
   const prepare = newTicket(dependencies)
   return Effect.fn("Tickets.create")(function* (input: CreateTicket) {
     const by = yield* atLeast("member")
+    yield* checkPersons(by, input)
     const created = Effect.gen(function* () {
-      const { ticket } = yield* guards.changing(by, { before: undefined, after: yield* prepare(by, input) })
+      const { ticket } = yield* guards.changing(by, {
+        before: undefined,
+        after: yield* prepare(by, input),
+        override: undefined
+      })
       const event = yield* events.make(by, { kind: "ticket_created", ...about(ticket) })
       const tagIds = ticket.tags.map(({ id }) => id)
       yield* repo.insert(rowOf(by.workspace.id, ticket), tagIds, event)
@@ -204,6 +216,7 @@ const newTicket = (dependencies: Dependencies) => {
     })
     const references = yield* referencesOf(input, resolved, project)
     const cases = yield* findCasesOf(viewer, input.cases)
+    yield* checkCompletion({ cases: cases ?? null, completion: input.completion ?? "free" })
     if (team.archived) return yield* Conflict.archived("team")
     if (project !== null) yield* checkProject(project, resolved)
     if (references.owner) yield* checkOwner(team, resolved, true)
@@ -224,6 +237,9 @@ const newTicket = (dependencies: Dependencies) => {
       tags: references.tags ?? [],
       cases: cases ?? null,
       mute: null,
+      completion: input.completion ?? "free",
+      passes: input.passes ?? 1,
+      pastOwners: null,
       commentCount: 0,
       creator: by.actor,
       createdBy: presentActor(by.principal),

@@ -29,6 +29,9 @@ export interface StoredCases {
   readonly caseIds: ReadonlyArray<string>
 }
 
+/** Who owned a ticket, and until when. */
+export type PastOwner = OwnerRef & { readonly until: Timestamp }
+
 /** The tests of a product that a ticket mutes, and who muted them. */
 export interface StoredMute {
   readonly productId: ProductId
@@ -54,6 +57,9 @@ export const tickets = table("tickets", {
   milestoneId: nullable(uuid<MilestoneId>()),
   cases: nullable(json<StoredCases>()),
   mute: nullable(json<StoredMute>()),
+  completion: text<"free" | "evidence">(),
+  passes: integer(),
+  pastOwners: nullable(json<ReadonlyArray<PastOwner>>()),
   creatorKind: text<ActorRef["kind"]>(),
   creatorId: uuid<ActorRef["id"]>(),
   startedAt: nullable(instant()),
@@ -144,6 +150,10 @@ export interface ListedTicket extends TicketDates {
   /** With the slug of the product. */
   readonly cases: (StoredCases & { readonly product: string }) | null
   readonly mute: (StoredMute & { readonly product: string }) | null
+  readonly completion: "free" | "evidence"
+  readonly passes: number
+  /** Each once, whoever owned it last in the end. */
+  readonly pastOwners: ReadonlyArray<PastOwner> | null
   readonly commentCount: number
   readonly creator: ActorRef
   readonly createdBy: Actor

@@ -40,6 +40,8 @@ withServicesOnEachStorage("The creation of tickets", (it) => {
           milestone: null,
           tags: [],
           cases: null,
+          completion: "free",
+          passes: 1,
           mute: null,
           commentCount: 0,
           createdBy: { kind: "user", id, name, email },
