@@ -121,6 +121,7 @@ export const storeRun = Effect.fnUntraced(function* (at: At, git: Partial<Git> =
     fixture: null,
     startedAt: "2026-11-21T09:00:00.000Z",
     // Benches finish it at a fixed time, or now.
+    mutes: [],
     expiresAt: new Date(Date.now() + 21_600_000).toISOString()
   }
   yield* repo.start(run, runEvent(at, "run_started", runId))

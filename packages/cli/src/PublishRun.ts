@@ -7,7 +7,15 @@ import {
   type TestRunSummary
 } from "@delivery/client"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
-import { ciUrlOf, Publisher, readGit, readMachine, withinLimits } from "@delivery/publishing"
+import {
+  ciUrlOf,
+  type MutedTest,
+  mutedTests,
+  Publisher,
+  readGit,
+  readMachine,
+  withinLimits
+} from "@delivery/publishing"
 import type { Dirent } from "node:fs"
 import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
@@ -20,6 +28,8 @@ import { Refused } from "./results/Xml.ts"
 import { type Connection, isHttpUrl } from "./Settings.ts"
 
 /** Publishes files of results as one run. */
+
+export { mutedLines } from "@delivery/publishing"
 
 export interface PublishOptions {
   readonly files: ReadonlyArray<string>
@@ -37,6 +47,8 @@ export interface Published {
   /** The paths of the attached files in the run. */
   readonly files: ReadonlyArray<string>
   readonly notAttached: ReadonlyArray<{ readonly path: string; readonly reason: string }>
+  /** The tests of the run that a ticket has muted, and why. */
+  readonly muted: ReadonlyArray<MutedTest>
   /** What was left out of the run to keep within the limits of the service. */
   readonly omitted: string | null
 }
@@ -302,6 +314,7 @@ export const publishRun = async (
     const failed = new Set(failures.map(({ path }) => path))
     return {
       run,
+      muted: run.result === "failed" ? mutedTests((await publisher.run(number, cancelled)).mutes, report.tests) : [],
       files: attachments.map(({ path }) => path).filter((path) => !failed.has(path)),
       notAttached: failures,
       omitted

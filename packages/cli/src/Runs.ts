@@ -64,13 +64,13 @@ const publish = Command.make(
     ),
     fail: Flag.Boolean("fail").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Exit with 1 if the run failed. Default: 0 once it is published")
+      Flag.withDescription("Exit with 1 if the run failed, muted tests left out. Default: 0 once it is published")
     )
   },
   Effect.fnUntraced(function* ({ again, attach, fail, files, ...options }) {
     const at = yield* connection
     const isJson = yield* Json
-    const { publishRun } = yield* Effect.promise(() => import("./PublishRun.ts"))
+    const { mutedLines, publishRun } = yield* Effect.promise(() => import("./PublishRun.ts"))
     const tell = {
       note: noteNow,
       progress: (line: string) => {
@@ -90,8 +90,9 @@ const publish = Command.make(
         return publishing
       })
     })
-    const { notAttached, omitted, run } = published
+    const { muted, notAttached, omitted, run } = published
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
+    for (const line of mutedLines(muted)) yield* note(oneLine(line))
     yield* print(published, `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`)
     const [first] = notAttached
     if (first !== undefined) {
@@ -99,7 +100,7 @@ const publish = Command.make(
         message: `The run is published, but ${notAttached.length} files are not attached; the first: ${oneLine(first.path)}: ${oneLine(first.reason)}`
       })
     }
-    if (fail && run.result === "failed") return yield* new Failure({ message: "The run failed." })
+    if (fail && run.gateResult === "failed") return yield* new Failure({ message: "The run failed." })
   })
 ).pipe(Command.withDescription("Publish results as a run, whether tests failed or not"))
 

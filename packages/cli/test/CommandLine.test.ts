@@ -283,6 +283,21 @@ describe("delivery", () => {
     const { tests } = await workspace.get<TestRun>(`test-runs/${published.run.number}`)
     assert.lengthOf(tests, 15)
     assert.include(await at.delivery([...publish, "--fail"], { env }), { code: 1, err: "The run failed.\n" })
+
+    // With all that failed muted, it does not fail, and says why.
+    const failed = tests.filter(({ status }) => status === "failed")
+    await workspace.post("teams", { key: "MUTE", name: "Muting" })
+    const me = await workspace.get<Me>("/v1/me")
+    const ticket = await workspace.post<Ticket>("tickets", { team: "MUTE", title: "Mend", owner: me.id })
+    const until = new Date(Date.now() + 24 * 60 * 60_000).toISOString()
+    const mute = { product: "shop", cases: failed.map(({ caseId }) => caseId), until }
+    assert.strictEqual((await workspace.send("PUT", `tickets/${ticket.identifier}/mute`, { json: mute })).status, 200)
+    const muted = await at.delivery([...publish, "--fail"], { env })
+    assert.strictEqual(muted.code, 0, muted.err)
+    assert.sameMembers(
+      muted.err.trimEnd().split("\n"),
+      failed.map(({ title }) => `muted by ${ticket.identifier} until ${until.split("T")[0]}: ${title} (failed)`)
+    )
   })
 
   test("prints the commands that make what a run needs, one after the other", async (owner) => {

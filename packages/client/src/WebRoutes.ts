@@ -153,6 +153,16 @@ export const routes = {
     delete: "DELETE /v1/workspaces/:slug/tickets/:ticket",
     reorder: "POST /v1/workspaces/:slug/tickets/:ticket/reorder"
   },
+  mutes: {
+    set: "PUT /v1/workspaces/:slug/tickets/:ticket/mute",
+    end: "DELETE /v1/workspaces/:slug/tickets/:ticket/mute"
+  },
+  testRules: {
+    list: "GET /v1/workspaces/:slug/test-rules",
+    create: "POST /v1/workspaces/:slug/test-rules",
+    update: "PATCH /v1/workspaces/:slug/test-rules/:testRule",
+    delete: "DELETE /v1/workspaces/:slug/test-rules/:testRule"
+  },
   comments: {
     list: "GET /v1/workspaces/:slug/tickets/:ticket/comments",
     create: "POST /v1/workspaces/:slug/tickets/:ticket/comments",

@@ -17,6 +17,8 @@ import { ProductsApi } from "./catalog/ProductsApi.ts"
 import { DeployApi } from "./deploy/DeployApi.ts"
 import { DeploymentTokensApi } from "./deploy/DeploymentTokensApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
+import { TestRulesApi } from "./flow/TestRulesApi.ts"
+import { MutesApi } from "./flow/MutesApi.ts"
 import { AccountApiKeysApi } from "./identity/AccountApiKeysApi.ts"
 import { ApiKeysApi } from "./identity/ApiKeysApi.ts"
 import { CredentialsApi } from "./identity/CredentialsApi.ts"
@@ -69,6 +71,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(LeasesApi)
   .add(TeamsApi)
   .add(TicketsApi)
+  .add(MutesApi)
+  .add(TestRulesApi)
   .add(CommentsApi)
   .add(TicketNotificationsApi)
   .add(TicketStatusesApi)

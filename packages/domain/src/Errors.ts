@@ -244,6 +244,15 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
           "Only with `not_environment_names`: the names of the secrets that cannot be written as environment variables."
       })
     ),
+    missing: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({ caseId: Schema.String, passed: Schema.Int, needed: Schema.Int }).annotate({
+          identifier: "MissingEvidence",
+          description: "A test of which runs are missing: in how many it passed, and in how many it must.",
+          examples: [{ caseId: "checkout.spec.ts:pays-by-card", passed: 0, needed: 1 }]
+        })
+      ).annotate({ description: "Only with `evidence_missing`: the tests of the ticket of which runs are missing." })
+    ),
     runs: Schema.optionalKey(
       Schema.Array(Schema.Int).annotate({
         description: "Only with `run_in_progress`: the numbers of the locked runs that are under way, lowest first."

@@ -126,3 +126,6 @@ export type MessageId = typeof MessageId.Type
 
 export const NotificationId = uuid.pipe(Schema.brand("NotificationId"))
 export type NotificationId = typeof NotificationId.Type
+
+export const TestRuleId = uuid.pipe(Schema.brand("TestRuleId"))
+export type TestRuleId = typeof TestRuleId.Type

@@ -86,12 +86,24 @@ export class DeliveryReporter implements Reporter {
 
   async onEnd(result: FullResult): Promise<{ status?: FullResult["status"] } | undefined> {
     if (this.#isListing || this.#isRefused || this.#config === undefined) return undefined
-    const isPublished = await this.#publication.end(this.#report(this.#config, result))
-    return this.#isRequired && !isPublished && result.status === "passed" ? { status: "failed" } : undefined
+    const report = this.#report(this.#config, result)
+    const isPublished = await this.#publication.end(report)
+    if (this.#isRequired && !isPublished && result.status === "passed") return { status: "failed" }
+    return this.#isMuted(report, result) ? { status: "passed" } : undefined
   }
 
   async onExit(): Promise<void> {
     for (const line of this.#publication.lines) console.log(line)
+  }
+
+  /** Whether Playwright fails for muted tests alone. */
+  #isMuted({ error, interrupted, tests }: FinishTestRun, { status }: FullResult): boolean {
+    if (status !== "failed" || error !== null || interrupted) return false
+    // The reports are in the order of the tests.
+    const outcomes = (this.#suite?.allTests() ?? []).map((test) => test.outcome())
+    return this.#publication.areMuted(
+      tests.flatMap(({ caseId }, index) => (outcomes[index] === "unexpected" ? [caseId] : []))
+    )
   }
 
   #check(config: FullConfig): void {

@@ -141,6 +141,46 @@ describe("a run", several, () => {
     expect([note.headers.get("content-type"), await note.text()]).toEqual(["text/plain", "attempt 0"])
   })
 
+  it("fails by its tests that are not muted, and says which are and why", async () => {
+    const me = await client.me.get({})
+    const params = { slug }
+    await client.teams.create({ params, payload: { key: "MUTE", name: "Muting" } })
+    const ticket = await client.tickets.create({
+      params,
+      payload: { team: "MUTE", title: "Pay by card", owner: me.id }
+    })
+    const until = new Date(Date.now() + 24 * 60 * 60_000).toISOString()
+    await client.mutes.set({
+      params: { ...params, ticket: ticket.identifier },
+      payload: { product: "shop", cases: ["MUTED-1", "MUTED-2"], until }
+    })
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
+      "tests/pay.spec.ts": `
+        import { expect, test } from "@playwright/test"
+        test("pays", { tag: "@case:MUTED-2" }, () => {})
+        test("pays by card", { tag: "@case:MUTED-1" }, () => { expect(1).toBe(2) })
+        test("refunds", () => { expect(process.env.REFUNDS).toBe(undefined) })
+      `
+    })
+    const why = `muted by ${ticket.identifier} until ${until.split("T")[0]}`
+    const linesOf = (run: TestRun, summary: string) => [
+      `Delivery: run ${run.number} ${summary}: ${run.url}`,
+      `Delivery: ${why}: pays by card (failed)`,
+      `Delivery: ${why}: pays (passed)`
+    ]
+    const runOf = ({ lines, output }: Outcome) => publishedRun({ exitCode: null, lines: lines.slice(0, 1), output })
+    const muted = await runPlaywright(project, environment)
+    const run = await runOf(muted)
+    expect(muted.lines).toEqual(linesOf(run, "failed, passed without its muted tests (2 passed, 1 failed, 0 skipped)"))
+    expect([muted.exitCode, run.result, run.gateResult]).toEqual([0, "failed", "passed"])
+
+    const failed = await runPlaywright(project, { ...environment, REFUNDS: "no" })
+    const other = await runOf(failed)
+    expect(failed.lines).toEqual(linesOf(other, "failed (1 passed, 2 failed, 0 skipped)"))
+    expect([failed.exitCode, other.gateResult]).toEqual([1, "failed"])
+  })
+
   it("is available to its tests, and has its test data deleted before it finishes", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration(`{ environment: "fixtures", required: true, cleanup }`).replace(

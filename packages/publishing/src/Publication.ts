@@ -2,6 +2,7 @@ import type { FinishTestRun, Shard, StartedTestRun, StartTestRun, TestRunSummary
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { buildOf, ciUrlOf } from "./Ci.ts"
+import { mutedLines, mutedTests } from "./Muted.ts"
 import { readGit, readMachine } from "./Origin.ts"
 import { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
 import { isPassing, lineOf } from "./Retry.ts"
@@ -47,6 +48,8 @@ export class Publication {
   #begun: Promise<Begun> | undefined
   #publisher: Publisher | undefined
   #shard: { readonly build: string; readonly shard: Shard } | undefined
+  #muted: ReadonlySet<string> = new Set()
+  #isPublished = false
 
   constructor(options: DeliveryReporterOptions) {
     this.#options = options
@@ -63,6 +66,11 @@ export class Publication {
   /** Uploads files, as soon as the run has started. */
   addFiles(files: ReadonlyArray<RunFile>): void {
     this.#publisher?.uploads.add(files)
+  }
+
+  /** Whether the run is published and all of these tests, at least one, are muted: they fail nobody. */
+  areMuted(caseIds: ReadonlyArray<string>): boolean {
+    return this.#isPublished && caseIds.length > 0 && caseIds.every((caseId) => this.#muted.has(caseId))
   }
 
   /** Everything after the last test. Answers whether the service has the run. */
@@ -87,6 +95,8 @@ export class Publication {
         more: () => timeFor(publisher, bytes)
       })
       this.lines.push(summaryLine(finished))
+      this.#isPublished = true
+      await this.#tellMuted(publisher, begun.run, finish.report)
       return true
     } catch (error) {
       const { run, start } = begun
@@ -96,6 +106,15 @@ export class Publication {
       )
       return false
     }
+  }
+
+  /** Says which tests of the report are muted, and why. */
+  async #tellMuted(publisher: Publisher, { muted, number }: StartedTestRun, { tests }: FinishTestRun): Promise<void> {
+    this.#muted = new Set(muted)
+    if (!tests.some(({ caseId }) => this.#muted.has(caseId))) return
+    const run = await this.#after.within((signal) => publisher.run(number, signal)).catch(() => undefined)
+    if (run === undefined) this.lines.push("Delivery: why tests are muted could not be read.")
+    else for (const line of mutedLines(mutedTests(run.mutes, tests))) this.lines.push(`Delivery: ${line}`)
   }
 
   async #start(context: PublicationContext): Promise<Begun> {
@@ -200,10 +219,11 @@ export class Publication {
 const withUrl = (start: Start, baseUrl: string | null | undefined): StartTestRun | undefined =>
   baseUrl === undefined || baseUrl === null ? undefined : { ...start, baseUrl }
 
-const summaryLine = ({ counts, number, result, shards, state, url }: TestRunSummary): string => {
+const summaryLine = ({ counts, gateResult, number, result, shards, state, url }: TestRunSummary): string => {
   const parts = [`${counts.passed} passed`, `${counts.failed} failed`, `${counts.skipped} skipped`]
   if (shards !== null && state === "running") {
     return `Delivery: run ${number} has ${shards.finished} of ${shards.total} shards (${parts.join(", ")}): ${url}`
   }
-  return `Delivery: run ${number} ${result ?? state} (${parts.join(", ")}): ${url}`
+  const gate = gateResult === result ? "" : `, ${gateResult} without its muted tests`
+  return `Delivery: run ${number} ${result ?? state}${gate} (${parts.join(", ")}): ${url}`
 }

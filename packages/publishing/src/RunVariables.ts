@@ -1,7 +1,7 @@
 import type { StartedRetry, StartedTestRun } from "@delivery/client"
 
 /** The run that the tests belong to, and its retry if the failed tests run again. */
-export interface CurrentRun extends StartedTestRun {
+export interface CurrentRun extends Omit<StartedTestRun, "muted"> {
   /** The number of the retry; null for the run itself. */
   readonly retry: number | null
 }

@@ -1,6 +1,7 @@
 /** What reporters and the command line publish runs with. */
 export { caseIds, fitId } from "./CaseIds.ts"
 export { ciUrlOf } from "./Ci.ts"
+export { mutedLines, type MutedTest, mutedTests } from "./Muted.ts"
 export { checkOptions } from "./Options.ts"
 export { git, readGit, readMachine } from "./Origin.ts"
 export { Publication, type PublicationContext } from "./Publication.ts"

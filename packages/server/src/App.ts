@@ -8,6 +8,7 @@ import * as Database from "./database/Database.ts"
 import * as Deploy from "./deploy/Deploy.ts"
 import * as EventsRoom from "./events/EventsRoom.ts"
 import * as Files from "./files/Files.ts"
+import * as Flow from "./flow/Flow.ts"
 import * as Http from "./http/Http.ts"
 import * as Identity from "./identity/Identity.ts"
 import * as Ids from "./ids/Ids.ts"
@@ -38,7 +39,8 @@ export const layerSqlRepositories = Layer.mergeAll(
   Planning.layerSql,
   AgentsRoom.layerSql,
   ReleasesRoom.layerSql,
-  WebhooksRoom.layerSql
+  WebhooksRoom.layerSql,
+  Flow.layerSql
 )
 
 /** The storage of every room over a PostgreSQL client, after the migrations. */
@@ -59,14 +61,17 @@ export const layerMemoryStorage = Layer.mergeAll(
   Planning.layerMemory,
   AgentsRoom.layerMemory,
   ReleasesRoom.layerMemory,
-  WebhooksRoom.layerMemory
+  WebhooksRoom.layerMemory,
+  Flow.layerMemory
 ).pipe(Layer.provide(StorageRoom.layerMemoryTables))
 
 /** The services of every room, over what higher rooms supply to lower ones. */
-export const layerRooms = Layer.mergeAll(ReleasesRoom.layer, WebhooksRoom.layer).pipe(
+export const layerRooms = Layer.mergeAll(ReleasesRoom.layer, WebhooksRoom.layer, Flow.layer).pipe(
+  Layer.provideMerge(Runs.layerServices),
+  Layer.provideMerge(Flow.layerRunEnds),
   Layer.provideMerge(AgentsRoom.layer),
   Layer.provideMerge(Deploy.layerServices),
-  Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
+  Layer.provideMerge([VaultRoom.layerServices, Planning.layer]),
   Layer.provideMerge([Catalog.layer, Auth.layer]),
   Layer.provideMerge(Identity.layer)
 )
@@ -80,7 +85,7 @@ export const layerPorts = Layer.mergeAll(
   Auth.layerIdentityMail,
   Planning.layerNewWorkspaces,
   VaultRoom.layerSecretHoldings
-)
+).pipe(Layer.provideMerge(Flow.layerPorts))
 
 /** All services, over a storage, a file store, a keyring and `Http.layer`. */
 const layerServices = Layer.mergeAll(
@@ -92,7 +97,8 @@ const layerServices = Layer.mergeAll(
   AuditRoom.layerBackground,
   Identity.layerBackground,
   AgentsRoom.layerBackground,
-  WebhooksRoom.layerBackground
+  WebhooksRoom.layerBackground,
+  Flow.layerBackground
 ).pipe(
   Layer.provideMerge(layerRooms),
   Layer.provideMerge(layerPorts),
@@ -124,7 +130,8 @@ const layerHttp = Layer.mergeAll(
       Planning.layerHttp,
       AgentsRoom.layerHttp,
       ReleasesRoom.layerHttp,
-      WebhooksRoom.layerHttp
+      WebhooksRoom.layerHttp,
+      Flow.layerHttp
     )
   ),
   Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization, Runs.layerFilesOrigin]),

@@ -127,6 +127,36 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     expect(await (await client.files.download({ slug, run: run.number, path })).text()).toBe("noted")
   })
 
+  it("says which tests are muted and why, and leaves the exit code to Vitest", async () => {
+    const params = { slug }
+    const me = await client.me.get({})
+    await client.teams.create({ params, payload: { key: "MUTE", name: "Muting" } })
+    const { identifier } = await client.tickets.create({
+      params,
+      payload: { team: "MUTE", title: "Pay by card", owner: me.id }
+    })
+    const until = new Date(Date.now() + 24 * 60 * 60_000).toISOString()
+    await client.mutes.set({
+      params: { ...params, ticket: identifier },
+      payload: { product: "shop", cases: ["shop.test.js › pays by card"], until }
+    })
+    const suite = `
+      import { expect, test } from "vitest"
+      test("pays by card", () => { expect(1).toBe(2) })
+      test("pays", () => {})
+    `
+    const { exitCode, lines } = await runVitest(await projectOf(suite))
+    const run = await publishedRun(lines.slice(0, 1))
+    expect([exitCode, lines, run.gateResult]).toEqual([
+      1,
+      [
+        `Delivery: run ${run.number} failed, passed without its muted tests (1 passed, 1 failed, 0 skipped): ${run.url}`,
+        `Delivery: muted by ${identifier} until ${until.split("T")[0]}: pays by card (failed)`
+      ],
+      "passed"
+    ])
+  })
+
   it("has the error of a file that cannot be loaded, and is interrupted by bail", async () => {
     const broken = await publishedRun((await runVitest(await projectOf(`throw new Error("no database")`))).lines)
     expect(broken).toMatchObject({ state: "finished", result: "failed", error: "no database" })

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { Person } from "../identity/Actor.ts"
 import { AgentId, CommentId, ComputerId, MessageId, PersonId, TicketId } from "../Ids.ts"
+import { maxNumber } from "../Numbers.ts"
 import { atLeast, isId, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { AgentRef, ComputerRef } from "./Agent.ts"
@@ -76,11 +77,20 @@ export const exampleMessage = {
   },
   status: "queued",
   reply: null,
+  evidence: null,
   createdAt: "2026-11-21T09:30:00.000Z",
   deliveredAt: null,
   completedAt: null,
   declinedAt: null
 } as const
+
+const Evidence = Schema.Struct({
+  run: Schema.Int.annotate({ description: "The number of the run." })
+}).annotate({
+  identifier: "MessageEvidence",
+  description: "The run that shows what was done.",
+  examples: [{ run: 12 }]
+})
 
 /** A message: what a person asks of an agent (docs/contract.md, Messages). */
 export const AgentMessage = Schema.Struct({
@@ -102,6 +112,9 @@ export const AgentMessage = Schema.Struct({
   status: MessageStatus,
   reply: Schema.NullOr(Schema.String).annotate({
     description: "The reply of the agent when it completed the message, or the reason of the decline; null before."
+  }),
+  evidence: Schema.NullOr(Evidence).annotate({
+    description: "The run that the agent named when it completed the message; null for none."
   }),
   createdAt: Timestamp,
   deliveredAt: Schema.NullOr(Timestamp),
@@ -171,7 +184,19 @@ export type AgentDecline = typeof AgentDecline.Type
 
 /** The reply of an agent that is done. */
 export const CompleteMessage = Body({
-  reply: Text(maxNote).check(atLeast(1)).annotate({ description: "The reply to the sender, in Markdown." })
+  reply: Text(maxNote).check(atLeast(1)).annotate({ description: "The reply to the sender, in Markdown." }),
+  evidence: Schema.optionalKey(
+    Schema.NullOr(
+      Body({
+        run: Schema.Int.check(
+          Schema.isBetween(
+            { minimum: 1, maximum: maxNumber },
+            { message: `Expected a whole number from 1 to ${maxNumber}` }
+          )
+        ).annotate({ description: "The number of the run." })
+      })
+    ).annotate({ description: "The run that shows what was done; null for none." })
+  )
 }).annotate({
   identifier: "CompleteMessage",
   description: "The reply of an agent that has done what was asked.",

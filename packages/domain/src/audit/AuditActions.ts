@@ -12,6 +12,8 @@ export const auditActions = [
   "audit_exported",
   "credential_blocked",
   "credential_unblocked",
+  "evidence_overridden",
+  "evidence_waived",
   "identity_added",
   "identity_removed",
   "invite_accepted",

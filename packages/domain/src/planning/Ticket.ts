@@ -4,7 +4,7 @@ import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, PersonId, ProjectId, TagId, TeamId, TicketId, TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { maxNumber } from "../Numbers.ts"
-import { Name, OneOf, Ref, Text, undocumented } from "../Text.ts"
+import { atLeast, Name, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
@@ -91,6 +91,34 @@ const TicketTag = Schema.Struct({ id: TagId, name: Schema.String, color: Schema.
   examples: [{ id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"), name: "Bug", color: "#d73a4a" }]
 })
 
+/** How many tests a ticket may be about: as many as a run has. */
+const maxTicketCases = 5_000
+
+const exampleCase = "checkout.spec.ts:pays-by-card"
+
+/** The tests that a ticket is about. */
+export const TicketCases = Schema.Struct({
+  product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
+  caseIds: Schema.Array(Schema.String)
+}).annotate({
+  identifier: "TicketCases",
+  description: "The tests that a ticket is about.",
+  examples: [{ product: "shop", caseIds: [exampleCase] }]
+})
+export type TicketCases = typeof TicketCases.Type
+
+/** What a ticket mutes (docs/contract.md, Muting). */
+export const TicketMute = Schema.Struct({
+  product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
+  cases: Schema.Array(Schema.String).annotate({ description: "The ids of the tests." }),
+  until: Timestamp.annotate({ description: "When it ends, unless it has ended before." })
+}).annotate({
+  identifier: "TicketMute",
+  description: "The tests whose failures do not count while the ticket is open, and until when.",
+  examples: [{ product: "shop", cases: [exampleCase], until: "2026-12-21T09:30:00.000Z" }]
+})
+export type TicketMute = typeof TicketMute.Type
+
 const summaryFields = {
   id: TicketId,
   identifier: Schema.String.annotate({
@@ -113,6 +141,17 @@ const summaryFields = {
   project: Schema.NullOr(TicketProject),
   milestone: Schema.NullOr(TicketMilestone),
   tags: Schema.Array(TicketTag).annotate({ description: "The tags of the ticket, by name." }),
+  cases: Schema.NullOr(TicketCases).annotate({ description: "The tests that the ticket is about; null for none." }),
+  completion: Schema.Literals(["free", "evidence"]).annotate({
+    description:
+      "How the ticket is completed: by whoever moves it (`free`), or only with evidence that each of its cases passes again."
+  }),
+  passes: Schema.Int.annotate({
+    description: "In how many runs each case must pass, where `completion` is `evidence`."
+  }),
+  mute: Schema.NullOr(TicketMute).annotate({
+    description: "The tests that are muted by the ticket; null if it mutes none."
+  }),
   commentCount: Schema.Int,
   createdBy: Actor,
   startedAt: Schema.NullOr(Timestamp).annotate({
@@ -152,6 +191,10 @@ const example: typeof TicketSummary.Type = {
   project: { id: ProjectId.make("0197a1b2-0000-7000-8000-000000000f01"), slug: "checkout", name: "New checkout" },
   milestone: { number: 1, name: "Private beta" },
   tags: [{ id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"), name: "Bug", color: "#d73a4a" }],
+  cases: null,
+  completion: "free",
+  passes: 1,
+  mute: null,
   commentCount: 2,
   createdBy: {
     kind: "user",
@@ -219,7 +262,36 @@ const MilestoneNumber = Schema.Int.check(
   )
 )
 
+/** Ids of tests, each once, at least one. */
+export const CaseIds = Schema.Array(Text(500).check(atLeast(1)))
+  .check(
+    Schema.isMinLength(1, { message: "Expected at least 1 case" }),
+    Schema.isMaxLength(maxTicketCases, { message: `Expected at most ${maxTicketCases} cases` }),
+    Schema.makeFilter<ReadonlyArray<string>>((ids) => new Set(ids).size === ids.length || "Expected each case once", {
+      toJsonSchema: undocumented
+    })
+  )
+  .annotate({ description: "The ids of the tests, as runs have them." })
+
+const Passes = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 10 }, { message: "Expected a whole number from 1 to 10" })
+)
+
 const fields = {
+  completion: Schema.optionalKey(
+    OneOf(["free", "evidence"]).annotate({
+      description:
+        "`evidence`: the ticket is completed only when each of its cases passed again, in runs of others. It needs `cases`. Only people set it."
+    })
+  ),
+  passes: Schema.optionalKey(
+    Passes.annotate({ description: "In how many runs each case must pass, 1 unless it is sent. Only people set it." })
+  ),
+  cases: Schema.optionalKey(
+    Schema.NullOr(
+      Body({ product: Ref.annotate({ description: "The slug or id of the product." }), caseIds: CaseIds })
+    ).annotate({ description: "The tests that the ticket is about; null for none." })
+  ),
   description: Schema.optionalKey(
     Schema.NullOr(Text(maxMarkdown)).annotate({ description: "What the ticket is about, in Markdown." })
   ),
@@ -303,7 +375,14 @@ const ExpectedTicket = Schema.Struct({
   examples: [{ description: "The checkout takes Visa." }]
 })
 
+const maxOverride = 2_000
+
 export const UpdateTicket = Body({
+  override: Schema.optionalKey(
+    Text(maxOverride).check(atLeast(1)).annotate({
+      description: "Why the ticket is completed without evidence, beside `status`. Only people may; it is audited."
+    })
+  ),
   team: Schema.optionalKey(Ref.annotate({ description: "The team to move the ticket to, by key." })),
   title: Schema.optionalKey(Name(200)),
   ...fields,
@@ -313,6 +392,11 @@ export const UpdateTicket = Body({
     Schema.makeFilter(
       ({ milestone, project }: { readonly milestone?: number | null; readonly project?: string | null }) =>
         (milestone ?? null) === null || project !== null || needsProject,
+      { toJsonSchema: undocumented }
+    ),
+    Schema.makeFilter(
+      ({ override, status }: { readonly override?: string; readonly status?: string }) =>
+        override === undefined || status !== undefined || { path: ["override"], issue: "Expected `status` beside it" },
       { toJsonSchema: undocumented }
     )
   )
@@ -393,7 +477,7 @@ export const UpdatedTicket = Schema.Union([
     ticket: ticketOfResult,
     ok: Schema.Literal(false),
     error: Schema.Struct({
-      _tag: Schema.Literals(["InvalidInput", "NotFound", "Conflict"]),
+      _tag: Schema.Literals(["InvalidInput", "NotFound", "Forbidden", "Conflict"]),
       message: Schema.String,
       reason: Schema.optionalKey(Schema.String)
     }).annotate({ description: "Why this ticket was not changed: the error that changing it alone answers." })

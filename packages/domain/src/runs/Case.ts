@@ -12,7 +12,7 @@ const states = {
   passing: "its newest result is no failure",
   flaky: `one of its results of ${countedDays} days was flaky`,
   slow: "`durationP95Ms` is 10 seconds or more, and three times the median of the product or more",
-  muted: "its failures do not count; no case is muted yet"
+  muted: "a ticket has muted it: its failures do not count"
 }
 
 const meanings = Object.entries(states)
@@ -53,7 +53,12 @@ const CaseTicket = Schema.Struct({ id: TicketId, identifier: Schema.String, titl
   examples: [{ id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"), identifier: "ENG-12", title: "Pay by card" }]
 })
 
-const CaseMute = Schema.Struct({ ticket: Schema.String, until: Timestamp }).annotate({
+const CaseMute = Schema.Struct({
+  ticket: Schema.NullOr(Schema.String).annotate({
+    description: "The identifier of the ticket; null if you do not see it."
+  }),
+  until: Timestamp
+}).annotate({
   identifier: "CaseMute",
   description: "Why and until when the failures of a case do not count.",
   examples: [{ ticket: "ENG-12", until: "2026-12-21T09:30:00.000Z" }]
@@ -72,7 +77,7 @@ const caseFields = {
   coverage: Coverage,
   testKind: Schema.String.annotate({ description: "The kind of test, in the words of its publisher." }),
   states: Schema.Array(CaseState).annotate({
-    description: `What the case is: \`failing\` or \`passing\`, and what else holds. Empty where its newest result is older than ${countedDays} days.`
+    description: `What the case is: \`failing\` or \`passing\`, and what else holds. Where its newest result is older than ${countedDays} days, at most \`muted\`.`
   }),
   firstFailure: Failure("The first run in which it failed; null if it never did."),
   lastFailure: Failure("The last run in which it failed; null if it never did."),
@@ -85,8 +90,12 @@ const caseFields = {
   durationP95Ms: Schema.Finite.annotate({
     description: `95 of 100 of its newest ${newestResults} results took at most so long, in milliseconds. The value is that of a result (nearest rank).`
   }),
-  muted: Schema.NullOr(CaseMute).annotate({ description: "Null: no case is muted yet." }),
-  ticket: Schema.NullOr(CaseTicket).annotate({ description: "Null: no case has a ticket yet." })
+  muted: Schema.NullOr(CaseMute).annotate({
+    description: "The ticket that has muted it, of several the one that does so longest; null if it is not muted."
+  }),
+  ticket: Schema.NullOr(CaseTicket).annotate({
+    description: "The oldest open ticket about it that you see; null if there is none."
+  })
 }
 
 const exampleFailure = { run: 12, commit: exampleGit.sha, at: "2026-11-21T09:31:05.000Z" } as const
@@ -210,7 +219,7 @@ export type CaseWithResults = typeof CaseWithResults.Type
 /** Whether a failure is news. */
 export const ErrorState = Schema.Literals(["new", "known", "muted"]).annotate({
   identifier: "ErrorState",
-  description: `Whether a failure is news. \`known\`: the same case fails in the same way in its newest result on the base branch before the run, or failed so in one of the ${comparedRuns} finished runs of the product before it. \`muted\`: it does not count; no case is muted yet.`,
+  description: `Whether a failure is news. \`known\`: the same case fails in the same way in its newest result on the base branch before the run, or failed so in one of the ${comparedRuns} finished runs of the product before it. \`muted\`: the case was muted when the run started, so it does not count.`,
   examples: ["new"]
 })
 export type ErrorState = typeof ErrorState.Type

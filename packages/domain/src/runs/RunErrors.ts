@@ -27,25 +27,28 @@ const stateOrder: ReadonlyArray<ErrorState> = ["new", "known", "muted"]
 
 /**
  * @param earlier What makes failures known: those of the newest results on the base branch, and those of the runs that are compared.
+ * @param muted The cases that were muted when the run started.
  */
 export const runErrors = (
   failures: ReadonlyArray<GroupedFailure>,
-  earlier: ReadonlyArray<EarlierFailure>
+  earlier: ReadonlyArray<EarlierFailure>,
+  muted: ReadonlySet<string> = new Set()
 ): ReadonlyArray<RunError> => {
   const known = groupBy(earlier, ({ caseId }) => caseId)
   const groups = groupBy(failures, ({ errorGroup }) => errorGroup)
-  return [...groups].map(([id, inGroup]) => groupOf(id, inGroup, known)).toSorted(byNews)
+  return [...groups].map(([id, inGroup]) => groupOf(id, inGroup, known, muted)).toSorted(byNews)
 }
 
 const groupOf = (
   id: string,
   failures: ReadonlyArray<Failure>,
-  known: ReadonlyMap<string, ReadonlyArray<EarlierFailure>>
+  known: ReadonlyMap<string, ReadonlyArray<EarlierFailure>>,
+  muted: ReadonlySet<string>
 ): RunError => {
   const inOrder = failures.toSorted((a, b) => byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }))
   const isKnown = (caseId: string) => known.get(caseId)?.some(({ errorGroup }) => errorGroup === id) === true
   const cases = inOrder.map(({ caseId, title }) => {
-    const state: ErrorState = isKnown(caseId) ? "known" : "new"
+    const state: ErrorState = muted.has(caseId) ? "muted" : isKnown(caseId) ? "known" : "new"
     return { caseId, title, state }
   })
   return {

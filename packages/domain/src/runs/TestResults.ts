@@ -125,27 +125,46 @@ const passRate = ({ flaky, passed, skipped, total }: Counts): number | null =>
 export interface Outcome extends Tally {
   readonly state: Exclude<RunState, "running">
   readonly result: RunResult | null
+  /** The result without the tests that were muted when the run started. */
+  readonly gateResult: RunResult | null
   readonly error: string | null
 }
 
+/** @param muted The tests that were muted when the run started. */
 export const outcome = (
   report: Pick<FinishTestRun, "interrupted" | "error">,
-  tests: ReadonlyArray<RecordedTest>
-): Outcome => outcomeOf(report.interrupted, recordError(report.error), tally(tests))
+  tests: ReadonlyArray<RecordedTest>,
+  muted: ReadonlyArray<{ readonly caseId: string }> = []
+): Outcome => {
+  const ended = outcomeOf(report.interrupted, recordError(report.error), tally(tests))
+  const failed = tests.flatMap(({ caseId, status }) => (status === "failed" ? [caseId] : []))
+  return { ...ended, gateResult: gateResultOf(ended, failed, muted) }
+}
 
 /** What is stored of an error outside of the tests: null where it says nothing. */
 export const recordError = (error: string | null | undefined): string | null =>
   error == null || error.trim() === "" ? null : storable(error)
 
 const outcomeOf = (interrupted: boolean, reported: string | null, tallied: Tally): Outcome => {
-  if (interrupted) return { ...tallied, state: "interrupted", result: null, error: null }
+  if (interrupted) return { ...tallied, state: "interrupted", result: null, gateResult: null, error: null }
   const error = reported ?? (tallied.counts.total === 0 ? "No tests ran." : null)
-  return {
-    ...tallied,
-    state: "finished",
-    result: error !== null || tallied.counts.failed > 0 ? "failed" : "passed",
-    error
-  }
+  const result = error !== null || tallied.counts.failed > 0 ? "failed" : "passed"
+  return { ...tallied, state: "finished", result, gateResult: result, error }
+}
+
+/**
+ * The result of a run without the tests that were muted when it started (docs/contract.md, Muting).
+ *
+ * @param failed The cases that failed.
+ */
+export const gateResultOf = (
+  { error, result }: Pick<Outcome, "result" | "error">,
+  failed: ReadonlyArray<string>,
+  muted: ReadonlyArray<{ readonly caseId: string }>
+): RunResult | null => {
+  if (result !== "failed" || error !== null || muted.length === 0) return result
+  const ids = new Set(muted.map(({ caseId }) => caseId))
+  return failed.every((caseId) => ids.has(caseId)) ? "passed" : "failed"
 }
 
 /** What a shard has reported beside its tests. */
@@ -157,7 +176,7 @@ export interface ReportedShard {
 
 /**
  * The outcome of a run whose shards, in their order, have all reported: that of the worst of them. One that was given up leaves
- * the run without a result, and one without tests changes nothing.
+ * the run without a result, and one without tests changes nothing. As if nothing were muted.
  */
 export const outcomeOfShards = (shards: ReadonlyArray<ReportedShard>, tallied: Tally): Outcome => {
   const errors = shards.flatMap(({ error, index }) => (error === null ? [] : [`Shard ${index}: ${error}`]))
@@ -261,15 +280,12 @@ export const retryOutcome = (
   return { attempts, flaky }
 }
 
-/** The counts and result of a finished run without an error, after `becameFlaky` of its failed tests became flaky. */
+/** The counts and result of a finished run without an error, after `becameFlaky` of its failed tests became flaky. As if nothing were muted. */
 export const recount = (
   counts: Counts,
   becameFlaky: number
-): Pick<Outcome, "counts" | "passRate"> & { readonly result: RunResult } => {
+): Pick<Outcome, "counts" | "passRate"> & { readonly result: RunResult; readonly gateResult: RunResult } => {
   const recounted = { ...counts, failed: counts.failed - becameFlaky, flaky: counts.flaky + becameFlaky }
-  return {
-    counts: recounted,
-    passRate: passRate(recounted),
-    result: recounted.failed > 0 ? "failed" : "passed"
-  }
+  const result = recounted.failed > 0 ? "failed" : "passed"
+  return { counts: recounted, passRate: passRate(recounted), result, gateResult: result }
 }

@@ -117,6 +117,20 @@ export type RunResult = typeof RunResult.Type
 
 const Rate = Schema.NullOr(Schema.Finite)
 
+/** A test whose failures do not count in a run (docs/contract.md, Muting). */
+export const RunMute = Schema.Struct({
+  caseId: Schema.String.annotate({ description: "The id of the test." }),
+  ticket: Schema.NullOr(Schema.String).annotate({
+    description: "The identifier of the ticket that muted it; null if you do not see it, or if it is gone."
+  }),
+  until: Timestamp.annotate({ description: "When the mute was to end." })
+}).annotate({
+  identifier: "RunMute",
+  description: "A test that was muted when the run started, and why.",
+  examples: [{ caseId: exampleTestEntry.caseId, ticket: "ENG-12", until: "2026-12-21T09:30:00.000Z" }]
+})
+export type RunMute = typeof RunMute.Type
+
 const summaryFields = {
   id: TestRunId,
   number: Count.annotate({ description: "The number of the run, from 1 in the workspace." }),
@@ -124,6 +138,10 @@ const summaryFields = {
   state: RunState,
   result: Schema.NullOr(RunResult).annotate({
     description: "The result; null while the run is running, and if it was interrupted."
+  }),
+  gateResult: Schema.NullOr(RunResult).annotate({
+    description:
+      "The result without the tests that were muted when the run started: `failed` if another test failed or the run has an error. Null when `result` is null."
   }),
   counts: Counts,
   passRate: Rate.annotate({
@@ -185,6 +203,7 @@ const summaryExample = {
   url: "http://localhost:4000/w/main/test-runs/12",
   state: "finished",
   result: "failed",
+  gateResult: "failed",
   counts: { total: 1, passed: 0, flaky: 0, failed: 1, skipped: 0 },
   passRate: 0,
   firstAttemptPassRate: 0,
@@ -259,6 +278,9 @@ export type Retry = typeof Retry.Type
 /** A run with its retries and tests (docs/contract.md, Test runs). */
 export const TestRun = Schema.Struct({
   ...summaryFields,
+  mutes: Schema.Array(RunMute).annotate({
+    description: "The tests that were muted when the run started, by id, whether they are in the run or not."
+  }),
   retries: Schema.Array(Retry).annotate({ description: "Oldest first." }),
   tests: Schema.Array(TestEntry).annotate({
     description: "The tests: failed ones first, then flaky, passed and skipped ones, each by title."
@@ -266,7 +288,7 @@ export const TestRun = Schema.Struct({
 }).annotate({
   identifier: "TestRun",
   description: "A test run with its retries and tests.",
-  examples: [{ ...summaryExample, retries: [], tests: [exampleTestEntry] }]
+  examples: [{ ...summaryExample, mutes: [], retries: [], tests: [exampleTestEntry] }]
 })
 export type TestRun = typeof TestRun.Type
 
@@ -392,7 +414,12 @@ export const StartedTestRun = Schema.Struct({
   number: Count.annotate({ examples: [12] }),
   url: Schema.String.annotate({ description: "The page of the run on the website.", examples: [summaryExample.url] }),
   fixture: Schema.NullOr(FixtureAccess).annotate({ description: "Null when the deployment has no Fixture API." }),
-  semaphores: SemaphoreAccess
+  semaphores: SemaphoreAccess,
+  muted: Schema.Array(Schema.String).annotate({
+    description:
+      "The ids of the tests of the product that are muted now, in the order of their code units: their failures do not count in `gateResult` of this run.",
+    examples: [[]]
+  })
 }).annotate({ identifier: "StartedTestRun", description: "A run that has started, and what its tests may use." })
 export type StartedTestRun = typeof StartedTestRun.Type
 

@@ -240,6 +240,7 @@ describe("outcome", () => {
     assert.deepStrictEqual(outcome({ interrupted: true, error: "ignored" }, tests(passed, failed, null)), {
       state: "interrupted",
       result: null,
+      gateResult: null,
       error: null,
       counts: { total: 3, passed: 1, flaky: 0, failed: 1, skipped: 1 },
       passRate: 0.5,

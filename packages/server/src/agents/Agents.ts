@@ -23,6 +23,7 @@ import { type Access, anyRole, freshProof, mayGive, personOf } from "../access/A
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
 import { Makers } from "../identity/Makers.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
+import { TicketOwnerEnds } from "../planning/TicketOwnerEnds.ts"
 import { Storage } from "../storage/Storage.ts"
 import { AgentsRepo, type StoredAgent } from "./AgentsRepo.ts"
 import { AgentUsage } from "./AgentUsage.ts"
@@ -53,6 +54,7 @@ interface Dependencies {
   readonly usage: AgentUsage["Service"]
   readonly messages: WaitingMessages["Service"]
   readonly audience: EventAudience["Service"]
+  readonly owners: TicketOwnerEnds["Service"]
   readonly audit: Audit["Service"]
   readonly storage: Storage["Service"]
   readonly events: AuditedEvents["Service"]
@@ -69,6 +71,7 @@ function* make() {
     usage: yield* AgentUsage,
     messages: yield* WaitingMessages,
     audience: yield* EventAudience,
+    owners: yield* TicketOwnerEnds,
     audit: yield* Audit,
     storage: yield* Storage,
     events: yield* AuditedEvents,
@@ -143,11 +146,13 @@ const register = ({ events, makers, members, nextId, repo, signIns, storage }: D
     return yield* storage.transaction(registered)
   })
 
-const revoke = ({ audience, audit, events, messages, repo, signInsRepo, storage }: Dependencies) =>
+const revoke = ({ audience, audit, events, messages, owners, repo, signInsRepo, storage }: Dependencies) =>
   Effect.fn("Agents.revoke")(function* (id: string) {
     const by = yield* anyRole
     const person = yield* callingPerson(by)
     const revoked = Effect.gen(function* () {
+      // Tickets are held before agents.
+      if (isId(id)) yield* owners.left(by, [{ kind: "agent", id: id as AgentId }])
       const agent = isId(id) ? yield* repo.lock(by.workspace.id, id as AgentId) : undefined
       if (agent === undefined) return yield* NotFound.of("agent", id)
       if (agent.personId !== person.id) {

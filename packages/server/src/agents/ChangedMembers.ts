@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Audit } from "../audit/Audit.ts"
 import { MemberChanges } from "../identity/MemberChanges.ts"
+import { TicketOwnerEnds } from "../planning/TicketOwnerEnds.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
 import { AuthorizationsRepo } from "./AuthorizationsRepo.ts"
 import { recordEnds } from "./SignInEnds.ts"
@@ -19,10 +20,17 @@ function* make() {
   const record = recordEnds(yield* Audit)
   const messages = yield* WaitingMessages
   const authorizations = yield* AuthorizationsRepo
+  const owners = yield* TicketOwnerEnds
   return MemberChanges.of({
     changed: Effect.fnUntraced(function* (by, { active, id, wasActive }) {
       if (!active) yield* authorizations.endCodes(by.workspace.id, id)
       const agents = yield* repo.ofPerson(by.workspace.id, id)
+      if (!active) {
+        yield* owners.left(by, [
+          { kind: "user", id },
+          ...agents.map((agent) => ({ kind: "agent" as const, id: agent }))
+        ])
+      }
       if (agents.length === 0) return 0
       let signedOut = 0
       // Also when they come back: earlier versions kept the rows of sign-ins that had ended with the member.

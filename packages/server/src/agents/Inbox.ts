@@ -13,6 +13,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { Stopping } from "../http/Stopping.ts"
 import { type Access, actorOf } from "../access/Access.ts"
 import { viewerOf } from "../planning/Viewer.ts"
+import { TestRunsRepo } from "../runs/TestRunsRepo.ts"
 import { Storage } from "../storage/Storage.ts"
 import { asAgent } from "./AgentAuthentication.ts"
 import { InboxWaits } from "./InboxWaits.ts"
@@ -52,6 +53,7 @@ export class Inbox extends Context.Service<
 
 interface Dependencies {
   readonly repo: MessagesRepo["Service"]
+  readonly runs: TestRunsRepo["Service"]
   readonly messages: Messages["Service"]
   readonly signIns: SignInsRepo["Service"]
   readonly waits: InboxWaits["Service"]
@@ -62,6 +64,7 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* MessagesRepo,
+    runs: yield* TestRunsRepo,
     messages: yield* Messages,
     signIns: yield* SignInsRepo,
     waits: yield* InboxWaits,
@@ -76,7 +79,9 @@ function* make() {
     count: Effect.flatMap(current, ({ inbox, viewer }) => repo.count(viewer, inbox)),
     take: take(dependencies),
     get: get(dependencies),
-    complete: Effect.fn("Inbox.complete")((id: string, { reply }: CompleteMessage) => end(id, "completed", reply)),
+    complete: Effect.fn("Inbox.complete")((id: string, { evidence, reply }: CompleteMessage) =>
+      end(id, "completed", reply, evidence?.run)
+    ),
     decline: Effect.fn("Inbox.decline")((id: string, { reason }: AgentDecline) => end(id, "declined", reason))
   })
 }
@@ -140,14 +145,18 @@ const get = ({ repo }: Dependencies) =>
     return message === undefined ? yield* NotFound.of("message", id) : present(message)
   })
 
-const endMessage = ({ messages, repo, storage }: Dependencies) =>
-  Effect.fnUntraced(function* (id: string, status: "completed" | "declined", reply: string) {
+const endMessage = ({ messages, repo, runs, storage }: Dependencies) =>
+  Effect.fnUntraced(function* (id: string, status: "completed" | "declined", reply: string, run?: number) {
     const { access, inbox, viewer } = yield* current
     const find = Effect.flatMap(repo.findOfAgent(viewer, inbox.agentId, id), (message) =>
       message === undefined ? Effect.fail(NotFound.of("message", id)) : Effect.succeed(message)
     )
     const ended = Effect.gen(function* () {
-      yield* messages.end(access, yield* find, status, reply)
+      const message = yield* find
+      if (run !== undefined && (yield* runs.find(access.workspace.id, run)) === undefined) {
+        return yield* NotFound.reference("evidence.run", run, "run")
+      }
+      yield* messages.end(access, message, status, reply, run)
       return present(yield* find)
     })
     return yield* storage.transaction(ended)

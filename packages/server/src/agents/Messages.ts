@@ -76,7 +76,8 @@ export class Messages extends Context.Service<
       by: By,
       message: StoredMessage,
       status: "completed" | "declined",
-      reply: string | null
+      reply: string | null,
+      evidenceRun?: number | null
     ) => Effect.Effect<void, NotFound | Conflict>
     readonly notifications: Effect.Effect<ReadonlyArray<Notification>, NotFound, Caller>
     /** Marks the caller's visible unread notifications read, and returns their number. */
@@ -150,6 +151,7 @@ const queue = (dependencies: Dependencies) => {
       ticketId: ticket.id,
       status: "queued",
       reply: null,
+      evidenceRun: null,
       createdAt,
       deliveredAt: null,
       completedAt: null,
@@ -281,14 +283,14 @@ const decline = (dependencies: Dependencies) => {
 const end = (dependencies: Dependencies): Messages["Service"]["end"] => {
   const { events, repo } = dependencies
   const notifyMembers = notify(dependencies)
-  return Effect.fnUntraced(function* (by, message, status, reply) {
+  return Effect.fnUntraced(function* (by, message, status, reply, evidenceRun = null) {
     const current = yield* repo.lock(message.id)
     if (current === undefined) return yield* NotFound.of("message", message.id)
     if (current === "completed" || current === "declined") {
       return yield* new Conflict({ message: `The message was ${current} already.`, reason: "ended" })
     }
     const at = timestamp(yield* Clock.currentTimeMillis)
-    yield* repo.end(message.id, status, reply, at)
+    yield* repo.end(message.id, status, reply, at, evidenceRun)
     const recipients = [{ personId: message.sender.id, messageId: message.id }]
     yield* notifyMembers(by.workspace.id, `message_${status}`, recipients, at)
     yield* events.record(by, { kind: `message_${status}`, ...eventOfMessage(message) })

@@ -96,6 +96,7 @@ const storedMessage = (database: MemoryDatabase, row: MessageRow): StoredMessage
     sender: personOf(database, row.senderId),
     status: row.status,
     reply: row.reply,
+    evidence: row.evidenceRun === null ? null : { run: row.evidenceRun },
     createdAt: row.createdAt,
     deliveredAt: row.deliveredAt,
     completedAt: row.completedAt,
@@ -187,12 +188,12 @@ const lock = (memory: Memory) => (id: MessageId) =>
 
 const end =
   (memory: Memory): MessagesRepo["Service"]["end"] =>
-  (id, status, reply, at) =>
+  (id, status, reply, at, evidenceRun = null) =>
     memory.write((database) =>
       Effect.sync(() => {
         change(database, [id], (row) =>
           status === "completed"
-            ? { ...row, status, reply, completedAt: at, deliveredAt: row.deliveredAt ?? at }
+            ? { ...row, status, reply, evidenceRun, completedAt: at, deliveredAt: row.deliveredAt ?? at }
             : { ...row, status, reply, declinedAt: at }
         )
       })

@@ -16,7 +16,7 @@ import type {
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
-import { instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 
 /** The messages to agents. Those of a ticket are deleted with it. */
 export const messages = table("messages", {
@@ -31,6 +31,7 @@ export const messages = table("messages", {
   senderId: uuid<PersonId>(),
   status: text<MessageStatus>(),
   reply: nullable(text()),
+  evidenceRun: nullable(integer()),
   createdAt: instant(),
   deliveredAt: nullable(instant()),
   completedAt: nullable(instant()),
@@ -110,7 +111,8 @@ export class MessagesRepo extends Context.Service<
       id: MessageId,
       status: "completed" | "declined",
       reply: string | null,
-      at: Timestamp
+      at: Timestamp,
+      evidenceRun?: number | null
     ) => Effect.Effect<void>
     /** The messages of the inbox, oldest first. */
     readonly waiting: (viewer: Viewer, inbox: InboxAddress) => Effect.Effect<ReadonlyArray<StoredMessage>>

@@ -5,7 +5,7 @@ import type { Person } from "@delivery/domain/identity/Actor"
 import type { AgentId, MessageId, NotificationId, TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import { isId } from "@delivery/domain/Text"
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { namesTicket } from "../planning/TicketRefs.ts"
@@ -57,6 +57,7 @@ const ownProperties = [
   "commentId",
   "status",
   "reply",
+  "evidenceRun",
   "createdAt",
   "deliveredAt",
   "completedAt",
@@ -90,7 +91,7 @@ interface SelectedMessage extends SelectedRow {
 const readOwn = partReaderOf(messages, ownProperties)
 
 const readMessage = (row: SelectedMessage): StoredMessage => {
-  const { ask, commentId, id, note, ...own } = readOwn(row)
+  const { ask, commentId, evidenceRun, id, note, ...own } = readOwn(row)
   return {
     id,
     agent: row.agent,
@@ -101,6 +102,7 @@ const readMessage = (row: SelectedMessage): StoredMessage => {
     commentId,
     sender: row.sender,
     ...own,
+    evidence: evidenceRun === null ? null : { run: evidenceRun },
     teamId: row.teamId
   }
 }
@@ -194,12 +196,13 @@ const lock = (sql: PgClient.PgClient) => (id: MessageId) =>
 
 const end =
   (sql: PgClient.PgClient): MessagesRepo["Service"]["end"] =>
-  (id, status, reply, at) =>
+  (id, status, reply, at, evidenceRun = null) =>
     dieOnSqlError(
       Effect.asVoid(
         status === "completed"
           ? sql`update messages set status = 'completed', reply = ${reply}, completed_at = ${date(at)},
-              delivered_at = coalesce(delivered_at, ${date(at)}) where id = ${id}`
+              delivered_at = coalesce(delivered_at, ${date(at)}), evidence_run = ${PgTypes.int4(evidenceRun)}
+              where id = ${id}`
           : sql`update messages set status = 'declined', reply = ${reply}, declined_at = ${date(at)}
               where id = ${id}`
       )

@@ -48,22 +48,35 @@ export const quotedTakenMessage = (
 const members = "members of the workspace"
 const agentOf = ({ name, person }: AgentRef) => `${name}, agent of ${authorOf(person)}, or that person`
 
-const { milestone: ticketMilestone, project: ticketProject } = TicketSummary.fields
+const {
+  cases: ticketCases,
+  milestone: ticketMilestone,
+  mute: ticketMute,
+  project: ticketProject
+} = TicketSummary.fields
+/** Ids of tests, one on a line, are in the words of whoever wrote the tests. */
+const quotedIds = (ids: ReadonlyArray<string>) => quote("the tests", ids.join("\n"))
 export const QuotedTicketSummary = Schema.Struct({
   ...TicketSummary.fields,
   title: Quoted,
   description: QuotedOrNull,
+  cases: Schema.NullOr(Schema.Struct({ ...ticketCases.members[0].fields, caseIds: Quoted })),
+  mute: Schema.NullOr(Schema.Struct({ ...ticketMute.members[0].fields, cases: Quoted })),
   project: Schema.NullOr(Schema.Struct({ ...ticketProject.members[0].fields, name: Quoted })),
   milestone: Schema.NullOr(Schema.Struct({ ...ticketMilestone.members[0].fields, name: Quoted }))
 })
 export const quotedTicketSummary = ({
+  cases,
   milestone,
+  mute,
   project,
   ...ticket
 }: TicketSummary): typeof QuotedTicketSummary.Type => ({
   ...ticket,
   title: quote(members, ticket.title),
   description: quoteOrNull(members, ticket.description),
+  cases: cases && { ...cases, caseIds: quotedIds(cases.caseIds) },
+  mute: mute && { ...mute, cases: quotedIds(mute.cases) },
   project: project && { ...project, name: quote(members, project.name) },
   milestone: milestone && { ...milestone, name: quote(members, milestone.name) }
 })

@@ -34,9 +34,19 @@ export const changesOf = (before: TicketDetails, after: TicketDetails): Readonly
   compare("description", before.description, after.description, null, "changed")
   compare("plan", before.plan, after.plan, null, "changed")
   for (const field of ["team", "status", "owner", "project", "milestone"] as const) compareNamed(field)
+  compare("cases", casesKey(before.cases), casesKey(after.cases), shownCases(before.cases), shownCases(after.cases))
+  compare("completion", before.completion, after.completion)
+  compare("passes", String(before.passes), String(after.passes))
   compare("tags", idsOf(before.tags), idsOf(after.tags), namesOf(before.tags), namesOf(after.tags))
   return changes
 }
+
+const casesKey = (cases: TicketDetails["cases"]): string | null =>
+  cases && JSON.stringify([cases.productId, cases.caseIds.toSorted()])
+
+/** How many tests of which product. */
+export const shownCases = (cases: Pick<NonNullable<TicketDetails["cases"]>, "caseIds" | "product"> | null) =>
+  cases && `${cases.caseIds.length} ${cases.caseIds.length === 1 ? "test" : "tests"} of ${cases.product}`
 
 /** The ids of tags in the order of ids. */
 export const idsOf = (tags: ReadonlyArray<TagPart>): string =>

@@ -17,6 +17,9 @@ const plainProperties = [
   "id",
   "number",
   "title",
+  "completion",
+  "passes",
+  "pastOwners",
   "rank",
   "startedAt",
   "completedAt",
@@ -53,10 +56,16 @@ export const wholeColumns = (sql: SqlClient.SqlClient): Statement.Fragment => sq
 
 const ticketColumns = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`${sql.literal(partColumns)},
+    ${withProduct(sql, "cases")}, ${withProduct(sql, "mute")},
     (select count(*)::int from comments c where c.ticket_id = t.id) as "commentCount",
     (select json_agg(json_build_object('id', g.id, 'name', g.name, 'color', g.color, 'teamId', g.team_id))
       from ticket_tags tt join tags g on g.id = tt.tag_id where tt.ticket_id = t.id) as tags,
     ${actorColumns(sql, "t.owner", "owner")}, ${actorColumns(sql, "t.creator", "creator")}`
+
+/** A column about tests of a product, with the slug of the product. */
+const withProduct = (sql: SqlClient.SqlClient, column: "cases" | "mute"): Statement.Fragment =>
+  sql.literal(`case when t.${column} is not null then t.${column} || jsonb_build_object('product',
+    (select tested.slug from products tested where tested.id = (t.${column}->>'productId')::uuid)) end as ${column}`)
 
 /** The tickets `t`, their teams `team`, and what else `listedColumns` needs. */
 export const joinedTables = (sql: SqlClient.SqlClient): Statement.Fragment =>
@@ -72,6 +81,8 @@ export const joinedTables = (sql: SqlClient.SqlClient): Statement.Fragment =>
 export interface SelectedTicket extends SelectedRow {
   readonly commentCount: number
   readonly tags: ReadonlyArray<TagPart> | null
+  readonly cases: ListedTicket["cases"]
+  readonly mute: ListedTicket["mute"]
   readonly ownerKind: OwnerRef["kind"] | null
   readonly ownerId: string
   readonly ownerName: string | null
@@ -103,6 +114,8 @@ export const readListed = (row: SelectedTicket): ListedTicket => ({
   project: row["projectId"] === null ? null : readProject(row),
   milestone: row["milestoneId"] === null ? null : readMilestone(row),
   tags: row.tags ?? [],
+  cases: row.cases,
+  mute: row.mute,
   commentCount: row.commentCount,
   creator: { kind: row.creatorKind, id: row.creatorId } as ActorRef,
   createdBy: readActor({

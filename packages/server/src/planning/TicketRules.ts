@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { TicketChanges, UpdateTicket } from "@delivery/domain/planning/Ticket"
@@ -49,6 +49,37 @@ export const referencesOf = Effect.fnUntraced(function* (
     tags: tagRefs === undefined ? undefined : tags
   }
 })
+
+/**
+ * How a ticket is completed is decided by people: neither by agents nor by account keys. So are the cases of a ticket that
+ * needs evidence (docs/contract.md, Evidence).
+ */
+export const checkPersons = (
+  by: Access,
+  input: Pick<UpdateTicket, "cases" | "completion" | "override" | "passes">,
+  before?: { readonly completion: "free" | "evidence" }
+): Effect.Effect<void, Forbidden> => {
+  const isTheirs =
+    (input.completion ?? input.passes ?? input.override) !== undefined ||
+    (before?.completion === "evidence" && input.cases !== undefined)
+  return !isTheirs || by.principal.kind === "user"
+    ? Effect.void
+    : Effect.fail(
+        new Forbidden({ message: "How the ticket is completed is decided by people.", reason: "persons_only" })
+      )
+}
+
+/** What needs evidence must say of what. */
+export const checkCompletion = ({
+  cases,
+  completion
+}: {
+  readonly cases: unknown
+  readonly completion: string
+}): Effect.Effect<void, InvalidInput> =>
+  completion === "evidence" && cases === null
+    ? Effect.fail(InvalidInput.at("completion", "A ticket that needs evidence needs cases."))
+    : Effect.void
 
 export const checkProject = (
   project: LockedProject,

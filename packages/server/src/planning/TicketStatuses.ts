@@ -17,6 +17,7 @@ import { changesBetween, Events } from "../events/Events.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
+import { TicketGuards } from "./TicketGuards.ts"
 import { Storage } from "../storage/Storage.ts"
 import { StatusFilters } from "./StatusFilters.ts"
 import { type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
@@ -52,6 +53,7 @@ interface Dependencies {
   readonly teams: TeamsRepo["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly filters: StatusFilters["Service"]
+  readonly guards: TicketGuards["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
@@ -63,6 +65,7 @@ function* make() {
     teams: yield* TeamsRepo,
     workspaces: yield* WorkspacesRepo,
     filters: yield* StatusFilters,
+    guards: yield* TicketGuards,
     storage: yield* Storage,
     events: yield* Events,
     nextId: yield* NextId
@@ -152,7 +155,7 @@ const update = (dependencies: Dependencies) => {
 }
 
 const remove = (dependencies: Dependencies) => {
-  const { events, filters, repo, storage } = dependencies
+  const { events, filters, guards, repo, storage } = dependencies
   return Effect.fn("TicketStatuses.delete")(function* (id: string, moveTo?: string) {
     const by = yield* atLeast("admin")
     const deleted = Effect.gen(function* () {
@@ -166,6 +169,7 @@ const remove = (dependencies: Dependencies) => {
       if (status.isDefault) return yield* cannotDeleteDefault
       if (ofCategory(board.statuses, status.category).length === 1) return yield* lastInCategory
       if (target !== undefined) {
+        if (target.category === "completed" && status.category !== "completed") yield* guards.completing(by, status.id)
         yield* repo.moveTickets(status, target, timestamp(yield* Clock.currentTimeMillis))
       } else if (yield* repo.hasTickets(status)) {
         return yield* hasTickets

@@ -1,12 +1,15 @@
 import { NotFound } from "@delivery/domain/Errors"
 import type { TicketId } from "@delivery/domain/Ids"
+import type { CreateTicket } from "@delivery/domain/planning/Ticket"
 import { Effect } from "effect"
+import type { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import type { Events } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
 import type { Storage } from "../storage/Storage.ts"
 import type { TeamsRepo } from "./TeamsRepo.ts"
+import type { TicketGuards } from "./TicketGuards.ts"
 import type { TicketNotifications } from "./TicketNotifications.ts"
-import type { TicketPlace, TicketsRepo } from "./TicketsRepo.ts"
+import type { TicketDetails, TicketPlace, TicketsRepo } from "./TicketsRepo.ts"
 import type { Viewer } from "./Viewer.ts"
 
 /**
@@ -17,6 +20,8 @@ import type { Viewer } from "./Viewer.ts"
 export interface Dependencies {
   readonly repo: TicketsRepo["Service"]
   readonly teams: TeamsRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly guards: TicketGuards["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
@@ -31,20 +36,30 @@ export const findTeam = ({ teams }: Dependencies) =>
     return (yield* teams.find(viewer, key)) ?? (yield* NotFound.reference("team", key))
   })
 
+/** The tests that a body names, with their product. What the body does not have is undefined. */
+export const findCases = ({ products }: Dependencies) =>
+  Effect.fnUntraced(function* ({ workspaceId }: Viewer, cases: CreateTicket["cases"]) {
+    if (cases === undefined || cases === null) return cases
+    const product = yield* products.find(workspaceId, cases.product)
+    if (product === undefined) return yield* NotFound.reference("cases.product", cases.product, "product")
+    const found: TicketDetails["cases"] = { productId: product.id, product: product.slug, caseIds: cases.caseIds }
+    return found
+  })
+
 /** Where the ticket of a path is now. */
-export const locate = ({ repo }: Dependencies) =>
+export const locate = ({ repo }: Pick<Dependencies, "repo">) =>
   Effect.fnUntraced(function* (viewer: Viewer, ref: string) {
     return (yield* repo.locate(viewer, ref)) ?? (yield* NotFound.of("ticket", ref))
   })
 
 /** Locks the ticket of a path, and returns where it is now. */
-export const lock = ({ repo }: Dependencies) =>
+export const lock = ({ repo }: Pick<Dependencies, "repo">) =>
   Effect.fnUntraced(function* (id: TicketId, ref: string) {
     return (yield* repo.lock(id)) ?? (yield* NotFound.of("ticket", ref))
   })
 
 /** The ticket of a path, which the transaction has locked. */
-export const findLocked = ({ repo }: Dependencies) =>
+export const findLocked = ({ repo }: Pick<Dependencies, "repo">) =>
   Effect.fnUntraced(function* (viewer: Viewer, id: TicketId, ref: string) {
     return (yield* repo.find(viewer, id)) ?? (yield* NotFound.of("ticket", ref))
   })

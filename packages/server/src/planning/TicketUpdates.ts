@@ -7,7 +7,7 @@ import {
 } from "@delivery/domain/planning/Ticket"
 import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
-import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import { Effect } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
@@ -15,7 +15,8 @@ import { rankBetween } from "./Ranks.ts"
 import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
 import { concernedBy } from "./TicketNotifications.ts"
-import { checkExpected, checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
+import { ownerRefOf } from "./TicketOwners.ts"
+import { checkCompletion, checkExpected, checkOwner, checkPersons, checkProject, referencesOf } from "./TicketRules.ts"
 import type {
   LockedProject,
   LockedTeam,
@@ -26,6 +27,7 @@ import type {
 } from "./TicketsRepo.ts"
 import {
   type Dependencies,
+  findCases,
   findLocked,
   findTeam,
   isSamePlace,
@@ -81,7 +83,7 @@ export const updateMany = (dependencies: Dependencies) => {
   })
 }
 
-const refusalOf = (error: InvalidInput | NotFound | Conflict) => ({
+const refusalOf = (error: InvalidInput | NotFound | Forbidden | Conflict) => ({
   _tag: error._tag,
   message: error.message,
   ...("reason" in error && error.reason !== undefined ? { reason: error.reason } : {})
@@ -102,13 +104,16 @@ const eachOnce = ({ repo }: Dependencies) =>
 
 /** Undefined where the ticket moved before it was locked. */
 const updateOnce = (dependencies: Dependencies) => {
-  const { events, notifications, repo } = dependencies
+  const { events, guards, notifications, repo } = dependencies
   const lockForUpdate = hold(dependencies)
+  const findCasesOf = findCases(dependencies)
   return Effect.fnUntraced(function* (by: Access, ref: string, input: Changes) {
     const held = yield* lockForUpdate(viewerOf(by), ref, input)
     if (held === undefined) return undefined
     const { before, isMoved, resolved, team } = held
-    const after = changed(held, input, yield* referencesOf(input, resolved, held.project))
+    yield* checkPersons(by, input, before)
+    const references = yield* referencesOf(input, resolved, held.project)
+    const after = changed(held, input, references, yield* findCasesOf(viewerOf(by), input.cases))
     if (after.tags.length > maxTags) {
       return yield* InvalidInput.at("addTags", `The ticket would have more than ${maxTags} tags.`)
     }
@@ -116,15 +121,22 @@ const updateOnce = (dependencies: Dependencies) => {
     if (changes.length === 0) return before
     if (input.expected !== undefined) yield* checkExpected(before, input.expected)
     const changedFields = new Set(changes.map(({ field }) => field))
+    yield* checkCompletion(after)
     yield* checkChange(held, after, changedFields)
     const at = yield* nextUpdate(before)
-    const stored: TicketDetails = {
-      ...after,
-      ...datesInCategory(before, before.status.category, after.status.category, at),
-      ...(isMoved ? { number: yield* repo.takeNumber(team.id), rank: rankBetween(resolved.lastRank, null) } : {}),
-      updatedAt: at
-    }
-    const madeEvents = yield* Effect.all(updateEvents(before, stored, changes).map((event) => events.make(by, event)))
+    const { events: more, ticket: stored } = yield* guards.changing(by, {
+      before,
+      override: input.override,
+      after: {
+        ...after,
+        ...datesInCategory(before, before.status.category, after.status.category, at),
+        ...(isMoved ? { number: yield* repo.takeNumber(team.id), rank: rankBetween(resolved.lastRank, null) } : {}),
+        pastOwners: changedFields.has("owner") ? pastOwnersOf(before, at) : before.pastOwners,
+        updatedAt: at
+      }
+    })
+    const newEvents = [...updateEvents(before, stored, changes), ...more]
+    const madeEvents = yield* Effect.all(newEvents.map((event) => events.make(by, event)))
     const isReworded = ["team", "title", "description"].some((field) => changedFields.has(field))
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined
     yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents, isReworded)
@@ -174,7 +186,8 @@ const hold = (dependencies: Dependencies) => {
 const changed = (
   { before, isMoved, project, resolved, team }: Held,
   input: Changes,
-  { milestone, owner, status, tags }: References
+  { milestone, owner, status, tags }: References,
+  cases: TicketDetails["cases"] | undefined
 ): TicketDetails => {
   const category = input.category ?? (isMoved ? before.status.category : undefined)
   const kept = isMoved ? before.tags.filter(({ teamId }) => teamId === null) : before.tags
@@ -189,8 +202,18 @@ const changed = (
     owner: owner === undefined ? before.owner : owner,
     project: input.project === undefined ? before.project : project && projectPart(project),
     milestone: milestone === undefined ? (isOtherProject ? null : before.milestone) : milestone,
+    cases: cases === undefined ? before.cases : cases,
+    completion: input.completion ?? before.completion,
+    passes: input.passes ?? before.passes,
     tags: input.tags === undefined ? withChanges(kept, tags ?? [], input.removeTags ?? []) : (tags ?? [])
   }
+}
+
+/** Those who owned the ticket, with who has owned it until now. */
+const pastOwnersOf = ({ owner, pastOwners }: TicketDetails, until: string): TicketDetails["pastOwners"] => {
+  if (owner === null) return pastOwners
+  const others = (pastOwners ?? []).filter(({ id }) => id !== owner.id)
+  return [...others, { ...ownerRefOf(owner), until }]
 }
 
 const withChanges = (

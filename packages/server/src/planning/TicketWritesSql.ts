@@ -28,11 +28,13 @@ export const insert =
   (ticket, tagIds, event) =>
     sql`with inserted as (
         insert into tickets (id, workspace_id, team_id, number, title, description, plan, status_id, rank,
-          owner_kind, owner_id, project_id, milestone_id, creator_kind, creator_id, started_at, completed_at,
+          owner_kind, owner_id, project_id, milestone_id, cases, mute, completion, passes, past_owners, creator_kind, creator_id, started_at, completed_at,
           canceled_at, created_at, updated_at, wording)
         values (${ticket.id}, ${ticket.workspaceId}, ${ticket.teamId}, ${ticket.number}, ${ticket.title},
           ${ticket.description}, ${ticket.plan}, ${ticket.statusId}, ${ticket.rank},
           ${ticket.ownerKind}, ${ticket.ownerId}, ${ticket.projectId}, ${ticket.milestoneId},
+          ${jsonOrNull(ticket.cases)}::jsonb, ${jsonOrNull(ticket.mute)}::jsonb, ${ticket.completion},
+          ${ticket.passes}, ${jsonOrNull(ticket.pastOwners)}::jsonb,
           ${ticket.creatorKind}, ${ticket.creatorId}, ${dateOrNull(ticket.startedAt)},
           ${dateOrNull(ticket.completedAt)}, ${dateOrNull(ticket.canceledAt)}, ${date(ticket.createdAt)},
           ${date(ticket.updatedAt)}, 1)
@@ -52,6 +54,9 @@ export const update =
           description = ${ticket.description}, plan = ${ticket.plan}, status_id = ${ticket.statusId},
           rank = ${ticket.rank}, owner_kind = ${ticket.ownerKind}, owner_id = ${ticket.ownerId},
           project_id = ${ticket.projectId}, milestone_id = ${ticket.milestoneId},
+          cases = ${jsonOrNull(ticket.cases)}::jsonb, mute = ${jsonOrNull(ticket.mute)}::jsonb,
+          completion = ${ticket.completion}, passes = ${ticket.passes},
+          past_owners = ${jsonOrNull(ticket.pastOwners)}::jsonb,
           started_at = ${dateOrNull(ticket.startedAt)}, completed_at = ${dateOrNull(ticket.completedAt)},
           canceled_at = ${dateOrNull(ticket.canceledAt)}, updated_at = ${date(ticket.updatedAt)}
           ${isReworded ? sql`, wording = wording + 1` : sql``}
@@ -74,6 +79,8 @@ export const remove = (sql: PgClient.PgClient) => (id: TicketId, event: StoredEv
     Effect.asVoid,
     dieOnSqlError
   )
+
+const jsonOrNull = (value: object | null): string | null => (value === null ? null : JSON.stringify(value))
 
 /** The statement that gives the ticket, which the CTE `from` stores, the tags that it does not have. */
 const insertTags = (

@@ -20,18 +20,27 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
+import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Events } from "../events/Events.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
 import { rankBetween } from "./Ranks.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
+import { TicketGuards } from "./TicketGuards.ts"
 import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { about } from "./TicketEvents.ts"
 import { reorder } from "./TicketMoves.ts"
 import { concernedBy, TicketNotifications } from "./TicketNotifications.ts"
-import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
+import {
+  checkCompletion,
+  checkOwner,
+  checkPersons,
+  checkProject,
+  isAnswerableFor,
+  referencesOf
+} from "./TicketRules.ts"
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
-import { type Dependencies, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
+import { type Dependencies, findCases, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
 import { update, updateMany } from "./TicketUpdates.ts"
 import { viewerOf } from "./Viewer.ts"
 
@@ -81,6 +90,8 @@ function* make() {
   const dependencies: Dependencies = {
     repo: yield* TicketsRepo,
     teams: yield* TeamsRepo,
+    products: yield* ProductsRepo,
+    guards: yield* TicketGuards,
     storage: yield* Storage,
     events: yield* Events,
     nextId: yield* NextId,
@@ -162,12 +173,17 @@ const matching = ({ baseUrl, repo }: Dependencies): Tickets["Service"]["matching
   })
 
 const create = (dependencies: Dependencies) => {
-  const { baseUrl, events, notifications, repo, storage } = dependencies
+  const { baseUrl, events, guards, notifications, repo, storage } = dependencies
   const prepare = newTicket(dependencies)
   return Effect.fn("Tickets.create")(function* (input: CreateTicket) {
     const by = yield* atLeast("member")
+    yield* checkPersons(by, input)
     const created = Effect.gen(function* () {
-      const ticket = yield* prepare(by, input)
+      const { ticket } = yield* guards.changing(by, {
+        before: undefined,
+        after: yield* prepare(by, input),
+        override: undefined
+      })
       const event = yield* events.make(by, { kind: "ticket_created", ...about(ticket) })
       const tagIds = ticket.tags.map(({ id }) => id)
       yield* repo.insert(rowOf(by.workspace.id, ticket), tagIds, event)
@@ -182,6 +198,7 @@ const create = (dependencies: Dependencies) => {
 const newTicket = (dependencies: Dependencies) => {
   const { nextId, repo } = dependencies
   const findTeamByKey = findTeam(dependencies)
+  const findCasesOf = findCases(dependencies)
   return Effect.fnUntraced(function* (by: Access, input: CreateTicket) {
     const viewer = viewerOf(by)
     const { id: teamId } = yield* findTeamByKey(viewer, input.team)
@@ -198,6 +215,8 @@ const newTicket = (dependencies: Dependencies) => {
       tags: input.tags
     })
     const references = yield* referencesOf(input, resolved, project)
+    const cases = yield* findCasesOf(viewer, input.cases)
+    yield* checkCompletion({ cases: cases ?? null, completion: input.completion ?? "free" })
     if (team.archived) return yield* Conflict.archived("team")
     if (project !== null) yield* checkProject(project, resolved)
     if (references.owner) yield* checkOwner(team, resolved, true)
@@ -216,6 +235,11 @@ const newTicket = (dependencies: Dependencies) => {
       project: project && projectPart(project),
       milestone: references.milestone ?? null,
       tags: references.tags ?? [],
+      cases: cases ?? null,
+      mute: null,
+      completion: input.completion ?? "free",
+      passes: input.passes ?? 1,
+      pastOwners: null,
       commentCount: 0,
       creator: by.actor,
       createdBy: presentActor(by.principal),
@@ -256,7 +280,7 @@ const remove = (dependencies: Dependencies) => {
 
 /** Undefined where the ticket moved to another team before it was locked. */
 const deleteOnce = (dependencies: Dependencies) => {
-  const { events, repo } = dependencies
+  const { events, guards, repo } = dependencies
   const find = locate(dependencies)
   const lockTicket = lock(dependencies)
   const findTicket = findLocked(dependencies)
@@ -274,6 +298,7 @@ const deleteOnce = (dependencies: Dependencies) => {
       })
     }
     if (team.archived) return yield* Conflict.archived("team")
+    yield* Effect.forEach(guards.deleting(ticket), (event) => events.record(by, event), { discard: true })
     yield* repo.delete(ticket.id, yield* events.make(by, { kind: "ticket_deleted", ...about(ticket) }))
     return ticket.id
   })

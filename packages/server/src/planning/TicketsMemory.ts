@@ -1,4 +1,4 @@
-import type { AgentId, PersonId, TagId, TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { AgentId, PersonId, ProductId, TagId, TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { maxListedDescription, ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import { maxFound, wordsOf } from "@delivery/domain/planning/TicketSearch"
@@ -7,6 +7,7 @@ import type { TeamRef } from "@delivery/domain/planning/Team"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
+import { products } from "../catalog/ProductsRepo.ts"
 import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { deleteCommentInMemory } from "./CommentsMemory.ts"
@@ -289,6 +290,7 @@ const tagPart = ({ color, id, name, teamId }: TagPart): TagPart => ({ id, name, 
 const detailsIn = (database: MemoryDatabase) => {
   const commentsOf = Map.groupBy(database.table(comments).values(), ({ ticketId }) => ticketId)
   const tagsOf = Map.groupBy(database.table(ticketTags).values(), ({ ticketId }) => ticketId)
+  const slugOf = ({ productId }: { readonly productId: ProductId }) => database.table(products).get(productId)!.slug
   return (ticket: TicketRow): TicketDetails => {
     const status = database.table(ticketStatuses).get(ticket.statusId)!
     const project = ticket.projectId && database.table(projects).get(ticket.projectId)
@@ -308,6 +310,11 @@ const detailsIn = (database: MemoryDatabase) => {
       project: project ? projectPart(project) : null,
       milestone: milestone ? milestonePart(milestone) : null,
       tags: (tagsOf.get(ticket.id) ?? []).map(({ tagId }) => tagPart(database.table(tags).get(tagId)!)),
+      cases: ticket.cases && { ...ticket.cases, product: slugOf(ticket.cases) },
+      mute: ticket.mute && { ...ticket.mute, product: slugOf(ticket.mute) },
+      completion: ticket.completion,
+      passes: ticket.passes,
+      pastOwners: ticket.pastOwners,
       commentCount: commentsOf.get(ticket.id)?.length ?? 0,
       creator,
       createdBy: resolveActor(database, creator),

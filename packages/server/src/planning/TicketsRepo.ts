@@ -3,6 +3,7 @@ import type {
   AgentId,
   MilestoneId,
   PersonId,
+  ProductId,
   ProjectId,
   TagId,
   TeamId,
@@ -18,9 +19,26 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
-import { instant, integer, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
+import { instant, integer, json, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
 import type { RankedList } from "./RankedList.ts"
 import type { Viewer } from "./Viewer.ts"
+
+/** The tests of a product that a ticket is about. */
+export interface StoredCases {
+  readonly productId: ProductId
+  readonly caseIds: ReadonlyArray<string>
+}
+
+/** Who owned a ticket, and until when. */
+export type PastOwner = OwnerRef & { readonly until: Timestamp }
+
+/** The tests of a product that a ticket mutes, and who muted them. */
+export interface StoredMute {
+  readonly productId: ProductId
+  readonly cases: ReadonlyArray<string>
+  readonly until: Timestamp
+  readonly by: ActorRef
+}
 
 /** The tickets of each workspace. Both parts of the owner are null for a ticket that nobody owns. */
 export const tickets = table("tickets", {
@@ -37,6 +55,11 @@ export const tickets = table("tickets", {
   ownerId: nullable(uuid<OwnerRef["id"]>()),
   projectId: nullable(uuid<ProjectId>()),
   milestoneId: nullable(uuid<MilestoneId>()),
+  cases: nullable(json<StoredCases>()),
+  mute: nullable(json<StoredMute>()),
+  completion: text<"free" | "evidence">(),
+  passes: integer(),
+  pastOwners: nullable(json<ReadonlyArray<PastOwner>>()),
   creatorKind: text<ActorRef["kind"]>(),
   creatorId: uuid<ActorRef["id"]>(),
   startedAt: nullable(instant()),
@@ -124,6 +147,13 @@ export interface ListedTicket extends TicketDates {
   readonly project: ProjectPart | null
   readonly milestone: MilestonePart | null
   readonly tags: ReadonlyArray<TagPart>
+  /** With the slug of the product. */
+  readonly cases: (StoredCases & { readonly product: string }) | null
+  readonly mute: (StoredMute & { readonly product: string }) | null
+  readonly completion: "free" | "evidence"
+  readonly passes: number
+  /** Each once, whoever owned it last in the end. */
+  readonly pastOwners: ReadonlyArray<PastOwner> | null
   readonly commentCount: number
   readonly creator: ActorRef
   readonly createdBy: Actor

@@ -1,9 +1,9 @@
 import { Conflict, Forbidden, InvalidInput, type NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { EventId, RetryId } from "@delivery/domain/Ids"
-import { recount, retryOutcome, testsToRetry } from "@delivery/domain/runs/TestResults"
+import { gateResultOf, recount, type RetriedTest, retryOutcome, testsToRetry } from "@delivery/domain/runs/TestResults"
 import type { FinishRetry, RetryTest, StartedRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
-import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import type { RunResult, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -189,20 +189,23 @@ const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Depen
 const finish = (dependencies: Dependencies) => {
   const { baseUrl, changes, events, repo } = dependencies
   const find = findPublished(dependencies)
+  const gateOf = findGateResult(dependencies)
   return Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
     const { access, retry, run } = yield* find(number, retryNumber)
     const finishedAt = timestamp(yield* Clock.currentTimeMillis)
     if (!isRunning(retry, finishedAt)) return yield* notRunning("retry")
     // While the retry runs, nothing else changes the run's tests and counts; if it no longer does, nothing is stored.
-    const outcome = retryOutcome(report, retry, yield* repo.tests(run.id))
+    const retried = yield* repo.tests(run.id)
+    const outcome = retryOutcome(report, retry, retried)
     if (typeof outcome === "string") return yield* InvalidInput.at("tests", outcome)
     const recounted = recount(run.counts, outcome.flaky.length)
+    const gateResult = yield* gateOf(run, recounted, stillFailed(retried, outcome.flaky))
     const finished = {
       ...outcome,
       state: report.interrupted ? ("interrupted" as const) : ("finished" as const),
       cleanup: cleanupAfter(retry.cleanup, report.cleanup),
       finishedAt,
-      run: recounted
+      run: { ...recounted, gateResult }
     }
     const event = yield* events.make(access, {
       kind: report.interrupted ? "retry_interrupted" : "retry_finished",
@@ -213,9 +216,25 @@ const finish = (dependencies: Dependencies) => {
       return yield* notRunning("retry")
     }
     yield* changes.note
-    return summaryOf(baseUrl, access, { ...run, ...recounted })
+    return summaryOf(baseUrl, access, { ...run, ...recounted, gateResult })
   })
 }
+
+const stillFailed = (tests: ReadonlyArray<RetriedTest>, flaky: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const passed = new Set(flaky)
+  return tests.flatMap(({ caseId, status }) => (status === "failed" && !passed.has(caseId) ? [caseId] : []))
+}
+
+/** The result of a run without an error after a retry, without its muted tests. */
+const findGateResult = ({ runs }: Dependencies) =>
+  Effect.fnUntraced(function* (
+    run: FoundTestRun,
+    { result }: { readonly result: RunResult },
+    failed: ReadonlyArray<string>
+  ) {
+    const mutes = run.mutedCount === 0 ? [] : yield* runs.mutes(run.id)
+    return gateResultOf({ result, error: null }, failed, mutes)
+  })
 
 const checkFinish = (dependencies: Dependencies) => {
   const find = findPublished(dependencies)

@@ -145,9 +145,9 @@ const finish =
           cleanupDeleted: cleanup?.deleted ?? null,
           cleanupRemaining: cleanup?.remaining ?? null
         })
-        const { counts, passRate, result } = recounted
+        const { counts, gateResult, passRate, result } = recounted
         const ended = { runningRetry: null, runningRetryExpiresAt: null }
-        database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, ...ended })
+        database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })
         const madeFlaky = new Set(flaky)
         database.table(testRunTestsTable).set(
           runId,

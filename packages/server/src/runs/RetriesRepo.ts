@@ -70,7 +70,12 @@ export interface FinishedRetry extends RetryOutcome {
   readonly cleanup: Pick<Cleanup, "status" | "deleted" | "remaining"> | null
   readonly finishedAt: Timestamp
   /** The run's counts, recounted. */
-  readonly run: { readonly counts: Counts; readonly passRate: number | null; readonly result: RunResult }
+  readonly run: {
+    readonly counts: Counts
+    readonly passRate: number | null
+    readonly result: RunResult
+    readonly gateResult: RunResult | null
+  }
 }
 
 /** A retry with the current name of its publisher. */

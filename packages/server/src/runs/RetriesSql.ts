@@ -244,7 +244,7 @@ const end = (
   running: Statement.Fragment
 ) =>
   sql`with recounted as (
-        update test_runs set result = ${run.result}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
+        update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
           running_retry = null, running_retry_expires_at = null
         where ${running}

@@ -14,7 +14,7 @@ export const pageOf = (baseUrl: string, slug: string, number: number) => `${base
 export const summaryOf = (
   baseUrl: string,
   { workspace }: Access,
-  { expiresAt: _, publisher: __, workspaceId: ___, ...run }: FoundTestRun
+  { expiresAt: _, mutedCount: __, publisher: ___, workspaceId: ____, ...run }: FoundTestRun
 ): TestRunSummary => ({ ...run, url: pageOf(baseUrl, workspace.slug, run.number) })
 
 /** Where and with what a run or retry that starts takes leases. */

@@ -2,7 +2,13 @@ import { Conflict, InvalidInput } from "@delivery/domain/Errors"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import type { Shard } from "@delivery/domain/runs/Shard"
 import { maxTestsPerRun } from "@delivery/domain/runs/TestEntry"
-import { outcomeOfShards, recordError, type RecordedTest } from "@delivery/domain/runs/TestResults"
+import {
+  gateResultOf,
+  type Outcome,
+  outcomeOfShards,
+  recordError,
+  type RecordedTest
+} from "@delivery/domain/runs/TestResults"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
@@ -11,7 +17,9 @@ import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import type { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import type { Storage } from "../storage/Storage.ts"
+import type { RetriesRepo } from "./RetriesRepo.ts"
 import { cleanupAfter, notRunning } from "./RunAnswers.ts"
+import type { StoredRunMute } from "./RunMutes.ts"
 import type { ReportedShards, RunShardsRepo } from "./RunShardsRepo.ts"
 import type { FinishedTestRun, FoundTestRun, NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
 import { isRunning } from "./TestRunState.ts"
@@ -22,6 +30,7 @@ import { charactersOfTest } from "./TestSize.ts"
 interface Dependencies {
   readonly repo: TestRunsRepo["Service"]
   readonly shards: RunShardsRepo["Service"]
+  readonly retries: RetriesRepo["Service"]
   readonly keys: ApiKeysRepo["Service"]
   readonly storage: Storage["Service"]
 }
@@ -37,13 +46,14 @@ export const shardOf = ({ build, shard }: StartTestRun): (Shard & { readonly bui
 export interface BegunRun extends Numbered {
   readonly fixtureUrl: string | null
   readonly expiresAt: Timestamp
+  readonly mutes: ReadonlyArray<StoredRunMute>
 }
 
 /**
  * Starts a shard: the run of its build, which `starting` starts as `run` where there is none, is that of all of its shards.
  * Each has a scope of its own in it, since each deletes what it has made.
  */
-export const startShard = ({ keys, shards, storage }: Dependencies) => {
+export const startShard = ({ keys, repo, shards, storage }: Dependencies) => {
   const publisherOf = (publisher: ActorRef) =>
     publisher.kind === "apiKey"
       ? Effect.map(keys.publisherOf(publisher.id), (trusted) => trusted ?? publisher.id)
@@ -62,8 +72,13 @@ export const startShard = ({ keys, shards, storage }: Dependencies) => {
       if (isJoined && held.shardTotal !== total) return yield* otherTotal(held.shardTotal)
       if (isJoined && !isRunning(held, startedAt)) return yield* finished
       const begun: BegunRun = isJoined
-        ? held
-        : { ...(yield* starting), fixtureUrl: run.fixture?.url ?? null, expiresAt: run.expiresAt }
+        ? { ...held, mutes: yield* repo.mutes(held.id) }
+        : {
+            ...(yield* starting),
+            fixtureUrl: run.fixture?.url ?? null,
+            expiresAt: run.expiresAt,
+            mutes: run.mutes
+          }
       const runId = held?.id ?? run.id
       if (!isJoined) yield* shards.open(runId, of, total)
       const shard = { workspaceId, runId, number: index, publisher, makerId, tokenHash, startedAt }
@@ -79,15 +94,26 @@ export const startShard = ({ keys, shards, storage }: Dependencies) => {
  *
  * @param eventOf The event of the end of the run.
  * @param progressed Records that one more shard has finished, while others run.
+ * @param follow What follows where the run finishes.
  */
-export const finishShard = ({ repo, shards, storage }: Dependencies) =>
-  Effect.fnUntraced(function* (
+export const finishShard = ({ repo, retries, shards, storage }: Dependencies) => {
+  const gateOf = Effect.fnUntraced(function* (run: FoundTestRun, ended: Outcome) {
+    if (run.mutedCount === 0) return ended.result
+    const failed = (yield* retries.tests(run.id)).filter(({ status }) => status === "failed")
+    return gateResultOf(
+      ended,
+      failed.map(({ caseId }) => caseId),
+      yield* repo.mutes(run.id)
+    )
+  })
+  return Effect.fnUntraced(function* (
     run: FoundTestRun,
     at: Timestamp,
     report: FinishTestRun,
     tests: ReadonlyArray<RecordedTest>,
     eventOf: (finished: FinishedTestRun) => Effect.Effect<StoredEvent>,
-    progressed: (finishedShards: number, total: number) => Effect.Effect<void>
+    progressed: (finishedShards: number, total: number) => Effect.Effect<void>,
+    follow: Effect.Effect<void>
   ) {
     const { shard } = report
     if (shard == null) return yield* InvalidInput.at("shard", "Expected the shard that finishes")
@@ -123,14 +149,17 @@ export const finishShard = ({ repo, shards, storage }: Dependencies) =>
         yield* progressed(all.shards.length, held.shardTotal)
         return false
       }
-      const finished = finishedOf(all, at)
+      const ended = finishedOf(all, at)
+      const finished = { ...ended, gateResult: yield* gateOf(run, ended) }
       if ((yield* repo.finish(run.id, finished, [], yield* eventOf(finished))) === undefined) {
         return yield* notRunning("run")
       }
+      if (finished.state === "finished") yield* follow
       return true
     })
     return yield* storage.transaction(end)
   })
+}
 
 /** What the last shard makes of the run. Shards run beside each other, so the run takes as long as the longest. */
 const finishedOf = ({ shards, tally }: ReportedShards, at: Timestamp): FinishedTestRun => ({

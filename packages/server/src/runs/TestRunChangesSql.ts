@@ -69,6 +69,7 @@ const insertStarted =
         ${text(({ machine }) => machine.hostname)}, ${text(({ machine }) => machine.platform)},
         ${text(({ selection }) => selection.coverage)},
         ${text(({ selection: { caseIds, folders } }) => JSON.stringify({ folders, caseIds }))},
+        ${text(({ mutes }) => (mutes.length === 0 ? null : JSON.stringify(mutes)))},
         ${text(({ tokenHash }) => tokenHash)}, ${text(({ fixture }) => fixture?.scopeKey ?? null)},
         ${text(({ fixture }) => fixture?.url ?? null)},
         ${values(OID.timestamptz, ({ run }) => date(run.startedAt))},
@@ -76,15 +77,15 @@ const insertStarted =
         ${values(OID.uuid, ({ event }) => event.id)}
       ) with ordinality as new_runs (id, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
         deployment_base_url, deployment_version, deployment_id, release, locked, git_branch, git_sha, git_dirty,
-        git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
+        git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection, mutes, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
     ), started as (
       insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
         maker_id, base_url, deployment_base_url, deployment_version, deployment_id, release, locked, git_branch,
-        git_sha, git_dirty, git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
+        git_sha, git_dirty, git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection, mutes, muted_count, token_hash, fixture_scope, fixture_url, cleanup_status, state,
         total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
       select id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
         deployment_base_url, deployment_version, deployment_id, release, locked, git_branch, git_sha, git_dirty,
-        git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
+        git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection::jsonb, mutes::jsonb, jsonb_array_length(mutes::jsonb), token_hash, 'run-' || number || '-' || scope_key, fixture_url,
         case when fixture_url is not null then 'pending' end, 'running', 0, 0, 0, 0, 0, 0, started_at, expires_at
       from numbered
       returning number, fixture_scope as scope
@@ -156,6 +157,7 @@ const end = (
 ) =>
   sql<{ readonly deploymentChanged: boolean }>`with finished as (
         update test_runs set state = ${finished.state}, result = ${finished.result}, error = ${finished.error},
+          gate_result = ${finished.gateResult},
           total = ${finished.counts.total}, passed = ${finished.counts.passed}, flaky = ${finished.counts.flaky},
           failed = ${finished.counts.failed}, skipped = ${finished.counts.skipped},
           pass_rate = ${PgTypes.float8(finished.passRate)},

@@ -28,6 +28,8 @@ import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
+import { RunEnds } from "./RunEnds.ts"
+import { RunMutes } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import { type BegunRun, finishShard, shardOf, startShard } from "./RunShards.ts"
 import { RunShardsRepo } from "./RunShardsRepo.ts"
@@ -109,6 +111,8 @@ interface Dependencies {
   readonly newToken: NewToken["Service"]
   readonly random: SecureRandom.SecureRandom["Service"]
   readonly changes: ResultChanges["Service"]
+  readonly mutes: RunMutes["Service"]
+  readonly ends: RunEnds["Service"]
   /** How many runs make a block of the search index. */
   readonly blockSize: number
   /** Open when a run that started here has filled a block. */
@@ -132,6 +136,8 @@ function* make() {
     newToken: yield* NewToken,
     random: yield* SecureRandom.SecureRandom,
     changes: yield* ResultChanges,
+    mutes: yield* RunMutes,
+    ends: yield* RunEnds,
     blockSize: (yield* SearchBlocks).runs,
     blockIsFull: yield* Latch.make(false)
   }
@@ -183,7 +189,7 @@ const ofVersions = ({ baseUrl, repo }: Dependencies): TestRuns["Service"]["ofVer
 
 const start = (dependencies: Dependencies) => {
   const { baseUrl, blockIsFull, blockSize, deployments, events, fixtures } = dependencies
-  const { newToken, nextId, random, repo, runLimitMillis, storage } = dependencies
+  const { mutes, newToken, nextId, random, repo, runLimitMillis, storage } = dependencies
   const begin = startShard(dependencies)
   return Effect.fn("TestRuns.start")(function* (input: StartTestRun) {
     const access = yield* atLeast("member")
@@ -198,6 +204,7 @@ const start = (dependencies: Dependencies) => {
     const millis = yield* Clock.currentTimeMillis
     const locked = input.locked ?? false
     const shard = shardOf(input)
+    const muted = yield* mutes.ofProduct(workspace.id, target.product.id)
     const run: NewTestRun = {
       id,
       workspaceId: workspace.id,
@@ -215,6 +222,7 @@ const start = (dependencies: Dependencies) => {
       machine: input.machine,
       ciUrl: input.ciUrl ?? null,
       selection: input.selection,
+      mutes: muted,
       // Nobody has the token of a run whose shards have their own.
       tokenHash: hashToken(shard === undefined ? token : yield* newToken("stk_")),
       fixture: url === null ? null : { url, scopeKey },
@@ -228,17 +236,23 @@ const start = (dependencies: Dependencies) => {
     const starting = locked
       ? storage.transaction(Effect.tap(numbered, () => repo.takeDeployment(id, deployment.id)))
       : numbered
-    const { expiresAt, fixtureUrl, number, scope }: BegunRun =
-      shard === undefined
-        ? { ...(yield* starting), fixtureUrl: url, expiresAt: run.expiresAt }
-        : yield* begin(shard, run, hashToken(token), starting)
+    const {
+      expiresAt,
+      fixtureUrl,
+      mutes: answered,
+      number,
+      scope
+    }: BegunRun = shard === undefined
+      ? { ...(yield* starting), fixtureUrl: url, expiresAt: run.expiresAt, mutes: muted }
+      : yield* begin(shard, run, hashToken(token), starting)
     if (number % blockSize === 0) yield* blockIsFull.open
     const fixture = scope === null || fixtureUrl === null ? null : { scope, url: fixtureUrl, expiresAt }
     return {
       number,
       url: pageOf(baseUrl, workspace.slug, number),
       fixture: fixture && (yield* fixtures.access({ workspaceId: workspace.id, number }, fixture)),
-      semaphores: semaphoresOf(baseUrl, access, token, expiresAt)
+      semaphores: semaphoresOf(baseUrl, access, token, expiresAt),
+      muted: answered.map(({ caseId }) => caseId)
     }
   })
 }
@@ -255,7 +269,7 @@ const deploymentOf = ({ deployment, environment, product }: DeploymentTarget) =>
 }
 
 const get = (dependencies: Dependencies) => {
-  const { baseUrl } = dependencies
+  const { baseUrl, mutes, repo } = dependencies
   const find = findComplete(dependencies)
   return Effect.fn("TestRuns.get")(function* (number: number) {
     const access = yield* anyRole
@@ -264,6 +278,7 @@ const get = (dependencies: Dependencies) => {
     const at = yield* now
     return {
       ...summaryOf(baseUrl, access, asOf(found.run, at)),
+      mutes: found.run.mutedCount === 0 ? [] : yield* mutes.shown(access, yield* repo.mutes(found.run.id)),
       retries: found.retries.map((retry) => presentRetry(asOf(retry, at))),
       tests: orderTests(withAttempts(found.tests, found.attempts).map(testEntry))
     }
@@ -298,7 +313,7 @@ const finishable = ({ keys, repo }: Dependencies) =>
   })
 
 const finish = (dependencies: Dependencies) => {
-  const { baseUrl, changes, events, repo } = dependencies
+  const { baseUrl, changes, ends, events, repo, storage } = dependencies
   const find = finishable(dependencies)
   const endShard = finishShard(dependencies)
   return Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
@@ -325,17 +340,24 @@ const finish = (dependencies: Dependencies) => {
           changes: [{ field: "shards", from: from!, to: to! }]
         })
       }
-      if (yield* endShard(run, at, report, tests, eventOf, progressed)) yield* changes.note
+      const follow = Effect.flatMap(ends.isWatched(run.id), (isWatched) =>
+        isWatched ? ends.finished(access, run) : Effect.void
+      )
+      if (yield* endShard(run, at, report, tests, eventOf, progressed, follow)) yield* changes.note
       const found = yield* repo.find(run.workspaceId, number)
       return found === undefined ? yield* noRun(number) : summaryOf(baseUrl, access, asOf(found, at))
     }
     const finished = {
-      ...outcome(report, tests),
+      ...outcome(report, tests, run.mutedCount === 0 ? [] : yield* repo.mutes(run.id)),
       durationMs: report.durationMs,
       finishedAt: at,
       cleanup: cleanupAfter(run.cleanup, report.cleanup)
     }
-    const ended = yield* repo.finish(run.id, finished, tests, yield* eventOf(finished))
+    const store = repo.finish(run.id, finished, tests, yield* eventOf(finished))
+    const isWatched = finished.state === "finished" && (yield* ends.isWatched(run.id))
+    const ended = yield* isWatched
+      ? storage.transaction(Effect.tap(store, (one) => (one === undefined ? Effect.void : ends.finished(access, run))))
+      : store
     if (ended === undefined) return yield* notRunning("run")
     yield* changes.note
     const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }

@@ -37,6 +37,7 @@ export const layer = Layer.effect(
       expire: expire(memory),
       interrupt: interrupt(memory),
       find: find(memory),
+      mutes: (id) => memory.read((database) => database.table(testRuns).get(id)?.mutes ?? []),
       findWithTests: findWithTests(memory),
       tests: (id) => memory.read((database) => testsOf(database, id)),
       list: list(memory),
@@ -67,7 +68,7 @@ const start = (memory: Memory) => (run: NewTestRun, event: StoredEvent) =>
   )
 
 const startedRow = (
-  { fixture, git, machine, publisher, selection, ...run }: NewTestRun,
+  { fixture, git, machine, mutes, publisher, selection, ...run }: NewTestRun,
   number: number
 ): TestRunRow => ({
   ...run,
@@ -91,6 +92,9 @@ const startedRow = (
   cleanupRemaining: null,
   state: "running",
   result: null,
+  gateResult: null,
+  mutes: mutes.length === 0 ? null : mutes,
+  mutedCount: mutes.length === 0 ? null : mutes.length,
   error: null,
   deploymentChanged: null,
   total: 0,

@@ -11,6 +11,7 @@ import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
 import { boolean, double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import { publicationColumns } from "./PublicationColumns.ts"
+import type { StoredRunMute } from "./RunMutes.ts"
 
 /** The test runs of each workspace. `runningRetry` is the number of the retry that runs or ran until its time was up. */
 export const testRuns = table("test_runs", {
@@ -36,6 +37,11 @@ export const testRuns = table("test_runs", {
   coverage: nullable(text<Coverage>()),
   selection: json<Pick<Selection, "folders" | "caseIds">>(),
   result: nullable(text<RunResult>()),
+  /** Null where nothing was muted: it is the result. */
+  gateResult: nullable(text<RunResult>()),
+  /** The tests that were muted when it started; null where there were none. */
+  mutes: nullable(json<ReadonlyArray<StoredRunMute>>()),
+  mutedCount: nullable(integer()),
   error: nullable(text()),
   total: integer(),
   passed: integer(),
@@ -106,6 +112,8 @@ export interface NewTestRun {
   /** The page of the CI job or build. */
   readonly ciUrl: string | null
   readonly selection: Selection
+  /** By the id of the test. */
+  readonly mutes: ReadonlyArray<StoredRunMute>
   /** The hash of the run token, with which tests take semaphore leases. */
   readonly tokenHash: string
   /** The Fixture API, and what makes the scope unguessable: the scope is `run-{number}-{key}`. */
@@ -132,6 +140,8 @@ export interface FoundTestRun extends Omit<TestRunSummary, "url"> {
   readonly workspaceId: WorkspaceId
   readonly publisher: ActorRef
   readonly expiresAt: Timestamp
+  /** How many tests were muted when it started. */
+  readonly mutedCount: number
 }
 
 /** A run whose row is held: its state, and the retry that runs or ran until its time was up. */
@@ -209,6 +219,8 @@ export class TestRunsRepo extends Context.Service<
       eventIds: ReadonlyArray<EventId>
     ) => Effect.Effect<number>
     readonly find: (workspaceId: WorkspaceId, number: number) => Effect.Effect<FoundTestRun | undefined>
+    /** The tests that were muted when the run started, by id. */
+    readonly mutes: (id: TestRunId) => Effect.Effect<ReadonlyArray<StoredRunMute>>
     /** With the tests as of the same instant, and how many retries have started. */
     readonly findWithTests: (
       workspaceId: WorkspaceId,
@@ -265,6 +277,8 @@ export const foundColumns = [
   "number",
   "state",
   "result",
+  "gateResult",
+  "mutedCount",
   "error",
   "total",
   "passed",
@@ -312,6 +326,9 @@ export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, r
   number: row.number,
   state: row.state,
   result: row.result,
+  // A server that knew nothing of mutes may have retried the run.
+  gateResult: row.result === "failed" ? (row.gateResult ?? "failed") : row.result,
+  mutedCount: row.mutedCount ?? 0,
   counts: {
     total: row.total,
     passed: row.passed,

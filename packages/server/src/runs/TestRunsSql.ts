@@ -11,6 +11,7 @@ import { products } from "../catalog/ProductsRepo.ts"
 import { column, texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
 import { columnName, columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import type { StoredRunMute } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import * as TestRunIndex from "./search/TestRunIndexSql.ts"
 import * as TestRunSearch from "./search/TestRunSearchSql.ts"
@@ -36,6 +37,7 @@ export const layer = Layer.effect(
       expire: expire(sql),
       interrupt: interrupt(sql),
       find: find(sql),
+      mutes: mutes(sql),
       findWithTests: findWithTests(sql),
       tests: tests(sql),
       list: TestRunSearch.list({ sql, sizes, readRuns: readRuns(sql) }),
@@ -103,6 +105,12 @@ const find = (sql: PgClient.PgClient) => {
       dieOnSqlError
     )
 }
+
+const mutes = (sql: PgClient.PgClient) => (id: TestRunId) =>
+  sql<{ readonly mutes: ReadonlyArray<StoredRunMute> | null }>`select mutes from test_runs where id = ${id}`.pipe(
+    Effect.map(([row]) => row?.mutes ?? []),
+    dieOnSqlError
+  )
 
 /** The runs whose numbers `numbers` selects as `number`, newest first. */
 const readRuns = (sql: PgClient.PgClient) => {

@@ -46,6 +46,10 @@ import logins from "./migrations/0100_logins.ts"
 import ticketSearch from "./migrations/0105_ticket_search.ts"
 import semaphoreHours from "./migrations/0106_semaphore_hours.ts"
 import ticketNotifications from "./migrations/0107_ticket_notifications.ts"
+import ticketMutes from "./migrations/0110_ticket_mutes.ts"
+import messageEvidence from "./migrations/0113_message_evidence.ts"
+import ticketEvidence from "./migrations/0112_ticket_evidence.ts"
+import testRules from "./migrations/0111_test_rules.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -93,7 +97,11 @@ export const migrations = {
   "0100_logins": logins,
   "0105_ticket_search": ticketSearch,
   "0106_semaphore_hours": semaphoreHours,
-  "0107_ticket_notifications": ticketNotifications
+  "0107_ticket_notifications": ticketNotifications,
+  "0110_ticket_mutes": ticketMutes,
+  "0111_test_rules": testRules,
+  "0112_ticket_evidence": ticketEvidence,
+  "0113_message_evidence": messageEvidence
 }
 
 /** The number of the latest migration. */

@@ -84,6 +84,7 @@ onEachServer(
         sender: sent.sender,
         status: "queued",
         reply: null,
+        evidence: null,
         createdAt: sent.createdAt,
         deliveredAt: null,
         completedAt: null,

@@ -321,6 +321,17 @@ const ofTicket = async (owner: Http, by: Http = owner) => {
   const { identifier } = await by.post<Ticket>("tickets", { team: (await madeTeam(owner)).key, title: "Ticket" })
   return { params: { ticket: identifier } }
 }
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+
+const ruleOf = async (owner: Http) => ({
+  product: await madeProduct(owner),
+  when: { failures: 1 },
+  team: (await madeTeam(owner)).key
+})
+const ofRule = async (owner: Http) => ({
+  params: { testRule: (await owner.post<{ id: string }>("test-rules", await ruleOf(owner))).id }
+})
+
 /** A comment that the caller wrote. */
 const madeComment = async (owner: Http, by: Http) => {
   const { ticket } = (await ofTicket(owner)).params
@@ -790,6 +801,23 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (owner) => ({ ...(await ofTicket(owner)), json: { after: null } })
   },
+  "mutes.set": {
+    who: "member",
+    request: async (owner) => {
+      const { params } = await ofTicket(owner)
+      const { id } = await owner.get<Me>("/v1/me")
+      await owner.patch(`tickets/${params.ticket}`, { owner: id })
+      return { params, json: { product: await madeProduct(owner), cases: ["a"], until: inAnHour() } }
+    }
+  },
+  "mutes.end": { who: "member", request: (owner) => ofTicket(owner) },
+  "testRules.list": { who: "viewer" },
+  "testRules.create": { who: "a person that writes", request: async (owner) => ({ json: await ruleOf(owner) }) },
+  "testRules.update": {
+    who: "a person that writes",
+    request: async (owner) => ({ ...(await ofRule(owner)), json: { closeAfter: 5 } })
+  },
+  "testRules.delete": { who: "a person that writes", request: ofRule },
   "comments.list": { who: "viewer", request: (owner) => ofTicket(owner) },
   "comments.create": { who: "member", request: async (owner) => ({ ...(await ofTicket(owner)), json: { body: "a" } }) },
   "comments.update": {

@@ -20,6 +20,7 @@ import {
   liveInSecret,
   makeScene,
   newComment,
+  newRule,
   newTicket,
   newView,
   type Scene
@@ -118,7 +119,7 @@ const untouched: ReadonlyArray<string> = [
   "vault",
   "testRuns",
   "retries",
-  // Cases have no tickets yet.
+  // What they show of tickets has a test of its own.
   "cases",
   "semaphores",
   "leases",
@@ -202,6 +203,23 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   summary: null,
   document: null,
   plan: null,
+  // Tests are of products, which are of the workspace.
+  "cases[]": null,
+  "cases.product": null,
+  "cases.caseIds[]": null,
+  until: null,
+  completion: null,
+  passes: null,
+  override: null,
+  "evidence.run": null,
+  testRule: "testRule",
+  environment: null,
+  coverage: null,
+  "when.failures": null,
+  "when.ofLast": null,
+  above: null,
+  closeAfter: null,
+  state: null,
   body: null,
   note: null,
   reply: null,
@@ -307,6 +325,20 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   },
   "tickets.delete": {},
   "tickets.reorder": toFirst,
+  "mutes.set": {
+    json: async ({ workspace }) => {
+      const slug = unique("product")
+      await workspace.post("products", { slug, name: slug, type: "library" })
+      return { product: slug, cases: ["a"], until: new Date(Date.now() + 3_600_000).toISOString() }
+    }
+  },
+  "mutes.end": {},
+  "testRules.list": reads,
+  "testRules.create": {
+    json: async (scene, named) => ({ ...(await newRule(scene)), team: await named("team") })
+  },
+  "testRules.update": { json: () => ({ closeAfter: 5 }) },
+  "testRules.delete": {},
 
   "comments.list": reads,
   "comments.create": { json: () => ({ body: "Comment" }) },

@@ -26,6 +26,7 @@ export type Kind =
   | "message"
   | "notification"
   | "ticketNotification"
+  | "testRule"
 
 /** A way to name an object of a team. */
 export interface Form {
@@ -42,6 +43,12 @@ const absentNumber = () => 1_000_000 + ++last
 
 export const newTicket = ({ workspace }: Scene, team: string) =>
   workspace.post<Ticket>("tickets", { team, title: "Ticket" })
+/** What makes a rule, but for its team. */
+export const newRule = async ({ workspace }: Scene) => {
+  const slug = unique("product")
+  await workspace.post("products", { slug, name: slug, type: "library" })
+  return { product: slug, when: { failures: 1 } }
+}
 const newProject = async ({ workspace }: Scene, team: string) => {
   const slug = unique("project")
   const project = await workspace.post<Project>("projects", { slug, name: slug, teams: [team] })
@@ -126,6 +133,15 @@ export const forms: Readonly<Record<Exclude<Kind, "comment">, readonly [Form, ..
     { made: (scene, key) => newView(scene, { kind: "team", key }), absent: absentId },
     {
       made: async (scene, team) => newView(scene, { kind: "project", key: (await newProject(scene, team)).slug }),
+      absent: absentId
+    }
+  ],
+  testRule: [
+    {
+      made: async (scene, team) => {
+        const rule = { ...(await newRule(scene)), team }
+        return (await scene.workspace.post<{ id: string }>("test-rules", rule)).id
+      },
       absent: absentId
     }
   ],

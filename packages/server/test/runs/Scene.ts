@@ -68,6 +68,7 @@ export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestR
   machine,
   ciUrl: null,
   selection,
+  mutes: [],
   tokenHash: unique("hash"),
   fixture: null,
   startedAt: timestamp(1_000),

@@ -1,5 +1,5 @@
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,9 +9,11 @@ import { Settings } from "../../src/Config.ts"
 import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as DiskFiles from "../../src/files/DiskFiles.ts"
+import * as Flow from "../../src/flow/Flow.ts"
 import * as Http from "../../src/http/Http.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 import * as Keys from "../../src/keys/Keys.ts"
+import { RunEnds } from "../../src/runs/RunEnds.ts"
 import * as Runs from "../../src/runs/Runs.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { layerKeyring, layerLiveClock } from "../support/Storages.ts"
@@ -23,6 +25,11 @@ import { layerKeyring, layerLiveClock } from "../support/Storages.ts"
 export const layerRuns = Runs.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge([VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
+  // Rules need the rooms of planning and agents.
+  Layer.provideMerge([
+    Flow.layerPorts,
+    Layer.succeed(RunEnds, { isWatched: () => Effect.succeed(false), finished: () => Effect.void })
+  ]),
   Layer.provide(AuditRoom.layer),
   Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])

@@ -41,7 +41,8 @@ for (const storage of sharedStorages) {
         assert.deepStrictEqual(rest, {
           number: 1,
           url: `${baseUrl}/w/${at.workspace.slug}/test-runs/1`,
-          fixture: null
+          fixture: null,
+          muted: []
         })
         assert.isTrue(isToken("stk_", semaphores.token))
         assert.deepStrictEqual(semaphores, {
@@ -57,6 +58,7 @@ for (const storage of sharedStorages) {
           url: rest.url,
           state: "running",
           result: null,
+          gateResult: null,
           counts: { total: 0, passed: 0, flaky: 0, failed: 0, skipped: 0 },
           passRate: null,
           firstAttemptPassRate: null,
@@ -79,6 +81,7 @@ for (const storage of sharedStorages) {
           startedAt: timestamp(start),
           finishedAt: null,
           durationMs: 0,
+          mutes: [],
           retries: [],
           tests: []
         })

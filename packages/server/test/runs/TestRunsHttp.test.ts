@@ -58,7 +58,8 @@ onEachServer("test runs", (test) => {
         url: `${base}/semaphores`,
         token: started.semaphores.token,
         expiresAt: started.semaphores.expiresAt
-      }
+      },
+      muted: []
     })
     assert.match(started.semaphores.token, /^stk_[0-9A-Za-z]{42}$/)
     const run = await getRun(viewer, 1)
@@ -70,6 +71,7 @@ onEachServer("test runs", (test) => {
       url: started.url,
       state: "running",
       result: null,
+      gateResult: null,
       counts: { total: 0, passed: 0, flaky: 0, failed: 0, skipped: 0 },
       passRate: null,
       firstAttemptPassRate: null,
@@ -92,6 +94,7 @@ onEachServer("test runs", (test) => {
       startedAt: run.startedAt,
       finishedAt: null,
       durationMs: 0,
+      mutes: [],
       retries: [],
       tests: []
     })

@@ -18,6 +18,7 @@ const finished = (fields: Partial<FinishedTestRun> = {}): FinishedTestRun => ({
   ...emptyTally,
   state: "finished",
   result: "passed",
+  gateResult: "passed",
   error: null,
   cleanup: null,
   durationMs: 12.5,
@@ -98,6 +99,8 @@ onEachStorage("TestRunsRepo", (it) => {
         number: 1,
         state: "running",
         result: null,
+        gateResult: null,
+        mutedCount: 0,
         error: null,
         ...emptyTally,
         product: { slug: at.product.slug, name: at.product.name },
@@ -342,7 +345,11 @@ onEachStorage("TestRunsRepo", (it) => {
         newRun(at)
       ]
       for (const run of runs) yield* start(run)
-      yield* finish(runs[0]!, { result: "passed", counts: { ...emptyTally.counts, total: 1, flaky: 1 } })
+      yield* finish(runs[0]!, {
+        result: "passed",
+        gateResult: "passed",
+        counts: { ...emptyTally.counts, total: 1, flaky: 1 }
+      })
       yield* finish(runs[1]!, { result: "failed" })
       yield* finish(runs[2]!, { result: "passed" })
       yield* finish(runs[3]!, { state: "interrupted", result: null })

@@ -30,13 +30,15 @@ import { maxTrendDays } from "@delivery/domain/runs/CasesApi"
 import { runErrors } from "@delivery/domain/runs/RunErrors"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { anyRole } from "../../access/Access.ts"
+import { type Access, anyRole } from "../../access/Access.ts"
 import { EnvironmentsRepo } from "../../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../../catalog/ProductsRepo.ts"
 import { Storage } from "../../storage/Storage.ts"
 import { noRun } from "../RunAnswers.ts"
+import { RunMutes, type StoredRunMute } from "../RunMutes.ts"
+import { TestRunsRepo } from "../TestRunsRepo.ts"
 import { grouped } from "./GroupedFailures.ts"
-import { type CaseScope, CasesRepo, type FoundCase, type StateRule } from "./CasesRepo.ts"
+import { type CaseFilter, type CaseScope, CasesRepo, type FoundCase, type StateRule } from "./CasesRepo.ts"
 
 /** The query of a list of cases. */
 export interface CaseQuery {
@@ -78,6 +80,8 @@ interface Dependencies {
   readonly repo: CasesRepo["Service"]
   readonly products: ProductsRepo["Service"]
   readonly environments: EnvironmentsRepo["Service"]
+  readonly runs: TestRunsRepo["Service"]
+  readonly mutes: RunMutes["Service"]
   readonly storage: Storage["Service"]
 }
 
@@ -86,6 +90,8 @@ function* make() {
     repo: yield* CasesRepo,
     products: yield* ProductsRepo,
     environments: yield* EnvironmentsRepo,
+    runs: yield* TestRunsRepo,
+    mutes: yield* RunMutes,
     storage: yield* Storage
   }
   return Cases.of({
@@ -116,21 +122,23 @@ const ruleOf = ({ repo }: Dependencies) =>
   })
 
 const list = (dependencies: Dependencies) => {
-  const { repo, storage } = dependencies
+  const { mutes, repo, storage } = dependencies
   const findScope = scopeOf(dependencies)
   const findRule = ruleOf(dependencies)
+  const present = presenting(dependencies)
   return Effect.fn("Cases.list")(function* (product: string, { cursor, environment, q, results, state }: CaseQuery) {
-    const { workspace } = yield* anyRole
-    const scope = yield* findScope(workspace.id, product, environment)
-    // Nobody can mute a case yet.
-    if (state === "muted") return { cases: [], nextCursor: null }
+    const access = yield* anyRole
+    const scope = yield* findScope(access.workspace.id, product, environment)
     const after = cursor === undefined ? undefined : readCaseCursor(cursor)
     return yield* storage.snapshot(
       Effect.gen(function* () {
         const rule = yield* findRule(scope)
-        const found = yield* repo.list(scope, { state, q, after }, rule, casesPageSize + 1)
+        const muted = yield* mutes.ofProduct(scope.workspaceId, scope.productId)
+        const filter: CaseFilter =
+          state === "muted" ? { q, after, caseIds: muted.map(({ caseId }) => caseId) } : { state, q, after }
+        const found = yield* repo.list(scope, filter, rule, casesPageSize + 1)
         const page = found.slice(0, casesPageSize)
-        const cases = page.map((one) => present(one, rule))
+        const cases = yield* present(access, scope, page, rule, muted)
         return {
           cases: results === undefined ? cases : yield* withResults(repo, scope, cases, results),
           nextCursor: found.length > casesPageSize ? caseCursor(page.at(-1)!) : null
@@ -156,23 +164,26 @@ const withResults = (
   )
 
 const get = (dependencies: Dependencies) => {
-  const { repo, storage } = dependencies
+  const { mutes, repo, storage } = dependencies
   const findScope = scopeOf(dependencies)
   const findRule = ruleOf(dependencies)
+  const present = presenting(dependencies)
   return Effect.fn("Cases.get")(function* (
     product: string,
     caseId: string,
     { before, environment }: { readonly environment?: string | undefined; readonly before?: number | undefined }
   ) {
-    const { workspace } = yield* anyRole
-    const scope = yield* findScope(workspace.id, product, environment)
+    const access = yield* anyRole
+    const scope = yield* findScope(access.workspace.id, product, environment)
     if (!isCaseId(caseId)) return yield* NotFound.of("case", caseId)
     const shown = yield* storage.snapshot(
       Effect.gen(function* () {
         const rule = yield* findRule(scope)
         const found = yield* repo.find(scope, caseId, rule)
         if (found === undefined) return undefined
-        return { ...present(found, rule), results: yield* repo.results(scope, caseId, before, resultsPageSize) }
+        const muted = yield* mutes.ofProduct(scope.workspaceId, scope.productId)
+        const [shownCase] = yield* present(access, scope, [found], rule, muted)
+        return { ...shownCase!, results: yield* repo.results(scope, caseId, before, resultsPageSize) }
       })
     )
     return shown ?? (yield* NotFound.of("case", caseId))
@@ -182,7 +193,26 @@ const get = (dependencies: Dependencies) => {
 /** What cannot be stored is no id of a case. */
 const isCaseId = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
-const present = (found: FoundCase, rule: StateRule): Case => {
+/** The cases with the tickets about them, as the caller may see those. */
+const presenting = ({ mutes }: Dependencies) =>
+  Effect.fnUntraced(function* (
+    access: Access,
+    { productId }: CaseScope,
+    found: ReadonlyArray<FoundCase>,
+    rule: StateRule,
+    muted: ReadonlyArray<StoredRunMute>
+  ) {
+    const ids = found.map(({ caseId }) => caseId)
+    if (ids.length === 0) return []
+    const shownIds = new Set(ids)
+    const ofThese = muted.filter(({ caseId }) => shownIds.has(caseId))
+    const shown = ofThese.length === 0 ? [] : yield* mutes.shown(access, ofThese)
+    const byCase = new Map(shown.map(({ caseId, ticket, until }) => [caseId, { ticket, until }]))
+    const tickets = yield* mutes.tickets(access, productId, ids)
+    return found.map((one) => present(one, rule, byCase.get(one.caseId) ?? null, tickets.get(one.caseId) ?? null))
+  })
+
+const present = (found: FoundCase, rule: StateRule, muted: Case["muted"], ticket: Case["ticket"]): Case => {
   const { caseId, coverage, figures, file, testKind, title } = found
   const states = statesOf(figures, rule)
   return {
@@ -191,19 +221,19 @@ const present = (found: FoundCase, rule: StateRule): Case => {
     file,
     coverage,
     testKind,
-    states,
+    states: muted === null ? states : [...states, "muted"],
     firstFailure: found.firstFailure,
     lastFailure: found.lastFailure,
     failingSince: states.includes("failing") ? found.failingSince : null,
     ...ratesOf(figures),
     durationP50Ms: figures.durationP50Ms,
     durationP95Ms: figures.durationP95Ms,
-    muted: null,
-    ticket: null
+    muted,
+    ticket
   }
 }
 
-const errors = ({ repo }: Dependencies) =>
+const errors = ({ repo, runs }: Dependencies) =>
   Effect.fn("Cases.errors")(function* (number: number) {
     const { workspace } = yield* anyRole
     const run = yield* repo.failures(workspace.id, number)
@@ -212,7 +242,9 @@ const errors = ({ repo }: Dependencies) =>
     if (failures.length === 0) return { errors: [] }
     const ids = failures.map(({ caseId }) => caseId)
     const earlier = yield* repo.earlier({ workspaceId: workspace.id, productId, number }, ids)
-    return { errors: runErrors(yield* grouped(failures, ({ error }) => error), earlier) }
+    const mutes = run.mutedCount === 0 ? [] : yield* runs.mutes(run.id)
+    const muted = new Set(mutes.map(({ caseId }) => caseId))
+    return { errors: runErrors(yield* grouped(failures, ({ error }) => error), earlier, muted) }
   })
 
 const trends = (dependencies: Dependencies) => {

@@ -116,13 +116,14 @@ const foundCase = (inCase: ReadonlyArray<ResultOfRun>, { since }: StateRule) => 
 
 const list =
   (memory: Memory): CasesRepo["Service"]["list"] =>
-  (scope, { after, q, state }, rule, limit) =>
+  (scope, { after, caseIds, q, state }, rule, limit) =>
     memory.read((database) =>
       [...resultsOf(database, scope).values()]
         .map((inCase) => foundCase(inCase, rule))
         .filter(
           (found) =>
             (state === undefined || statesOf(found.figures, rule).includes(state)) &&
+            (caseIds === undefined || caseIds.includes(found.caseId)) &&
             (q === undefined || caseText(found).includes(searchPart(q))) &&
             (after === undefined || byTitle(found, after) > 0)
         )
@@ -185,7 +186,9 @@ const failures = (memory: Memory) => (workspaceId: WorkspaceId, number: number) 
     if (run === undefined) return undefined
     const failed = testsOf(database, run).filter(({ status }) => status === "failed")
     return {
+      id: run.id,
       number,
+      mutedCount: run.mutedCount ?? 0,
       productId: run.productId,
       failures: failed.map(({ attempts, caseId, title }) => ({
         caseId,

@@ -1,4 +1,4 @@
-import type { EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import type { EnvironmentId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { CaseFigures, CountedState, DayFigures } from "@delivery/domain/runs/CaseFigures"
 import type { Case, CasePlace, CaseRun, ListedResult, ShownResult } from "@delivery/domain/runs/Case"
 import type { EarlierFailure, Failure } from "@delivery/domain/runs/RunErrors"
@@ -103,6 +103,8 @@ export interface CaseScope {
 /** Which cases a list has; conditions combine. */
 export interface CaseFilter {
   readonly state?: CountedState | undefined
+  /** Only these cases. */
+  readonly caseIds?: ReadonlyArray<string> | undefined
   /** Part of the title, the file or the id, in any case. */
   readonly q?: string | undefined
   /** Only cases behind it. */
@@ -128,7 +130,9 @@ export interface FoundCase
 
 /** A run with the failures that it has to be asked for. */
 export interface FailedRun {
+  readonly id: TestRunId
   readonly number: number
+  readonly mutedCount: number
   readonly productId: ProductId
   /** Of the tests that failed, in no order. */
   readonly failures: ReadonlyArray<Failure>

@@ -1,3 +1,4 @@
+import type { TestRunId } from "@delivery/domain/Ids"
 import type { CaseRun, ListedResult, ShownResult } from "@delivery/domain/runs/Case"
 import { type CaseFigures, comparedRuns, type DayFigures } from "@delivery/domain/runs/CaseFigures"
 import { comparedCharacters, failureText } from "@delivery/domain/runs/ErrorGroups"
@@ -109,8 +110,9 @@ const list =
       rule.since
     )
 
-const matches = (sql: Sql, { after, q, state }: CaseFilter, rule: StateRule): Statement.Fragment =>
+const matches = (sql: Sql, { after, caseIds, q, state }: CaseFilter, rule: StateRule): Statement.Fragment =>
   sql`${state === undefined ? sql.literal("true") : isOfState(sql, state, rule)}
+    and ${caseIds === undefined ? sql.literal("true") : sql`c.case_id = any(${texts(caseIds, (caseId) => caseId)})`}
     and ${q === undefined ? sql.literal("true") : sql`strpos(c.search, ${searchPart(q)}) > 0`}
     and ${
       after === undefined ? sql.literal("true") : sql`(c.title_key, c.case_id) > (${after.titleKey}, ${after.caseId})`
@@ -255,6 +257,8 @@ const readListed =
   })
 
 interface FailureRow {
+  readonly id: TestRunId
+  readonly mutedCount: number | null
   readonly productId: CaseScope["productId"]
   readonly caseId: string | null
   readonly title: string
@@ -266,7 +270,7 @@ interface FailureRow {
 const failures =
   (sql: Sql): CasesRepo["Service"]["failures"] =>
   (workspaceId, number) =>
-    sql<FailureRow>`select r.product_id as "productId", failure.case_id as "caseId", failure.title,
+    sql<FailureRow>`select r.id, r.muted_count as "mutedCount", r.product_id as "productId", failure.case_id as "caseId", failure.title,
         failure.error_message as "errorMessage", failure.error_stack as "errorStack"
       from test_runs r
       left join lateral (${lastFailures(sql, { run: "r", statuses: ["failed"], characters: comparedCharacters })}) failure
@@ -276,7 +280,9 @@ const failures =
         const [first] = rows
         if (first === undefined) return undefined
         return {
+          id: first.id,
           number,
+          mutedCount: first.mutedCount ?? 0,
           productId: first.productId,
           failures: rows.flatMap(({ caseId, title, ...texts }) =>
             caseId === null ? [] : [{ caseId, title, error: failureText(texts) }]

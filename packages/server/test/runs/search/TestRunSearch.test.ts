@@ -120,6 +120,7 @@ const finished = ({ end }: Planned): FinishedTestRun => ({
   counts: { ...emptyTally.counts, flaky: end === "flaky" ? 1 : 0 },
   state: end === "interrupted" ? "interrupted" : "finished",
   result: end === "interrupted" ? null : end === "failed" ? "failed" : "passed",
+  gateResult: end === "interrupted" ? null : end === "failed" ? "failed" : "passed",
   error: null,
   cleanup: null,
   durationMs: 1,

@@ -1,0 +1,109 @@
+import { Conflict } from "@delivery/domain/Errors"
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import { Effect } from "effect"
+import type { Access } from "../access/Access.ts"
+import type { Audit } from "../audit/Audit.ts"
+import { identifierOf } from "../planning/TicketRefs.ts"
+import { ownerRefOf } from "../planning/TicketOwners.ts"
+import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
+import { foldSha } from "../runs/TestRunState.ts"
+import type { EvidenceRepo, EvidenceResult } from "./EvidenceRepo.ts"
+
+/** What proves that the tests of a ticket pass again, before it is completed (docs/contract.md, Evidence). */
+
+export interface Dependencies {
+  readonly repo: EvidenceRepo["Service"]
+  readonly tickets: TicketsRepo["Service"]
+  readonly audit: Audit["Service"]
+}
+
+type Missing = NonNullable<Conflict["missing"]>
+
+/** Refuses a ticket that enters a completed status without the evidence that it needs, unless a person overrides that. */
+export const checkEvidence = (dependencies: Dependencies) => {
+  const { audit } = dependencies
+  const find = missingOf(dependencies)
+  return Effect.fnUntraced(function* (
+    by: Access,
+    change: {
+      readonly before: TicketDetails | undefined
+      readonly after: TicketDetails
+      readonly override: string | undefined
+    }
+  ) {
+    const { after, before, override } = change
+    const subject = { type: "ticket", id: after.id, label: `${identifierOf(after)} ${after.title}` }
+    if (before?.completion === "evidence" && after.completion === "free") {
+      const changes = [{ field: "completion", from: "evidence", to: "free" }]
+      yield* audit.record(by, { action: "evidence_waived", subject, changes })
+    }
+    const isCompleted = after.status.category === "completed" && before?.status.category !== "completed"
+    if (!isCompleted || after.completion !== "evidence") return
+    const missing = yield* find(by, after)
+    if (missing.length === 0) return
+    if (override === undefined) return yield* evidenceMissing(missing)
+    yield* audit.record(by, {
+      action: "evidence_overridden",
+      subject,
+      changes: [{ field: "override", from: null, to: override }]
+    })
+  })
+}
+
+/** Refuses to complete all tickets of a status where one needs evidence that is missing. */
+export const checkCompleting = (dependencies: Dependencies) => {
+  const { repo, tickets } = dependencies
+  const find = missingOf(dependencies)
+  return Effect.fnUntraced(function* (by: Access, status: Parameters<EvidenceRepo["Service"]["needing"]>[0]) {
+    for (const id of yield* repo.needing(status)) {
+      const ticket = yield* tickets.find(everything(by.workspace.id), id)
+      const missing = ticket === undefined ? [] : yield* find(by, ticket)
+      if (missing.length > 0) return yield* evidenceMissing(missing)
+    }
+  })
+}
+
+const everything = (workspaceId: WorkspaceId) => ({ workspaceId, seesPrivateTeams: true, personId: null })
+
+/** The cases of the ticket of which passes are missing, in their order. */
+const missingOf = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (by: Access, { cases, owner, passes, pastOwners }: TicketDetails) {
+    if (cases === null) return []
+    const results = yield* repo.results(by.workspace.id, cases.productId, cases.caseIds)
+    const byCase = Map.groupBy(results, ({ caseId }) => caseId)
+    // Who works as an agent has an interest in the outcome, whether or not they own the ticket.
+    const present: ReadonlyArray<OwnerRef> = [
+      ...(owner === null ? [] : [ownerRefOf(owner)]),
+      ...(by.principal.kind === "agent" ? [{ kind: "agent" as const, id: by.principal.id }] : [])
+    ]
+    const missing: Array<Missing[number]> = []
+    for (const caseId of cases.caseIds) {
+      const inCase = byCase.get(caseId) ?? []
+      const failed = inCase.find(({ status }) => status === "failed")
+      const since = failed === undefined ? inCase : inCase.slice(0, inCase.indexOf(failed))
+      const owners = (pastOwners ?? []).filter(({ until }) => failed === undefined || until > failed.finishedAt)
+      const persons = new Set(yield* repo.personsOf([...present, ...owners]))
+      const passed = since.filter((result) => proves(result, failed, persons)).length
+      if (passed < passes) missing.push({ caseId, passed, needed: passes })
+    }
+    return missing
+  })
+
+/** Whether a result after the last failure is evidence: of another commit, and published by none of these persons. */
+const proves = (
+  { commit, personId, status }: EvidenceResult,
+  failed: EvidenceResult | undefined,
+  persons: ReadonlySet<string>
+): boolean =>
+  status === "passed" &&
+  (failed === undefined || foldSha(commit) !== foldSha(failed.commit)) &&
+  (personId === null || !persons.has(personId))
+
+const evidenceMissing = (missing: Missing) =>
+  Effect.fail(
+    new Conflict({
+      message: `The ticket is completed only with evidence: ${missing.length} of its cases have not passed in enough runs of others since they failed.`,
+      reason: "evidence_missing",
+      missing
+    })
+  )

@@ -1,0 +1,56 @@
+import type { AgentId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
+import { Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { agents } from "../access/ActorRows.ts"
+import { tickets } from "../planning/TicketsRepo.ts"
+import { testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { EvidenceRepo, evidenceRuns } from "./EvidenceRepo.ts"
+
+export const layer = Layer.effect(
+  EvidenceRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    EvidenceRepo.of({
+      results: results(memory),
+      personsOf: (owners) =>
+        memory.read((database) => [...new Set(owners.flatMap((owner) => personOf(database, owner) ?? []))]),
+      needing: (status) =>
+        memory.read((database) =>
+          database
+            .table(tickets)
+            .filter(({ completion, statusId }) => statusId === status && completion === "evidence")
+            .map(({ id }) => id)
+            .toSorted(compare)
+        )
+    })
+  )
+)
+
+const personOf = (database: MemoryDatabase, { id, kind }: { readonly kind: string; readonly id: string }) =>
+  kind === "user" ? id : kind === "agent" ? database.table(agents).get(id as AgentId)!.personId : null
+
+const results =
+  (memory: MemoryStorage["Service"]): EvidenceRepo["Service"]["results"] =>
+  (workspaceId, productId, caseIds) =>
+    memory.read((database) =>
+      database
+        .table(testRuns)
+        .filter((run) => run.workspaceId === workspaceId && run.productId === productId && run.result !== null)
+        .toSorted((a, b) => b.number - a.number)
+        .slice(0, evidenceRuns)
+        .flatMap((run) => {
+          const publisher = { kind: run.publisherKind, id: run.publisherId } as ActorRef
+          return (database.table(testRunTestsTable).get(run.id) ?? [])
+            .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
+            .map(({ caseId, status }) => ({
+              caseId,
+              run: run.id,
+              status,
+              commit: run.gitSha,
+              finishedAt: run.finishedAt!,
+              publisher,
+              personId: personOf(database, publisher)
+            }))
+        })
+    )

@@ -1,0 +1,22 @@
+import { Effect, Layer } from "effect"
+import { Audit } from "../audit/Audit.ts"
+import { TicketGuards } from "../planning/TicketGuards.ts"
+import { TicketsRepo } from "../planning/TicketsRepo.ts"
+import { checkCompleting, checkEvidence } from "./Evidence.ts"
+import { EvidenceRepo } from "./EvidenceRepo.ts"
+import { unmuted } from "./Mutes.ts"
+import { withoutEnded } from "./MutesPorts.ts"
+
+/** Planning's `TicketGuards`: evidence before a ticket is completed, and the end of its mute with it. */
+export const layer = Layer.effect(
+  TicketGuards,
+  Effect.gen(function* () {
+    const dependencies = { repo: yield* EvidenceRepo, tickets: yield* TicketsRepo, audit: yield* Audit }
+    const check = checkEvidence(dependencies)
+    return TicketGuards.of({
+      changing: (by, change) => Effect.as(check(by, change), withoutEnded(change.after)),
+      completing: checkCompleting(dependencies),
+      deleting: (ticket) => (ticket.mute === null ? [] : [unmuted(ticket, ticket.mute)])
+    })
+  })
+)

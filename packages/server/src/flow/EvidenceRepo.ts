@@ -1,0 +1,37 @@
+import type { ProductId, TestRunId, TicketId, TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Context, type Effect } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import type { OwnerRef } from "../planning/TicketsRepo.ts"
+
+/** The result of a test in a finished run. */
+export interface EvidenceResult {
+  readonly caseId: string
+  readonly run: TestRunId
+  readonly status: string
+  readonly commit: string
+  readonly finishedAt: Timestamp
+  readonly publisher: ActorRef
+  /** The person who published it, or for whom an agent did; null for an account key. */
+  readonly personId: string | null
+}
+
+/** Finds what proves that tests pass again. */
+export class EvidenceRepo extends Context.Service<
+  EvidenceRepo,
+  {
+    /** The results of the tests in the newest finished runs of the product, newest run first; skipped ones left out. */
+    readonly results: (
+      workspaceId: WorkspaceId,
+      productId: ProductId,
+      caseIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<EvidenceResult>>
+    /** The persons that owners are, or for whom they work. */
+    readonly personsOf: (owners: ReadonlyArray<OwnerRef>) => Effect.Effect<ReadonlyArray<string>>
+    /** The tickets of the status that need evidence to be completed. */
+    readonly needing: (status: TicketStatusId) => Effect.Effect<ReadonlyArray<TicketId>>
+  }
+>()("@delivery/server/flow/EvidenceRepo") {}
+
+/** How many of the newest finished runs of a product are looked at. */
+export const evidenceRuns = 300

@@ -1,0 +1,37 @@
+import { Layer } from "effect"
+import * as EvidenceMemory from "./EvidenceMemory.ts"
+import * as EvidencePorts from "./EvidencePorts.ts"
+import * as EvidenceSql from "./EvidenceSql.ts"
+import { Mutes } from "./Mutes.ts"
+import * as MutesHttp from "./MutesHttp.ts"
+import * as MutesMemory from "./MutesMemory.ts"
+import * as MutesPorts from "./MutesPorts.ts"
+import * as MutesSql from "./MutesSql.ts"
+import * as MutesSweep from "./MutesSweep.ts"
+import { TestRules } from "./TestRules.ts"
+import * as TestRulesHttp from "./TestRulesHttp.ts"
+import * as TestRulesMemory from "./TestRulesMemory.ts"
+import * as TestRulesPorts from "./TestRulesPorts.ts"
+import { testRules, testRuleTickets } from "./TestRulesRepo.ts"
+import * as TestRulesSql from "./TestRulesSql.ts"
+
+/** From a failure to its fix: what runs, tests, tickets and releases mean for each other. */
+
+export const tables = [testRules, testRuleTickets]
+
+export const layerSql = Layer.mergeAll(MutesSql.layer, TestRulesSql.layer, EvidenceSql.layer)
+
+export const layerMemory = Layer.mergeAll(MutesMemory.layer, TestRulesMemory.layer, EvidenceMemory.layer)
+
+/** What this room supplies to lower ones. */
+export const layerPorts = Layer.mergeAll(MutesPorts.layerRunMutes, EvidencePorts.layer, MutesPorts.layerOwnerEnds)
+
+/** The `RunEnds` of `runs`, over the services of planning and agents. */
+export const layerRunEnds = TestRulesPorts.layer
+
+export const layer = Layer.mergeAll(Mutes.layer, TestRules.layer)
+
+/** What a server does by itself. */
+export const layerBackground = MutesSweep.layer
+
+export const layerHttp = Layer.mergeAll(MutesHttp.layer, TestRulesHttp.layer)

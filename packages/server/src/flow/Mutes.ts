@@ -1,0 +1,253 @@
+import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { maxMuteDays, type MuteCases } from "@delivery/domain/flow/Mute"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Access, type ActorRef, atLeast } from "../access/Access.ts"
+import { ProductsRepo } from "../catalog/ProductsRepo.ts"
+import { Settings } from "../Config.ts"
+import { Events, type NewEvent } from "../events/Events.ts"
+import { present, rowOf } from "../planning/TicketAnswers.ts"
+import { about, shownCases } from "../planning/TicketEvents.ts"
+import { type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
+import { findLocked, locate, lock, untilLocked } from "../planning/TicketTransactions.ts"
+import { type Viewer, viewerOf } from "../planning/Viewer.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
+import { Storage } from "../storage/Storage.ts"
+import { type MutingTicket, MutesRepo } from "./MutesRepo.ts"
+
+interface By {
+  readonly workspace: { readonly id: WorkspaceId }
+  readonly actor: ActorRef
+}
+
+/** Tickets that mute tests (docs/contract.md, Muting). */
+export class Mutes extends Context.Service<
+  Mutes,
+  {
+    readonly set: (
+      ticket: string,
+      input: MuteCases
+    ) => Effect.Effect<Ticket, InvalidInput | NotFound | Forbidden | Conflict, Caller>
+    readonly end: (ticket: string) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
+    /** Ends what is no longer in force, in all workspaces. */
+    readonly sweep: Effect.Effect<void>
+  }
+>()("@delivery/server/flow/Mutes") {
+  static readonly layer = Layer.effect(Mutes, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly repo: MutesRepo["Service"]
+  readonly tickets: TicketsRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly baseUrl: string
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* MutesRepo,
+    tickets: yield* TicketsRepo,
+    products: yield* ProductsRepo,
+    storage: yield* Storage,
+    events: yield* Events,
+    baseUrl: (yield* Settings).baseUrl
+  }
+  return Mutes.of({ set: set(dependencies), end: end(dependencies), sweep: sweep(dependencies) })
+}
+
+const now = Effect.map(Clock.currentTimeMillis, timestamp)
+
+const set = (dependencies: Dependencies) => {
+  const { baseUrl, products, repo, tickets } = dependencies
+  const change = changing(dependencies)
+  return Effect.fn("Mutes.set")(function* (ref: string, input: MuteCases) {
+    const by = yield* atLeast("member")
+    const until = timestamp(Date.parse(input.until))
+    const decide = Effect.fnUntraced(function* (before: TicketDetails, isArchived: boolean) {
+      const product = yield* products.find(by.workspace.id, input.product)
+      if (product === undefined) return yield* NotFound.reference("product", input.product)
+      yield* checkUntil(until)
+      if (isArchived) return yield* Conflict.archived("team")
+      if (product.archivedAt !== null) return yield* Conflict.archived("product")
+      if (isClosed(before)) return yield* closed
+      const { owner } = yield* tickets.resolve({
+        workspaceId: by.workspace.id,
+        teamId: before.team.id,
+        owner: before.owner?.id
+      })
+      if (owner?.active !== true) return yield* noOwner
+      const named = { productId: product.id, product: product.slug }
+      const mute: MuteDetails = { ...named, cases: input.cases, until, by: by.actor }
+      const isSame = before.mute !== null && keyOf(before.mute) === keyOf(mute)
+      // What the same call stored may have ended by itself since.
+      if (isSame && (yield* repo.isInForce(before.id, yield* now))) return undefined
+      const after = { ...before, mute, cases: before.cases ?? { ...named, caseIds: input.cases } }
+      return { after, event: muted(after, before.mute, mute) }
+    })
+    return present(baseUrl, by, yield* change(by, ref, decide))
+  })
+}
+
+const end = (dependencies: Dependencies) => {
+  const change = changing(dependencies)
+  return Effect.fn("Mutes.end")(function* (ref: string) {
+    const by = yield* atLeast("member")
+    yield* change(by, ref, (before, isArchived) => {
+      if (isArchived) return Effect.fail(Conflict.archived("team"))
+      return Effect.succeed(
+        before.mute === null ? undefined : { after: { ...before, mute: null }, event: unmuted(before, before.mute) }
+      )
+    })
+  })
+}
+
+type MuteDetails = NonNullable<TicketDetails["mute"]>
+
+/** What a change makes of a ticket. */
+interface Decision {
+  readonly after: TicketDetails
+  readonly event: NewEvent
+}
+
+/** Changes the ticket of a path, which the transaction holds, with its team; not where `decide` answers undefined. */
+const changing = (dependencies: Dependencies) => {
+  const { storage, tickets } = dependencies
+  const planning = { repo: tickets }
+  const find = locate(planning)
+  const lockTicket = lock(planning)
+  const findTicket = findLocked(planning)
+  const retry = untilLocked({ storage })
+  const store = storing(dependencies)
+  return Effect.fnUntraced(function* <E>(
+    by: Access,
+    ref: string,
+    decide: (before: TicketDetails, isArchived: boolean) => Effect.Effect<Decision | undefined, E>
+  ) {
+    const viewer = viewerOf(by)
+    const changed = Effect.gen(function* () {
+      const place = yield* find(viewer, ref)
+      const team = (yield* tickets.lockTeams([place.teamId], "shared")).get(place.teamId)!
+      const held = yield* lockTicket(place.id, ref)
+      if (held.teamId !== place.teamId) return undefined
+      const before = yield* findTicket(viewer, place.id, ref)
+      const decided = yield* decide(before, team.archived)
+      return decided === undefined ? before : yield* store(by, before, decided)
+    })
+    return yield* retry(changed)
+  })
+}
+
+const storing = ({ events, tickets }: Pick<Dependencies, "events" | "tickets">) =>
+  Effect.fnUntraced(function* (by: By, before: TicketDetails, { after, event }: Decision) {
+    const stored = { ...after, updatedAt: yield* nextUpdate(before) }
+    yield* tickets.update(rowOf(by.workspace.id, stored), undefined, [yield* events.make(by, event)], false)
+    return stored
+  })
+
+/** How many mutes one turn of the sweep ends. */
+const sweepBatch = 100
+
+const sweep = (dependencies: Dependencies) => {
+  const { repo, storage } = dependencies
+  const endAll = endMutes(dependencies)
+  return Effect.gen(function* () {
+    for (let over = sweepBatch; over === sweepBatch;) {
+      const found = yield* repo.over(yield* now, sweepBatch)
+      over = found.length
+      for (const ticket of found) {
+        yield* storage.transaction(
+          endAll(
+            [ticket],
+            Effect.fnUntraced(function* ({ id, mute }) {
+              if (yield* repo.isInForce(id, yield* now)) return undefined
+              return { workspace: { id: ticket.workspaceId }, actor: mute.by }
+            })
+          )
+        )
+      }
+    }
+  }).pipe(Effect.withSpan("Mutes.sweep"))
+}
+
+/**
+ * Ends what tickets mute, in a transaction, which holds their teams and then each of them.
+ *
+ * @param decide Who does it; undefined where it goes on.
+ */
+export const endMutes = (dependencies: Pick<Dependencies, "events" | "tickets">) => {
+  const { tickets } = dependencies
+  const store = storing(dependencies)
+  const endOne = Effect.fnUntraced(function* (
+    { id, workspaceId }: MutingTicket,
+    decide: (ticket: TicketDetails & { readonly mute: MuteDetails }) => Effect.Effect<By | undefined>
+  ) {
+    const held = yield* tickets.lock(id)
+    const before = held && (yield* tickets.find(everything(workspaceId), id))
+    if (before === undefined || before.mute === null) return
+    const by = yield* decide({ ...before, mute: before.mute })
+    if (by !== undefined) {
+      yield* store(by, before, { after: { ...before, mute: null }, event: unmuted(before, before.mute) })
+    }
+  })
+  return Effect.fnUntraced(function* (
+    muting: ReadonlyArray<MutingTicket>,
+    decide: (ticket: TicketDetails & { readonly mute: MuteDetails }) => Effect.Effect<By | undefined>
+  ) {
+    const places = yield* Effect.forEach(muting, ({ id, workspaceId }) => tickets.locate(everything(workspaceId), id))
+    yield* tickets.lockTeams([...new Set(places.flatMap((place) => place?.teamId ?? []))], "shared")
+    for (const ticket of muting) yield* endOne(ticket, decide)
+  })
+}
+
+/** What the server itself sees of a workspace. */
+const everything = (workspaceId: WorkspaceId): Viewer => ({ workspaceId, seesPrivateTeams: true, personId: null })
+
+/** Whether the ticket is completed or canceled. */
+export const isClosed = ({ status }: TicketDetails): boolean =>
+  status.category === "completed" || status.category === "canceled"
+
+const keyOf = ({ cases, productId, until }: MuteDetails): string =>
+  JSON.stringify([productId, until, cases.toSorted(compare)])
+
+const testsOf = ({ cases, product }: MuteDetails): string => shownCases({ product, caseIds: cases })!
+
+const muted = (ticket: TicketDetails, before: MuteDetails | null, mute: MuteDetails): NewEvent => ({
+  kind: "ticket_muted",
+  ...about(ticket),
+  changes: [
+    { field: "mute", from: before && testsOf(before), to: testsOf(mute) },
+    { field: "until", from: before && before.until, to: mute.until }
+  ].filter(({ from, to }) => from !== to)
+})
+
+export const unmuted = (ticket: TicketDetails, mute: MuteDetails): NewEvent => ({
+  kind: "ticket_unmuted",
+  ...about(ticket),
+  changes: [
+    { field: "mute", from: testsOf(mute), to: null },
+    { field: "until", from: mute.until, to: null }
+  ]
+})
+
+const checkUntil = Effect.fnUntraced(function* (until: string) {
+  const millis = yield* Clock.currentTimeMillis
+  if (until <= timestamp(millis)) return yield* InvalidInput.at("until", "Expected a time to come")
+  if (until > timestamp(millis + maxMuteDays * 24 * 60 * 60_000)) {
+    return yield* InvalidInput.at("until", `Expected a time at most ${maxMuteDays} days from now`)
+  }
+  return undefined
+})
+
+const closed = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "The ticket is completed or canceled.", reason: "ticket_closed" }))
+)
+
+const noOwner = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "Nobody who is still there is responsible for the ticket.", reason: "no_owner" }))
+)

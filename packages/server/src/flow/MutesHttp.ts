@@ -1,0 +1,12 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { Effect } from "effect"
+import { handlersOf } from "../http/Handlers.ts"
+import { Mutes } from "./Mutes.ts"
+
+export const layer = handlersOf(DeliveryApi, "mutes", (handlers) =>
+  Effect.map(Mutes, (mutes) =>
+    handlers
+      .handle("set", ({ params, payload }) => mutes.set(params.ticket, payload))
+      .handle("end", ({ params }) => mutes.end(params.ticket))
+  )
+)

@@ -1,0 +1,236 @@
+import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { type CreateTestRule, maxTestRules, type TestRule, type UpdateTestRule } from "@delivery/domain/flow/TestRule"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { PersonId, TestRuleId } from "@delivery/domain/Ids"
+import { isId } from "@delivery/domain/Text"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Access, anyRole, atLeast } from "../access/Access.ts"
+import { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
+import { ProductsRepo } from "../catalog/ProductsRepo.ts"
+import { Events, type NewEvent } from "../events/Events.ts"
+import { NextId } from "../ids/NextId.ts"
+import { checkOwner, checkProject } from "../planning/TicketRules.ts"
+import { TeamsRepo } from "../planning/TeamsRepo.ts"
+import { TicketsRepo } from "../planning/TicketsRepo.ts"
+import { viewerOf } from "../planning/Viewer.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
+import { Storage } from "../storage/Storage.ts"
+import { type FoundTestRule, type TestRuleRow, TestRulesRepo } from "./TestRulesRepo.ts"
+
+type Refusal = InvalidInput | NotFound | Forbidden | Conflict
+
+/** Rules that make tickets of failing tests (docs/contract.md, Test rules). */
+export class TestRules extends Context.Service<
+  TestRules,
+  {
+    readonly list: Effect.Effect<ReadonlyArray<TestRule>, NotFound, Caller>
+    readonly create: (input: CreateTestRule) => Effect.Effect<TestRule, Refusal, Caller>
+    readonly update: (id: string, input: UpdateTestRule) => Effect.Effect<TestRule, Refusal, Caller>
+    readonly delete: (id: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
+  }
+>()("@delivery/server/flow/TestRules") {
+  static readonly layer = Layer.effect(TestRules, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly repo: TestRulesRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly environments: EnvironmentsRepo["Service"]
+  readonly teams: TeamsRepo["Service"]
+  readonly tickets: TicketsRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* TestRulesRepo,
+    products: yield* ProductsRepo,
+    environments: yield* EnvironmentsRepo,
+    teams: yield* TeamsRepo,
+    tickets: yield* TicketsRepo,
+    storage: yield* Storage,
+    events: yield* Events,
+    nextId: yield* NextId
+  }
+  return TestRules.of({
+    list: list(dependencies),
+    create: create(dependencies),
+    update: update(dependencies),
+    delete: remove(dependencies)
+  })
+}
+
+const list = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    return (yield* repo.list(viewerOf(yield* anyRole))).map(present)
+  }).pipe(Effect.withSpan("TestRules.list"))
+
+/** A person, as whom a rule can act. */
+const author: Effect.Effect<{ readonly by: Access; readonly authorId: PersonId }, NotFound | Forbidden, Caller> =
+  Effect.flatMap(atLeast("member"), (by) =>
+    by.principal.kind === "user"
+      ? Effect.succeed({ by, authorId: by.principal.id })
+      : Effect.fail(
+          new Forbidden({
+            message: "A rule acts as the person who made it: account API keys and agents have none.",
+            reason: "account_key"
+          })
+        )
+  )
+
+const create = (dependencies: Dependencies) => {
+  const { events, nextId, repo, storage } = dependencies
+  const resolve = resolving(dependencies)
+  return Effect.fn("TestRules.create")(function* (input: CreateTestRule) {
+    const { authorId, by } = yield* author
+    const created = Effect.gen(function* () {
+      const at = timestamp(yield* Clock.currentTimeMillis)
+      const resolved = yield* resolve(by, undefined, input)
+      yield* repo.hold(resolved.productId)
+      if ((yield* repo.count(resolved.productId)) >= maxTestRules) return yield* tooMany
+      const rule: TestRuleRow = {
+        ...resolved,
+        id: yield* nextId<TestRuleId>(),
+        workspaceId: by.workspace.id,
+        authorId,
+        state: "active",
+        createdAt: at,
+        updatedAt: at
+      }
+      yield* repo.insert(rule, yield* events.make(by, { kind: "test_rule_created", ...about(rule) }))
+      return present((yield* repo.find(viewerOf(by), rule.id))!)
+    })
+    return yield* storage.transaction(created)
+  })
+}
+
+const update = (dependencies: Dependencies) => {
+  const { events, repo, storage } = dependencies
+  const resolve = resolving(dependencies)
+  return Effect.fn("TestRules.update")(function* (id: string, input: UpdateTestRule) {
+    const { authorId, by } = yield* author
+    const viewer = viewerOf(by)
+    const changed = Effect.gen(function* () {
+      const found = isId(id) ? yield* repo.find(viewer, id as TestRuleId) : undefined
+      if (found === undefined) return yield* NotFound.of("test rule", id)
+      yield* repo.hold(found.productId)
+      const before = yield* repo.find(viewer, found.id)
+      if (before === undefined) return yield* NotFound.of("test rule", id)
+      const rule: TestRuleRow = {
+        ...(yield* resolve(by, before, input)),
+        id: before.id,
+        workspaceId: before.workspaceId,
+        authorId,
+        state: input.state ?? before.state,
+        createdAt: before.createdAt,
+        updatedAt: yield* nextUpdate(before)
+      }
+      const isMoved = rule.productId !== before.productId
+      if (isMoved && (yield* repo.count(rule.productId)) >= maxTestRules) return yield* tooMany
+      yield* repo.update(rule, yield* events.make(by, { kind: "test_rule_updated", ...about(rule) }))
+      return present((yield* repo.find(viewer, rule.id))!)
+    })
+    return yield* storage.transaction(changed)
+  })
+}
+
+const remove = ({ events, repo, storage }: Dependencies) =>
+  Effect.fn("TestRules.delete")(function* (id: string) {
+    const { by } = yield* author
+    const removed = Effect.gen(function* () {
+      const found = isId(id) ? yield* repo.find(viewerOf(by), id as TestRuleId) : undefined
+      if (found === undefined) return yield* NotFound.of("test rule", id)
+      yield* repo.hold(found.productId)
+      if ((yield* repo.find(viewerOf(by), found.id)) === undefined) return yield* NotFound.of("test rule", id)
+      yield* repo.delete(found.id, yield* events.make(by, { kind: "test_rule_deleted", ...about(found) }))
+    })
+    yield* storage.transaction(removed)
+  })
+
+type Resolved = Omit<TestRuleRow, "id" | "workspaceId" | "authorId" | "state" | "createdAt" | "updatedAt">
+
+/** What a body makes of the rule before it, with its references, which must exist and agree. */
+const resolving = ({ environments, products, teams, tickets }: Dependencies) =>
+  Effect.fnUntraced(function* (by: Access, before: FoundTestRule | undefined, input: UpdateTestRule) {
+    const viewer = viewerOf(by)
+    const productRef = input.product ?? before?.product ?? ""
+    const product = yield* products.find(viewer.workspaceId, productRef)
+    if (product === undefined) return yield* NotFound.reference("product", productRef)
+    const environmentRef = input.environment === undefined ? (before?.environment ?? null) : input.environment
+    const environment =
+      environmentRef === null ? undefined : yield* environments.find(viewer.workspaceId, environmentRef)
+    if (environmentRef !== null && environment === undefined) {
+      return yield* NotFound.reference("environment", environmentRef)
+    }
+    const teamKey = input.team ?? before?.team ?? ""
+    const team = yield* teams.find(viewer, teamKey)
+    if (team === undefined) return yield* NotFound.reference("team", teamKey)
+    const projectRef = input.project === undefined ? (before?.projectId ?? null) : input.project
+    const project = projectRef === null ? null : yield* tickets.findProject(viewer, projectRef)
+    if (project === undefined) return yield* NotFound.reference("project", projectRef ?? undefined)
+    const ownerRef = input.owner === undefined ? (before?.ownerId ?? null) : input.owner
+    const resolved = yield* tickets.resolve({
+      workspaceId: viewer.workspaceId,
+      teamId: team.id,
+      owner: ownerRef ?? undefined,
+      projectId: project?.id
+    })
+    if (ownerRef !== null && resolved.owner === undefined) return yield* NotFound.reference("owner", ownerRef)
+    const owner = ownerRef === null ? undefined : resolved.owner?.owner
+    const isOtherOwner = input.owner !== undefined
+    const ask = input.ask === undefined ? (isOtherOwner ? null : (before?.ask ?? null)) : input.ask
+    if (ask !== null && owner?.kind !== "agent") return yield* InvalidInput.at("ask", "Expected an agent as the owner")
+    if (product.archivedAt !== null) return yield* Conflict.archived("product")
+    if (team.archivedAt !== null) return yield* Conflict.archived("team")
+    if (project !== null) yield* checkProject(project, resolved)
+    if (owner !== undefined) yield* checkOwner({ ...team, archived: false }, resolved, isOtherOwner)
+    const { failures, ofLast = failures } = input.when ?? before!
+    const rule: Resolved = {
+      productId: product.id,
+      environmentId: environment?.id ?? null,
+      branch: input.branch === undefined ? (before?.branch ?? null) : input.branch,
+      coverage: input.coverage === undefined ? (before?.coverage ?? null) : input.coverage,
+      failures,
+      ofLast,
+      teamId: team.id,
+      projectId: project?.id ?? null,
+      ownerKind: owner?.kind ?? null,
+      ownerId: owner?.id ?? null,
+      ask,
+      above: input.above ?? before?.above ?? 10,
+      closeAfter: input.closeAfter ?? before?.closeAfter ?? 3
+    }
+    return rule
+  })
+
+/** The subject of an event about a rule, which those see who see its team. */
+export const about = (rule: Pick<TestRuleRow, "id" | "teamId" | "failures" | "ofLast">): Omit<NewEvent, "kind"> => ({
+  subject: { type: "test_rule", id: rule.id, label: `${rule.failures} of ${rule.ofLast} runs`, path: "test-rules" },
+  teams: [rule.teamId]
+})
+
+const present = (rule: FoundTestRule): TestRule => ({
+  id: rule.id,
+  product: rule.product,
+  environment: rule.environment,
+  branch: rule.branch,
+  coverage: rule.coverage,
+  when: { failures: rule.failures, ofLast: rule.ofLast },
+  team: rule.team,
+  project: rule.project,
+  owner: rule.ownerId,
+  ask: rule.ask,
+  above: rule.above,
+  closeAfter: rule.closeAfter,
+  author: rule.author,
+  state: rule.state,
+  createdAt: rule.createdAt,
+  updatedAt: rule.updatedAt
+})
+
+const tooMany = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: `The product has ${maxTestRules} rules already.`, reason: "too_many_rules" }))
+)

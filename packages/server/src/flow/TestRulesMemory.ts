@@ -1,0 +1,215 @@
+import type { TestRunId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
+import { failureText } from "@delivery/domain/runs/ErrorGroups"
+import { Effect, Layer } from "effect"
+import { resolveActor } from "../access/Actors.ts"
+import { messages } from "../agents/MessagesRepo.ts"
+import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { products } from "../catalog/ProductsRepo.ts"
+import { storeEvent } from "../events/EventsRepo.ts"
+import { projects } from "../planning/ProjectsRepo.ts"
+import { teams } from "../planning/TeamsRepo.ts"
+import { type TicketRow, tickets } from "../planning/TicketsRepo.ts"
+import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
+import type { Viewer } from "../planning/Viewer.ts"
+import { seesTeamInMemory } from "../planning/Visibility.ts"
+import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import {
+  type CaseTicket,
+  type FoundTestRule,
+  lookedAt,
+  type TestRuleRow,
+  testRules,
+  TestRulesRepo,
+  testRuleTickets
+} from "./TestRulesRepo.ts"
+
+export const layer = Layer.effect(
+  TestRulesRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    TestRulesRepo.of({
+      list: (viewer) => memory.read((database) => seen(database, viewer)),
+      find: (viewer, id) => memory.read((database) => seen(database, viewer).find((rule) => rule.id === id)),
+      count: (productId) =>
+        memory.read((database) => database.table(testRules).filter((rule) => rule.productId === productId).length),
+      insert: put(memory),
+      update: put(memory),
+      delete: remove(memory),
+      // Transactions run one after the other.
+      hold: () => Effect.void,
+      watched: (run) =>
+        memory.read((database) =>
+          rulesFor(database, run).length === 0 ? undefined : database.table(testRuns).get(run)!.productId
+        ),
+      ofRun: (run) => memory.read((database) => rulesFor(database, run)),
+      failures: failures(memory),
+      statuses: statuses(memory),
+      about: about(memory),
+      openOf: openOf(memory),
+      isAsked: (ticket) =>
+        memory.read(
+          (database) =>
+            database
+              .table(messages)
+              .find(({ status, ticketId }) => ticketId === ticket && ["queued", "delivered"].includes(status)) !==
+            undefined
+        ),
+      link: ({ id, workspaceId }, ticketId) =>
+        memory.write((database) =>
+          Effect.sync(() => database.table(testRuleTickets).set(ticketId, { ticketId, workspaceId, ruleId: id }))
+        )
+    })
+  )
+)
+
+type Memory = MemoryStorage["Service"]
+type Repo = TestRulesRepo["Service"]
+
+const withNames = (database: MemoryDatabase, rule: TestRuleRow): FoundTestRule => ({
+  ...rule,
+  product: database.table(products).get(rule.productId)!.slug,
+  environment: rule.environmentId && database.table(environments).get(rule.environmentId)!.slug,
+  team: database.table(teams).get(rule.teamId)!.key,
+  project: rule.projectId && database.table(projects).get(rule.projectId)!.slug,
+  author: resolveActor(database, { kind: "user", id: rule.authorId })
+})
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => compare(a.id, b.id)
+
+const seen = (database: MemoryDatabase, viewer: Viewer): ReadonlyArray<FoundTestRule> =>
+  database
+    .table(testRules)
+    .filter(
+      (rule) =>
+        rule.workspaceId === viewer.workspaceId &&
+        seesTeamInMemory(database, viewer, database.table(teams).get(rule.teamId)!)
+    )
+    .toSorted(byId)
+    .map((rule) => withNames(database, rule))
+
+const put =
+  (memory: Memory): Repo["insert"] =>
+  (rule, event) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        database.table(testRules).set(rule.id, rule)
+        storeEvent(database, event)
+      })
+    )
+
+const remove =
+  (memory: Memory): Repo["delete"] =>
+  (id, event) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        database.table(testRules).delete(id)
+        database.table(testRuleTickets).deleteWhere(({ ruleId }) => ruleId === id)
+        storeEvent(database, event)
+      })
+    )
+
+const isFor = (rule: TestRuleRow, run: TestRunRow): boolean =>
+  rule.productId === run.productId &&
+  (rule.environmentId ?? run.environmentId) === run.environmentId &&
+  (rule.branch ?? run.gitBranch) === run.gitBranch &&
+  (rule.coverage ?? run.coverage) === run.coverage
+
+const rulesFor = (database: MemoryDatabase, id: TestRunId): ReadonlyArray<FoundTestRule> => {
+  const run = database.table(testRuns).get(id)
+  if (run === undefined) return []
+  return database
+    .table(testRules)
+    .filter((rule) => rule.state === "active" && isFor(rule, run))
+    .toSorted(byId)
+    .map((rule) => withNames(database, rule))
+}
+
+const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(testRunTestsTable).get(id) ?? []
+
+const failures =
+  (memory: Memory): Repo["failures"] =>
+  (run) =>
+    memory.read((database) =>
+      testsOf(database, run)
+        .filter(({ status }) => status === "failed")
+        .toSorted((a, b) => compare(a.caseId, b.caseId))
+        .map(({ attempts: [attempt], caseId, file, files, title }) => ({
+          caseId,
+          title,
+          file,
+          files: [...new Set([...files, ...attempt!.files])],
+          error: failureText(attempt!)
+        }))
+    )
+
+const statuses =
+  (memory: Memory): Repo["statuses"] =>
+  (rule, run, caseIds, limit) =>
+    memory.read((database) => {
+      const others = database
+        .table(testRuns)
+        .filter((one) => one.productId === rule.productId && one.result !== null)
+        .toSorted((a, b) => b.number - a.number)
+        .slice(0, lookedAt)
+        .filter((one) => one.id !== run && isFor(rule, one))
+      const found = new Map<string, Array<string>>()
+      for (const id of [run, ...others.slice(0, limit - 1).map((one) => one.id)]) {
+        for (const { caseId, status } of testsOf(database, id)) {
+          if (status !== "skipped" && caseIds.includes(caseId)) {
+            found.set(caseId, [...(found.get(caseId) ?? []), status])
+          }
+        }
+      }
+      return found
+    })
+
+const categoryOf = (database: MemoryDatabase, ticket: TicketRow) =>
+  database.table(ticketStatuses).get(ticket.statusId)!.category
+
+const caseTicket = (database: MemoryDatabase, ticket: TicketRow): CaseTicket => ({
+  id: ticket.id,
+  teamId: ticket.teamId,
+  category: categoryOf(database, ticket),
+  caseIds: ticket.cases!.caseIds,
+  ruleId: database.table(testRuleTickets).get(ticket.id)?.ruleId ?? null
+})
+
+const isShown = (database: MemoryDatabase, viewer: Viewer, { teamId }: TicketRow): boolean => {
+  const team = database.table(teams).get(teamId)!
+  return team.archivedAt === null && seesTeamInMemory(database, viewer, team)
+}
+
+const about =
+  (memory: Memory): Repo["about"] =>
+  (viewer, productId, caseIds) =>
+    memory.read((database) =>
+      database
+        .table(tickets)
+        .filter(
+          (ticket) =>
+            ticket.cases?.productId === productId &&
+            ticket.cases.caseIds.some((caseId) => caseIds.includes(caseId)) &&
+            isShown(database, viewer, ticket)
+        )
+        .toSorted(byId)
+        .map((ticket) => caseTicket(database, ticket))
+    )
+
+const openOf =
+  (memory: Memory): Repo["openOf"] =>
+  (viewer, rule) =>
+    memory.read((database) =>
+      database
+        .table(testRuleTickets)
+        .filter(({ ruleId }) => ruleId === rule)
+        .flatMap(({ ticketId }) => database.table(tickets).get(ticketId) ?? [])
+        .filter(
+          (ticket) =>
+            ticket.cases !== null &&
+            !["completed", "canceled"].includes(categoryOf(database, ticket)) &&
+            isShown(database, viewer, ticket)
+        )
+        .toSorted(byId)
+        .map((ticket) => caseTicket(database, ticket))
+    )

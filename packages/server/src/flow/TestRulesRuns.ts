@@ -1,0 +1,309 @@
+import { Conflict } from "@delivery/domain/Errors"
+import { hasRecovered, isDue, maxTicketsOfRun } from "@delivery/domain/flow/TestRule"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { isAtLeast } from "@delivery/domain/identity/Role"
+import type { AgentId, TicketId } from "@delivery/domain/Ids"
+import { type Access, actorOf } from "../access/Access.ts"
+import { Effect } from "effect"
+import type { Messages } from "../agents/Messages.ts"
+import type { Events } from "../events/Events.ts"
+import type { MembersRepo } from "../identity/MembersRepo.ts"
+import type { Comments } from "../planning/Comments.ts"
+import type { Tickets } from "../planning/Tickets.ts"
+import type { TicketsRepo } from "../planning/TicketsRepo.ts"
+import { viewerOf } from "../planning/Viewer.ts"
+import { grouped } from "../runs/cases/GroupedFailures.ts"
+import { pageOf } from "../runs/RunAnswers.ts"
+import type { FoundTestRun, TestRunsRepo } from "../runs/TestRunsRepo.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
+import type { Storage } from "../storage/Storage.ts"
+import { about } from "./TestRules.ts"
+import type { CaseTicket, FailedTest, FoundTestRule, TestRulesRepo } from "./TestRulesRepo.ts"
+import { descriptionOf, failedAgain, passedAgain, type RunPlace, titleOf } from "./TestRulesWording.ts"
+
+/** What rules do when a run finishes, in the transaction of that (docs/contract.md, Test rules). */
+
+export interface Dependencies {
+  readonly repo: TestRulesRepo["Service"]
+  readonly runs: TestRunsRepo["Service"]
+  readonly tickets: Tickets["Service"]
+  readonly ticketsRepo: TicketsRepo["Service"]
+  readonly comments: Comments["Service"]
+  readonly messages: Messages["Service"]
+  readonly members: MembersRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly baseUrl: string
+}
+
+/** A failure with the group of its error. */
+type Failure = FailedTest & { readonly errorGroup: string }
+
+/** The run that has finished, and what is known of it. */
+interface Finished {
+  readonly run: FoundTestRun
+  readonly place: RunPlace
+  readonly failures: ReadonlyArray<Failure>
+  /** The tickets that have a comment about the run. */
+  readonly told: Set<TicketId>
+}
+
+/** A rule that acts as its author. */
+interface Acting {
+  readonly rule: FoundTestRule
+  readonly author: Access
+  readonly as: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Caller>>
+}
+
+/** Holds the rules of the product, so of runs that finish at once each sees what those before it have made. */
+export const applyRules = (dependencies: Dependencies) => {
+  const { baseUrl, repo, runs, storage } = dependencies
+  const act = acting(dependencies)
+  const hold = holdTeams(dependencies)
+  const stop = stopRule(dependencies)
+  const apply = applyRule(dependencies)
+  return Effect.fnUntraced(function* (by: Access, run: FoundTestRun) {
+    const productId = yield* repo.watched(run.id)
+    if (productId === undefined) return
+    yield* repo.hold(productId)
+    const rules = yield* repo.ofRun(run.id)
+    const muted = new Set((run.mutedCount === 0 ? [] : yield* runs.mutes(run.id)).map(({ caseId }) => caseId))
+    const failed = (yield* repo.failures(run.id)).filter(({ caseId }) => !muted.has(caseId))
+    const { slug } = by.workspace
+    const place: RunPlace = {
+      page: pageOf(baseUrl, slug, run.number),
+      files: `${baseUrl}/v1/workspaces/${slug}/test-runs/${run.number}/files/`
+    }
+    const failures = yield* grouped(failed, ({ error }) => error)
+    const finished: Finished = { run, place, failures, told: new Set() }
+    const ready = yield* Effect.forEach(rules, (rule) => act(by, rule))
+    yield* hold(
+      finished,
+      ready.filter((one) => one !== undefined)
+    )
+    let left = maxTicketsOfRun
+    for (const [index, rule] of rules.entries()) {
+      const one = ready[index]
+      // Each of the rules behind it may make one ticket at least.
+      const most = left - (rules.length - 1 - index)
+      const made =
+        one === undefined
+          ? undefined
+          : yield* storage.transaction(apply(finished, one, most)).pipe(Effect.orElseSucceed(() => undefined))
+      if (made === undefined) yield* stop(by, rule)
+      else left -= made
+    }
+  })
+}
+
+/** The rule as its author; undefined where they may not act for it any more. */
+const acting = ({ members }: Dependencies) =>
+  Effect.fnUntraced(function* ({ workspace }: Access, rule: FoundTestRule) {
+    const member = yield* members.find(workspace.id, rule.authorId)
+    if (member === undefined || !member.active || !isAtLeast(member.role, "member")) return undefined
+    const principal = { kind: "user", id: member.id, name: member.name, email: member.email } as const
+    const author: Access = { workspace: { ...workspace, role: member.role }, principal, actor: actorOf(principal) }
+    const caller = {
+      principal,
+      membership: author.workspace,
+      credential: { kind: "session", id: rule.id, lastFour: "" }
+    } as const
+    const one: Acting = { rule, author, as: Effect.provideService(Caller, caller) }
+    return one
+  })
+
+/** Holds every team that may get or change a ticket, at once and in one order, before any ticket. */
+const holdTeams = ({ repo, ticketsRepo }: Dependencies) =>
+  Effect.fnUntraced(function* ({ failures }: Finished, ready: ReadonlyArray<Acting>) {
+    const ids = failures.map(({ caseId }) => caseId)
+    const teams = yield* Effect.forEach(ready, ({ author, rule }) =>
+      Effect.gen(function* () {
+        const viewer = viewerOf(author)
+        const named = ids.length === 0 ? [] : yield* repo.about(viewer, rule.productId, ids)
+        const open = yield* repo.openOf(viewer, rule.id)
+        return [rule.teamId, ...named.map(({ teamId }) => teamId), ...open.map(({ teamId }) => teamId)]
+      })
+    )
+    yield* ticketsRepo.lockTeams([...new Set(teams.flat())], "exclusive")
+  })
+
+/** Stops a rule that cannot act as its author any more. */
+const stopRule = ({ events, repo }: Dependencies) =>
+  Effect.fnUntraced(function* ({ workspace }: Access, found: FoundTestRule) {
+    const { author: _, environment: __, product: ___, project: ____, team: _____, ...rule } = found
+    const by = { workspace, actor: { kind: "user" as const, id: rule.authorId } }
+    const stopped = { ...rule, state: "stopped" as const, updatedAt: yield* nextUpdate(rule) }
+    const changes = [{ field: "state", from: rule.state, to: "stopped" }]
+    yield* repo.update(stopped, yield* events.make(by, { kind: "test_rule_stopped", ...about(rule), changes }))
+  })
+
+/** Answers how many tickets it has made. */
+const applyRule = (dependencies: Dependencies) => {
+  const sort = sorted(dependencies)
+  const tell = tellTicket(dependencies)
+  const reopen = reopenTicket(dependencies)
+  const open = openTicket(dependencies)
+  const close = closeTickets(dependencies)
+  return Effect.fnUntraced(function* (finished: Finished, one: Acting, most: number) {
+    const { again, due, fresh, reopened } = yield* sort(finished, one)
+    for (const [ticket, tests] of again) yield* tell(finished, one, ticket, tests)
+    for (const [ticket, tests] of reopened) yield* reopen(finished, one, ticket, tests)
+    const shares = sharesOf(fresh, due >= one.rule.above, most)
+    for (const tests of shares) yield* open(finished, one, tests)
+    yield* close(finished, one)
+    return shares.length
+  })
+}
+
+/** The failures of which each becomes a ticket: those that fail alike as one where many fail, and as few as are left. */
+const sharesOf = (
+  fresh: ReadonlyArray<Failure>,
+  areMany: boolean,
+  most: number
+): ReadonlyArray<ReadonlyArray<Failure>> => {
+  const groups = Map.groupBy(fresh, ({ caseId, errorGroup }) => (areMany ? errorGroup : caseId))
+  const shares = [...groups.values()]
+  return shares.length <= most ? shares : [...shares.slice(0, most - 1), shares.slice(most - 1).flat()]
+}
+
+/** Which failures belong to which open ticket, which bring a completed one back, and which are new. */
+const sorted = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* ({ failures, run }: Finished, { author, rule }: Acting) {
+    const again = new Map<CaseTicket, Array<Failure>>()
+    const reopened = new Map<CaseTicket, Array<Failure>>()
+    const fresh: Array<Failure> = []
+    const add = (to: Map<CaseTicket, Array<Failure>>, ticket: CaseTicket, failure: Failure) =>
+      to.set(ticket, [...(to.get(ticket) ?? []), failure])
+    if (failures.length === 0) return { again, reopened, fresh, due: 0 }
+    const ids = failures.map(({ caseId }) => caseId)
+    const statuses = yield* repo.statuses(rule, run.id, ids, rule.ofLast)
+    const byCase = ticketsByCase(yield* repo.about(viewerOf(author), rule.productId, ids))
+    let due = 0
+    for (const failure of failures) {
+      const tickets = byCase.get(failure.caseId) ?? []
+      const open = tickets.find(({ category }) => !isEnded(category))
+      const isNow = isDue(statuses.get(failure.caseId) ?? [], rule)
+      if (isNow) due++
+      if (open !== undefined) add(again, open, failure)
+      else if (isNow) {
+        const own = tickets.findLast(({ ruleId }) => ruleId === rule.id)
+        if (own === undefined) fresh.push(failure)
+        // What people have canceled stays so.
+        else if (own.category === "completed") add(reopened, own, failure)
+      }
+    }
+    return { again, reopened, fresh, due }
+  })
+
+const isEnded = (category: string): boolean => category === "completed" || category === "canceled"
+
+const ticketsByCase = (tickets: ReadonlyArray<CaseTicket>): ReadonlyMap<string, ReadonlyArray<CaseTicket>> => {
+  const byCase = new Map<string, Array<CaseTicket>>()
+  for (const ticket of tickets) {
+    for (const caseId of ticket.caseIds) {
+      const known = byCase.get(caseId)
+      if (known === undefined) byCase.set(caseId, [ticket])
+      else known.push(ticket)
+    }
+  }
+  return byCase
+}
+
+/** Of several rules, one tells a ticket of a run. */
+const tellTicket = ({ comments }: Dependencies) =>
+  Effect.fnUntraced(function* (
+    { place, run, told }: Finished,
+    { as }: Acting,
+    { id }: CaseTicket,
+    tests: ReadonlyArray<Failure>
+  ) {
+    if (told.has(id)) return
+    yield* as(comments.create(id, { body: failedAgain(tests, run, place) }))
+    told.add(id)
+  })
+
+const reopenTicket = (dependencies: Dependencies) => {
+  const move = moveTo(dependencies)
+  const tell = tellTicket(dependencies)
+  const ask = askOwner(dependencies)
+  return Effect.fnUntraced(function* (
+    finished: Finished,
+    one: Acting,
+    ticket: CaseTicket,
+    tests: ReadonlyArray<Failure>
+  ) {
+    const refused = yield* move(one, ticket.id, "unstarted")
+    if (refused !== undefined) return yield* new Conflict({ message: refused.message, reason: "not_reopened" })
+    yield* tell(finished, one, ticket, tests)
+    yield* ask(finished, one, ticket.id)
+  })
+}
+
+/** Moves the ticket to the first status of a category. Answers why it was refused. */
+const moveTo = ({ tickets }: Dependencies) =>
+  Effect.fnUntraced(function* ({ as }: Acting, id: TicketId, category: "unstarted" | "completed") {
+    const [moved] = yield* as(tickets.updateMany({ tickets: [id], changes: { category } }))
+    return moved!.ok ? undefined : moved!.error
+  })
+
+const openTicket = (dependencies: Dependencies) => {
+  const { repo, tickets, ticketsRepo } = dependencies
+  const ask = askOwner(dependencies)
+  return Effect.fnUntraced(function* (finished: Finished, one: Acting, tests: ReadonlyArray<Failure>) {
+    const { as, rule } = one
+    const { place, run, told } = finished
+    const { isLinked, owner } = yield* ticketsRepo.resolve({
+      workspaceId: rule.workspaceId,
+      teamId: rule.teamId,
+      owner: rule.ownerId ?? undefined,
+      projectId: rule.projectId ?? undefined
+    })
+    const project =
+      rule.project === null ? undefined : yield* ticketsRepo.findProject(viewerOf(one.author), rule.project)
+    const ticket = yield* as(
+      tickets.create({
+        team: rule.team,
+        title: titleOf(tests, run),
+        description: descriptionOf(tests, run, place),
+        cases: { product: rule.product, caseIds: tests.map(({ caseId }) => caseId) },
+        // An owner who has left, and a project that is gone, cannot keep a failure from its ticket.
+        owner: owner?.active === true ? rule.ownerId : null,
+        project: isLinked && project?.archived === false ? rule.project : null
+      })
+    )
+    yield* repo.link(rule, ticket.id)
+    told.add(ticket.id)
+    yield* ask(finished, one, ticket.id)
+  })
+}
+
+/** Sends the agent who owns the ticket a message, unless it has one. */
+const askOwner = ({ messages, repo, ticketsRepo }: Dependencies) =>
+  Effect.fnUntraced(function* ({ place, run }: Finished, { as, author, rule }: Acting, ticket: TicketId) {
+    const owner = (yield* ticketsRepo.find(viewerOf(author), ticket))?.owner
+    if (owner?.kind !== "agent" || (yield* repo.isAsked(ticket))) return
+    const note = `Tests of this ticket failed in run ${run.number}: ${place.page}`
+    yield* as(messages.send({ agent: owner.id satisfies AgentId, ticket, ask: rule.ask ?? "build", note }))
+  })
+
+/** In how many runs at most a test is looked for. */
+const lookBack = 40
+
+/** Completes the open tickets of the rule whose tests have all passed often enough. */
+const closeTickets = (dependencies: Dependencies) => {
+  const { comments, repo } = dependencies
+  const move = moveTo(dependencies)
+  return Effect.fnUntraced(function* ({ place, run, told }: Finished, one: Acting) {
+    const { as, author, rule } = one
+    const open = (yield* repo.openOf(viewerOf(author), rule.id)).filter(({ id }) => !told.has(id))
+    if (open.length === 0) return
+    const ids = [...new Set(open.flatMap(({ caseIds }) => caseIds))]
+    const statuses = yield* repo.statuses(rule, run.id, ids, lookBack)
+    for (const { caseIds, id } of open) {
+      const areWell = caseIds.every((caseId) => hasRecovered(statuses.get(caseId) ?? [], rule.closeAfter))
+      // What needs more evidence than this stays open.
+      if (!areWell || (yield* move(one, id, "completed")) !== undefined) continue
+      yield* as(comments.create(id, { body: passedAgain(rule.closeAfter, run, place) }))
+    }
+  })
+}

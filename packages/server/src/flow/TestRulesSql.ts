@@ -1,0 +1,220 @@
+import type { ProductId, TestRuleId, TestRunId, TicketId } from "@delivery/domain/Ids"
+import { comparedCharacters, failureText } from "@delivery/domain/runs/ErrorGroups"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import type { StoredEvent } from "../events/EventsRepo.ts"
+import { insertEvent } from "../events/EventStatements.ts"
+import type { Viewer } from "../planning/Viewer.ts"
+import { seesTeam } from "../planning/Visibility.ts"
+import { texts } from "../storage/Columns.ts"
+import { dieOnSqlError } from "../storage/Sql.ts"
+import { columnsOf, insertInto, readerOf, type SelectedRow, updateById } from "../storage/Table.ts"
+import {
+  type CaseTicket,
+  type FailedTest,
+  type FoundTestRule,
+  lookedAt,
+  type TestRuleRow,
+  testRules,
+  TestRulesRepo,
+  testRuleTickets
+} from "./TestRulesRepo.ts"
+
+export const layer = Layer.effect(
+  TestRulesRepo,
+  Effect.map(PgClient.PgClient, (sql) =>
+    TestRulesRepo.of({
+      list: list(sql),
+      find: find(sql),
+      count: count(sql),
+      insert: insert(sql),
+      update: update(sql),
+      delete: remove(sql),
+      hold: hold(sql),
+      watched: watched(sql),
+      ofRun: ofRun(sql),
+      failures: failures(sql),
+      statuses: statuses(sql),
+      about: about(sql),
+      openOf: openOf(sql),
+      isAsked: isAsked(sql),
+      link: link(sql)
+    })
+  )
+)
+
+type Repo = TestRulesRepo["Service"]
+
+const readRow = readerOf(testRules)
+
+type RuleRow = SelectedRow & ActorRow & Pick<FoundTestRule, "product" | "environment" | "team" | "project">
+
+const readRule = (row: RuleRow): FoundTestRule => ({
+  ...readRow(row),
+  product: row.product,
+  environment: row.environment,
+  team: row.team,
+  project: row.project,
+  author: readActor(row)
+})
+
+/** The rules `r`, with what they refer to. */
+const select = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`select ${sql.literal(columnsOf(testRules, { of: "r" }))}, p.slug as product, e.slug as environment,
+      team.key as team, project.slug as project, ${actorColumns(sql, "r.author")}
+    from (select *, 'user' as author_kind from test_rules) r
+    join products p on p.id = r.product_id
+    join teams team on team.id = r.team_id
+    left join environments e on e.id = r.environment_id
+    left join projects project on project.id = r.project_id
+    ${actorJoins(sql, "r.author")}`
+
+const list = (sql: PgClient.PgClient) => (viewer: Viewer) =>
+  sql<RuleRow>`${select(sql)} where r.workspace_id = ${viewer.workspaceId} and ${seesTeam(sql, viewer, "team")}
+    order by r.id`.pipe(
+    Effect.map((rows) => rows.map(readRule)),
+    dieOnSqlError
+  )
+
+const find = (sql: PgClient.PgClient) => (viewer: Viewer, id: TestRuleId) =>
+  sql<RuleRow>`${select(sql)} where r.id = ${id} and r.workspace_id = ${viewer.workspaceId}
+    and ${seesTeam(sql, viewer, "team")}`.pipe(
+    Effect.map((rows) => rows.map(readRule)[0]),
+    dieOnSqlError
+  )
+
+const count = (sql: PgClient.PgClient) => (productId: ProductId) =>
+  sql<{ readonly count: number }>`select count(*)::int as count from test_rules where product_id = ${productId}`.pipe(
+    Effect.map(([row]) => row!.count),
+    dieOnSqlError
+  )
+
+const record = (sql: PgClient.PgClient, event: StoredEvent) => sql`${insertEvent(sql, event)}`
+
+const insert = (sql: PgClient.PgClient): Repo["insert"] => {
+  const store = insertInto(sql, testRules)
+  return (rule, event) => dieOnSqlError(Effect.andThen(store(rule), Effect.asVoid(record(sql, event))))
+}
+
+const update = (sql: PgClient.PgClient): Repo["update"] => {
+  const changing = (Object.keys(testRules.columns) as ReadonlyArray<keyof TestRuleRow>).filter(
+    (property) => !["id", "workspaceId", "createdAt"].includes(property)
+  )
+  const store = updateById(sql, testRules, changing)
+  return (rule, event) => dieOnSqlError(Effect.andThen(store(rule), Effect.asVoid(record(sql, event))))
+}
+
+const remove =
+  (sql: PgClient.PgClient): Repo["delete"] =>
+  (id, event) =>
+    dieOnSqlError(Effect.andThen(sql`delete from test_rules where id = ${id}`, Effect.asVoid(record(sql, event))))
+
+const hold = (sql: PgClient.PgClient) => (productId: ProductId) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`test rules:${productId}`}, 0))::text`.pipe(
+    Effect.asVoid,
+    dieOnSqlError
+  )
+
+/** Whether the rule `r` is for the run `t`. */
+const isFor = `r.workspace_id = t.workspace_id and r.product_id = t.product_id
+  and (r.environment_id is null or r.environment_id = t.environment_id)
+  and (r.branch is null or r.branch = t.git_branch) and (r.coverage is null or r.coverage = t.coverage)`
+
+const watched = (sql: PgClient.PgClient) => (run: TestRunId) =>
+  sql<{ readonly productId: ProductId }>`select t.product_id as "productId" from test_runs t
+    where t.id = ${run} and exists (select 1 from test_rules r where r.state = 'active' and ${sql.literal(isFor)})`.pipe(
+    Effect.map(([row]) => row?.productId),
+    dieOnSqlError
+  )
+
+const ofRun = (sql: PgClient.PgClient) => (run: TestRunId) =>
+  sql<RuleRow>`${select(sql)} join test_runs t on t.id = ${run}
+    where r.state = 'active' and ${sql.literal(isFor)} order by r.id`.pipe(
+    Effect.map((rows) => rows.map(readRule)),
+    dieOnSqlError
+  )
+
+interface FailedRow extends Omit<FailedTest, "error"> {
+  readonly errorMessage: string | null
+  readonly errorStack: string | null
+}
+
+const failures = (sql: PgClient.PgClient) => {
+  const most = sql.literal(String(comparedCharacters))
+  return (run: TestRunId) =>
+    sql<FailedRow>`select t.case_id as "caseId", t.title, t.file,
+        t.files || coalesce(t.attempt_files, '[]'::jsonb) as files,
+        left(t.attempt_error_message, ${most}) as "errorMessage", left(t.attempt_error_stack, ${most}) as "errorStack"
+      from test_run_tests t where t.run_id = ${run} and t.status = 'failed' order by t.case_id collate "C"`.pipe(
+      Effect.map((rows) =>
+        rows.map(({ errorMessage, errorStack, files, ...test }) => ({
+          ...test,
+          files: [...new Set(files)],
+          error: failureText({ errorMessage, errorStack })
+        }))
+      ),
+      dieOnSqlError
+    )
+}
+
+const statuses =
+  (sql: PgClient.PgClient): Repo["statuses"] =>
+  (rule, run, caseIds, limit) =>
+    sql<{ readonly caseId: string; readonly statuses: ReadonlyArray<string> }>`with newest as materialized (
+        select t.id, t.number, t.environment_id, t.git_branch, t.coverage from test_runs t
+        where t.workspace_id = ${rule.workspaceId} and t.product_id = ${rule.productId} and t.result is not null
+        order by t.number desc limit ${sql.literal(String(lookedAt))}
+      ), counted as materialized (
+        (select ${run}::uuid as id, null::integer as number)
+        union all
+        (select t.id, t.number from newest t
+          where t.id <> ${run} and (${rule.environmentId}::uuid is null or t.environment_id = ${rule.environmentId})
+            and (${rule.branch}::text is null or t.git_branch = ${rule.branch})
+            and (${rule.coverage}::text is null or t.coverage = ${rule.coverage})
+          order by t.number desc limit ${PgTypes.int4(limit - 1)})
+      )
+      select t.case_id as "caseId", array_agg(t.status order by c.number desc nulls first) as statuses
+      from counted c join test_run_tests t on t.run_id = c.id
+        and t.case_id = any(${texts(caseIds, (caseId) => caseId)})
+      where t.status <> 'skipped' group by t.case_id`.pipe(
+      Effect.map((rows) => new Map(rows.map((row) => [row.caseId, row.statuses]))),
+      dieOnSqlError
+    )
+
+const ticketColumns = `t.id, t.team_id as "teamId", s.category, coalesce(t.cases->'caseIds', '[]') as "caseIds",
+  made.rule_id as "ruleId"`
+
+const ticketTables = `tickets t join teams team on team.id = t.team_id and team.archived_at is null
+  join ticket_statuses s on s.id = t.status_id`
+
+const about =
+  (sql: PgClient.PgClient): Repo["about"] =>
+  (viewer, productId, caseIds) =>
+    sql<CaseTicket>`select ${sql.literal(ticketColumns)} from ${sql.literal(ticketTables)}
+      left join test_rule_tickets made on made.ticket_id = t.id
+      where t.cases is not null and t.cases->'caseIds' ?| ${texts(caseIds, (caseId) => caseId)}
+        and t.workspace_id = ${viewer.workspaceId} and t.cases->>'productId' = ${productId}
+        and ${seesTeam(sql, viewer, "team")}
+      order by t.id`.pipe(dieOnSqlError)
+
+const openOf =
+  (sql: PgClient.PgClient): Repo["openOf"] =>
+  (viewer, rule) =>
+    sql<CaseTicket>`select ${sql.literal(ticketColumns)} from test_rule_tickets made
+      join (${sql.literal(ticketTables)}) on t.id = made.ticket_id
+      where made.rule_id = ${rule} and t.cases is not null and s.category not in ('completed', 'canceled')
+        and ${seesTeam(sql, viewer, "team")}
+      order by t.id`.pipe(dieOnSqlError)
+
+const isAsked = (sql: PgClient.PgClient) => (ticket: TicketId) =>
+  sql`select 1 from messages where ticket_id = ${ticket} and status in ('queued', 'delivered') limit 1`.pipe(
+    Effect.map((rows) => rows.length > 0),
+    dieOnSqlError
+  )
+
+const link = (sql: PgClient.PgClient): Repo["link"] => {
+  const store = insertInto(sql, testRuleTickets)
+  return ({ id, workspaceId }, ticketId) => dieOnSqlError(store({ ticketId, workspaceId, ruleId: id }))
+}

@@ -1,0 +1,70 @@
+import { firstCharacters, visible } from "@delivery/domain/Text"
+import type { FoundTestRun } from "../runs/TestRunsRepo.ts"
+import type { FailedTest } from "./TestRulesRepo.ts"
+
+/** What tickets and comments of rules say. What tests wrote is shown as code, so that it is no Markdown and mentions nobody. */
+
+/** How many tests and files are named. */
+const [namedTests, namedFiles] = [100, 20]
+
+/** Where the run is shown, and where its files are. */
+export interface RunPlace {
+  readonly page: string
+  readonly files: string
+}
+
+/** A text on one line. */
+const line = (text: string): string => visible(text.replaceAll(/\s+/g, " ")).trim()
+
+const code = (text: string): string => `\`${line(text).replaceAll("`", "'")}\``
+
+/** A block of code that its text cannot end. */
+const block = (text: string): string => {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = "`".repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}
+
+/** A title of a ticket, which has at most 200 characters. */
+const titled = (text: string): string => firstCharacters(line(text), 200)
+
+export const titleOf = (tests: ReadonlyArray<FailedTest>, { number }: FoundTestRun): string =>
+  tests.length === 1
+    ? titled(`Failing: ${tests[0]!.title || tests[0]!.caseId}`)
+    : titled(`${tests.length} tests fail since run ${number}`)
+
+const about = ({ caseId, file, title }: FailedTest): string => `${code(title)} in ${code(file)} (${code(caseId)})`
+
+const ofCommit = ({ environment, git, product }: FoundTestRun): string =>
+  `of ${code(product.slug)} in ${code(environment.slug)}, commit ${code(git.sha)} of ${code(git.branch)}`
+
+const listed = <A>(all: ReadonlyArray<A>, most: number, lineOf: (one: A) => string): ReadonlyArray<string> => [
+  ...all.slice(0, most).map((one) => `- ${lineOf(one)}`),
+  ...(all.length > most ? [`- and ${all.length - most} more`] : [])
+]
+
+const linkTo = (place: RunPlace) => (path: string) =>
+  `[${code(path)}](${place.files}${path.split("/").map(encodeURIComponent).join("/")})`
+
+/** The description of a new ticket: which tests fail, what they say, their files, and where. */
+export const descriptionOf = (tests: ReadonlyArray<FailedTest>, run: FoundTestRun, place: RunPlace): string => {
+  const [first] = tests
+  const files = [...new Set(tests.flatMap((test) => test.files))]
+  return [
+    `Run [${run.number}](${place.page}) ${ofCommit(run)} failed.`,
+    listed(tests, namedTests, about).join("\n"),
+    first!.error === "" ? "The failure says nothing." : block(firstCharacters(first!.error, 4_000)),
+    ...(files.length === 0 ? [] : [`Files:\n\n${listed(files, namedFiles, linkTo(place)).join("\n")}`])
+  ].join("\n\n")
+}
+
+/** The comment on a ticket whose tests fail again. */
+export const failedAgain = (tests: ReadonlyArray<FailedTest>, run: FoundTestRun, place: RunPlace): string =>
+  [
+    `Failed again in run [${run.number}](${place.page}) ${ofCommit(run)}.`,
+    listed(tests, namedTests, about).join("\n")
+  ].join("\n\n")
+
+/** The comment on a ticket that is completed. */
+export const passedAgain = (closeAfter: number, run: FoundTestRun, place: RunPlace): string =>
+  `Passed in ${closeAfter} ${closeAfter === 1 ? "run" : "runs"} since it failed last, now in run [${run.number}](${place.page}) ${ofCommit(run)}.`

@@ -1,0 +1,42 @@
+import type { Conflict } from "@delivery/domain/Errors"
+import type { TicketStatusId } from "@delivery/domain/Ids"
+import { Context, type Effect } from "effect"
+import type { Access } from "../access/Access.ts"
+import type { NewEvent } from "../events/Events.ts"
+import type { TicketDetails } from "./TicketsRepo.ts"
+
+/** A ticket that is about to be stored, and what else happens with it. */
+export interface GuardedTicket {
+  readonly ticket: TicketDetails
+  readonly events: ReadonlyArray<NewEvent>
+}
+
+/**
+ * What a change of a ticket does to what depends on the ticket (docs/contract.md, Muting). The room `flow` supplies it.
+ */
+export class TicketGuards extends Context.Service<
+  TicketGuards,
+  {
+    /**
+     * Called in the transaction that stores a ticket, new or changed, which holds it. Answers what to store.
+     *
+     * @param change.before Undefined for a new ticket.
+     * @param change.override Why the ticket is completed without evidence.
+     */
+    readonly changing: (
+      by: Access,
+      change: {
+        readonly before: TicketDetails | undefined
+        readonly after: TicketDetails
+        readonly override: string | undefined
+      }
+    ) => Effect.Effect<GuardedTicket, Conflict>
+    /**
+     * Called in the transaction that moves all tickets of a status, with the team held: fails where one of them needs evidence to be
+     * completed, and has none.
+     */
+    readonly completing: (by: Access, status: TicketStatusId) => Effect.Effect<void, Conflict>
+    /** Called in the transaction that deletes a ticket, which holds it. Answers what else has happened. */
+    readonly deleting: (ticket: TicketDetails) => ReadonlyArray<NewEvent>
+  }
+>()("@delivery/server/planning/TicketGuards") {}

@@ -1,0 +1,200 @@
+import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Audit } from "../../src/audit/Audit.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
+import { Retries } from "../../src/runs/Retries.ts"
+import { TestRuns } from "../../src/runs/TestRuns.ts"
+import { addMember, as, type CallerOf, refusal } from "../identity/Scene.ts"
+import { addAgent } from "../planning/TicketsScene.ts"
+import { finishBody, machine, report, startBody } from "../runs/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { type FlowScene, makeFlowScene, resultsOf } from "./FlowScene.ts"
+
+const broken = "b".repeat(40)
+const mended = "c".repeat(40)
+const gitOf = (sha: string) => ({ branch: "main", sha, dirty: false, subject: "Mend it" })
+
+/** A run of a commit by a publisher. */
+const runBy = Effect.fnUntraced(function* (
+  at: FlowScene,
+  by: CallerOf,
+  sha: string,
+  failed: ReadonlyArray<string>,
+  passed: ReadonlyArray<string> = [],
+  skipped: ReadonlyArray<string> = []
+) {
+  const runs = yield* TestRuns
+  const { number } = yield* as(by)(runs.start(startBody(at, { git: gitOf(sha) })))
+  const tests = [...resultsOf(failed, passed), ...skipped.map((caseId) => report(caseId, { attempt: null }))]
+  yield* as(by)(runs.finish(number, finishBody({ tests })))
+  return number
+})
+
+/** A ticket about `a` and `b` that needs evidence, owned by an agent of the member, after both have failed. */
+const makeEvidenceScene = Effect.gen(function* () {
+  const at = yield* makeFlowScene
+  const agent = yield* addAgent(at.member)
+  const tickets = yield* Tickets
+  yield* runBy(at, at.memberKey, broken, ["a", "b"])
+  const ticket = yield* as(at.admin)(
+    tickets.create({
+      team: at.team.key,
+      title: "Mend it",
+      owner: agent.principal.id,
+      cases: { product: at.product.slug, caseIds: ["a", "b"] },
+      completion: "evidence"
+    })
+  )
+  const done = at.status("completed").id
+  const update = (by: CallerOf, input: UpdateTicket) => as(by)(tickets.update(ticket.id, input))
+  /** Which cases are missing, and how many passes each has; nothing where the ticket was completed, and is open again. */
+  const missing = (by: CallerOf) =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(update(by, { status: done })).pipe(Effect.option)
+      if (refused._tag === "None") {
+        yield* update(at.admin, { status: at.status("started").id })
+        return []
+      }
+      assert.deepInclude(refused.value, { _tag: "Conflict", reason: "evidence_missing" })
+      const { missing = [] } = refused.value as {
+        missing?: ReadonlyArray<{ caseId: string; passed: number; needed: number }>
+      }
+      return missing.map(({ caseId, needed, passed }) => `${caseId} ${passed}/${needed}`)
+    })
+  return { ...at, agent, tickets, ticket, done, update, missing }
+})
+
+withServicesOnEachStorage("Evidence", (it) => {
+  it.effect("is runs of others in which each case passed, of another commit, after it failed last", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const { agent, missing, update } = at
+      const none = ["a 0/1", "b 0/1"]
+      assert.deepStrictEqual(yield* missing(agent), none)
+      // Of the commit that failed; skipped or left out; by the person of the agent.
+      yield* runBy(at, at.memberKey, broken, [], ["a", "b"])
+      assert.deepStrictEqual(yield* missing(agent), none)
+      yield* runBy(at, at.memberKey, mended, [], ["c"], ["a", "b"])
+      assert.deepStrictEqual(yield* missing(agent), none)
+      yield* runBy(at, at.member, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* missing(agent), none)
+      assert.deepStrictEqual(yield* missing(at.member), none)
+      // By whom it concerns nothing.
+      yield* runBy(at, at.admin, mended, [], ["a"])
+      assert.deepStrictEqual(yield* missing(agent), ["b 0/1"])
+      yield* runBy(at, at.memberKey, mended.toUpperCase(), [], ["b"])
+      assert.deepStrictEqual(yield* missing(agent), [])
+      yield* update(at.admin, { passes: 2 })
+      assert.deepStrictEqual(yield* missing(agent), ["a 1/2", "b 1/2"])
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* missing(agent), [])
+      // A failure begins it anew.
+      yield* runBy(at, at.memberKey, "d".repeat(40), ["a"], ["b"])
+      assert.deepStrictEqual(yield* missing(agent), ["a 0/2"])
+    })
+  )
+
+  it.effect("is not of who owned the ticket since the failure, nor of the agent who completes it", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const { missing, update } = at
+      const fixer = yield* addMember(at.workspace, "member")
+      yield* update(at.admin, { owner: fixer.principal.id })
+      yield* update(at.admin, { owner: null })
+      yield* runBy(at, fixer, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* missing(at.admin), ["a 0/1", "b 0/1"])
+      const outsider = yield* addAgent(at.owner)
+      yield* runBy(at, at.owner, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* missing(outsider), ["a 0/1", "b 0/1"])
+      assert.deepStrictEqual(yield* missing(at.admin), [])
+      // Once it has failed again, those who owned it before have nothing to do with it.
+      yield* TestClock.adjust("1 minute")
+      yield* runBy(at, at.memberKey, "d".repeat(40), ["a", "b"])
+      yield* runBy(at, fixer, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* missing(at.admin), [])
+    })
+  )
+
+  it.effect("is no flaky pass", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const retries = yield* Retries
+      const number = yield* runBy(at, at.memberKey, mended, ["a"], ["b"])
+      const { retry } = yield* as(at.memberKey)(
+        retries.start(number, { passes: 1, baseUrl: null, git: gitOf(mended), machine })
+      )
+      const startedAt = "2026-11-21T09:30:10.123Z"
+      const attempts = [
+        { status: "passed", durationMs: 1, startedAt, errorMessage: null, errorStack: null, files: [] } as const
+      ]
+      yield* as(at.memberKey)(retries.finish(number, retry, { interrupted: false, tests: [{ caseId: "a", attempts }] }))
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1"])
+    })
+  )
+
+  it.effect("is asked for whichever way the ticket is completed, and overridden by people alone, with a reason", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const { agent, done, ticket, tickets, update } = at
+      const batch = yield* as(agent)(tickets.updateMany({ tickets: [ticket.id], changes: { category: "completed" } }))
+      assert.deepInclude(batch[0], { ok: false })
+      assert.include(JSON.stringify(batch), "evidence_missing")
+      const statuses = yield* TicketStatuses
+      yield* update(at.admin, { status: at.status("started").id })
+      yield* as(at.admin)(statuses.create({ team: at.team.key, name: "Review", category: "started" }))
+      const remove = (moveTo: string) => as(at.admin)(statuses.delete(at.status("started").id, moveTo))
+      assert.strictEqual(yield* refusal(remove(done)), "Conflict evidence_missing")
+      const input = { team: at.team.key, title: "New", status: done, completion: "evidence" } as const
+      const cases = { product: at.product.slug, caseIds: ["a"] }
+      assert.strictEqual(yield* refusal(as(at.admin)(tickets.create({ ...input, cases }))), "Conflict evidence_missing")
+      assert.strictEqual(yield* refusal(as(at.admin)(tickets.create(input))), "InvalidInput")
+      assert.strictEqual(yield* refusal(update(at.admin, { cases: null })), "InvalidInput")
+      // It may be canceled, and what is completed may move on.
+      yield* update(agent, { status: at.status("canceled").id })
+
+      for (const by of [agent, at.memberKey]) {
+        for (const mine of [
+          { status: done, override: "I am sure." },
+          { completion: "free" },
+          { passes: 1 },
+          { cases },
+          { cases: null }
+        ] as const) {
+          assert.strictEqual(yield* refusal(update(by, mine)), "Forbidden persons_only")
+        }
+      }
+      const audit = yield* Audit
+      const entries = (action: "evidence_overridden" | "evidence_waived") =>
+        Effect.map(as(at.owner)(audit.list({ action })), ({ entries: found }) =>
+          found.map(({ actor, changes }) => [actor !== null && "id" in actor ? actor.id : null, changes])
+        )
+      const completed = yield* update(at.admin, { status: done, override: "The test is gone." })
+      assert.strictEqual(completed.status.category, "completed")
+      assert.deepStrictEqual(yield* entries("evidence_overridden"), [
+        [at.admin.principal.id, [{ field: "override", from: null, to: "The test is gone." }]]
+      ])
+      yield* update(at.admin, { title: "Gone" })
+      yield* update(at.admin, { status: at.status("started").id })
+      yield* update(at.admin, { completion: "free" })
+      assert.deepStrictEqual(yield* entries("evidence_waived"), [
+        [at.admin.principal.id, [{ field: "completion", from: "evidence", to: "free" }]]
+      ])
+      assert.strictEqual((yield* update(agent, { status: done })).status.category, "completed")
+    })
+  )
+
+  it.effect("lets a status with enough evidence be deleted", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const statuses = yield* TicketStatuses
+      yield* at.update(at.admin, { status: at.status("started").id })
+      yield* as(at.admin)(statuses.create({ team: at.team.key, name: "Review", category: "started" }))
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      yield* as(at.admin)(statuses.delete(at.status("started").id, at.done))
+      assert.strictEqual((yield* as(at.admin)(at.tickets.get(at.ticket.id))).status.category, "completed")
+    })
+  )
+})

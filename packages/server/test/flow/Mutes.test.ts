@@ -1,0 +1,383 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Agents } from "../../src/agents/Agents.ts"
+import { Products } from "../../src/catalog/Products.ts"
+import { Mutes } from "../../src/flow/Mutes.ts"
+import { Members } from "../../src/identity/Members.ts"
+import { Teams } from "../../src/planning/Teams.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import { Cases } from "../../src/runs/cases/Cases.ts"
+import { CaseCounting } from "../../src/runs/cases/CaseCounting.ts"
+import { Retries } from "../../src/runs/Retries.ts"
+import { TestRuns } from "../../src/runs/TestRuns.ts"
+import { as, refusal } from "../identity/Scene.ts"
+import { addTeam } from "../planning/Scene.ts"
+import { addAgent } from "../planning/TicketsScene.ts"
+import { finishBody, git, machine } from "../runs/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import {
+  daysFromNow,
+  eventsOfKinds,
+  finish,
+  type FlowScene,
+  makeFlowScene,
+  mute,
+  ownedTicket,
+  resultsOf,
+  run,
+  start
+} from "./FlowScene.ts"
+
+const mutedNow = (at: FlowScene) => Effect.map(start(at), ({ muted }) => muted)
+
+const idOf = (actor: object) => ("id" in actor ? actor.id : undefined)
+
+const unmutes = (at: FlowScene) =>
+  Effect.map(eventsOfKinds(at, "ticket_unmuted"), (events) =>
+    events.map(({ actor, changes }): unknown => [idOf(actor), changes[0]])
+  )
+
+withServicesOnEachStorage("Muting", (it) => {
+  it.effect("is a ticket, which then shows what it mutes and is about", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const ticket = yield* ownedTicket(at)
+      const until = yield* daysFromNow(30)
+      assert.deepStrictEqual([ticket.cases, ticket.mute], [null, null])
+      const shown = yield* mute(at, ticket, ["b", "a"])
+      assert.deepStrictEqual(shown.mute, { product: at.product.slug, cases: ["b", "a"], until })
+      assert.deepStrictEqual(shown.cases, { product: at.product.slug, caseIds: ["b", "a"] })
+      assert.isAbove(Date.parse(shown.updatedAt), Date.parse(ticket.updatedAt))
+      const tickets = yield* Tickets
+      assert.deepStrictEqual(yield* as(at.viewer)(tickets.get(ticket.identifier)), shown)
+      const [listed] = yield* as(at.viewer)(tickets.list({}))
+      assert.deepStrictEqual([listed!.cases, listed!.mute], [shown.cases, shown.mute])
+
+      // The same again changes nothing; another replaces it, and the ticket stays about what it is about.
+      assert.deepStrictEqual(yield* mute(at, ticket, ["a", "b"]), shown)
+      const replaced = yield* mute(at, ticket, ["c"])
+      assert.deepStrictEqual([replaced.mute!.cases, replaced.cases], [["c"], shown.cases])
+      const events = yield* eventsOfKinds(at, "ticket_muted")
+      const tests = (count: string) => `${count} of ${at.product.slug}`
+      assert.deepStrictEqual(
+        events.map(({ actor, changes, subjectLabel }): unknown => [idOf(actor), changes, subjectLabel]),
+        [
+          [
+            { field: "mute", from: null, to: tests("2 tests") },
+            { field: "until", from: null, to: until }
+          ],
+          [{ field: "mute", from: tests("2 tests"), to: tests("1 test") }]
+        ].map((changes) => [at.member.principal.id, changes, `${ticket.identifier} ${ticket.title}`])
+      )
+    })
+  )
+
+  it.effect("is told when a run starts, and judged by in its gate; result and counts stay", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const before = yield* start(at)
+      const ticket = yield* ownedTicket(at)
+      const { mute: shown } = yield* mute(at, ticket, ["b", "a"])
+      assert.deepStrictEqual([before.muted, yield* mutedNow(at)], [[], ["a", "b"]])
+
+      const judged = yield* run(at, ["a", "b"], ["c"])
+      assert.deepStrictEqual([judged.result, judged.gateResult, judged.counts.failed], ["failed", "passed", 2])
+      assert.strictEqual((yield* run(at, ["a", "c"])).gateResult, "failed")
+      assert.strictEqual((yield* run(at, [], ["a"])).gateResult, "passed")
+      // A run judges by what its start answered.
+      assert.strictEqual((yield* finish(at, before.number, ["a"])).gateResult, "failed")
+
+      const runs = yield* TestRuns
+      const found = yield* as(at.viewer)(runs.get(judged.number))
+      const why = { ticket: ticket.identifier, until: shown!.until }
+      assert.deepStrictEqual(found.mutes, [
+        { caseId: "a", ...why },
+        { caseId: "b", ...why }
+      ])
+      assert.strictEqual(found.gateResult, "passed")
+      assert.deepStrictEqual((yield* as(at.viewer)(runs.get(before.number))).mutes, [])
+      const { runs: listed } = yield* as(at.viewer)(runs.list({}))
+      assert.deepStrictEqual(
+        listed.map(({ gateResult }) => gateResult),
+        ["passed", "failed", "passed", null, "failed"]
+      )
+    })
+  )
+
+  it.effect("does not excuse what fails outside of the tests, or a run that was given up", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* mute(at, yield* ownedTicket(at), ["a"])
+      const runs = yield* TestRuns
+      for (const [fields, gateResult] of [
+        [{ error: "No server." }, "failed"],
+        [{ interrupted: true }, null],
+        [{}, "passed"]
+      ] as const) {
+        const { number } = yield* start(at)
+        const body = finishBody({ tests: resultsOf(["a"]), ...fields })
+        assert.strictEqual((yield* as(at.member)(runs.finish(number, body))).gateResult, gateResult)
+      }
+      const { number } = yield* start(at)
+      assert.strictEqual((yield* as(at.member)(runs.finish(number, finishBody({ tests: [] })))).gateResult, "failed")
+    })
+  )
+
+  it.effect("is judged by when retries and shards end, too", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* mute(at, yield* ownedTicket(at), ["a"])
+      const [runs, retries] = [yield* TestRuns, yield* Retries]
+      const { number } = yield* run(at, ["a", "b"])
+      const retry = yield* as(at.member)(retries.start(number, { passes: 1, baseUrl: null, git, machine }))
+      const passed = {
+        status: "passed",
+        durationMs: 1,
+        startedAt: "2026-11-21T09:30:10.123Z",
+        errorMessage: null,
+        errorStack: null,
+        files: []
+      } as const
+      const tests = [{ caseId: "b", attempts: [passed] }]
+      const retried = yield* as(at.member)(retries.finish(number, retry.retry, { interrupted: false, tests }))
+      assert.deepStrictEqual([retried.result, retried.gateResult, retried.counts.failed], ["failed", "passed", 1])
+      assert.strictEqual((yield* as(at.member)(runs.get(number))).gateResult, "passed")
+
+      for (const [second, gateResult] of [
+        [[], "passed"],
+        [["b"], "failed"]
+      ] as const) {
+        const build = `build ${gateResult}`
+        const one = yield* start(at, { build, shard: { index: 1, total: 2 } })
+        const ticket = yield* ownedTicket(at)
+        yield* mute(at, ticket, ["b"])
+        // A shard that joins later is told what the run was.
+        const two = yield* start(at, { build, shard: { index: 2, total: 2 } })
+        assert.deepStrictEqual([one.number, one.muted, two.muted], [two.number, ["a"], ["a"]])
+        yield* as(at.member)((yield* Mutes).end(ticket.identifier))
+        const finishShard = (index: number, failed: ReadonlyArray<string>) =>
+          as(at.member)(
+            runs.finish(one.number, finishBody({ shard: { index, total: 2 }, tests: resultsOf(failed, ["c"]) }))
+          )
+        assert.strictEqual((yield* finishShard(1, ["a"])).gateResult, null)
+        const finished = yield* finishShard(2, second)
+        assert.deepStrictEqual([finished.result, finished.gateResult], ["failed", gateResult])
+      }
+    })
+  )
+
+  it.effect("ends with its ticket, when that loses its owner, and when it is ended", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [tickets, mutes] = [yield* Tickets, yield* Mutes]
+      const ends = [
+        (ref: string) => tickets.update(ref, { status: at.status("completed").id }),
+        (ref: string) => tickets.update(ref, { status: at.status("canceled").id }),
+        (ref: string) => tickets.updateMany({ tickets: [ref], changes: { category: "completed" } }),
+        (ref: string) => tickets.update(ref, { owner: null }),
+        (ref: string) => tickets.delete(ref),
+        (ref: string) => mutes.end(ref)
+      ]
+      for (const end of ends) {
+        const ticket = yield* ownedTicket(at)
+        yield* mute(at, ticket, ["a"])
+        assert.deepStrictEqual(yield* mutedNow(at), ["a"])
+        // What says nothing of it leaves it.
+        yield* as(at.member)(tickets.update(ticket.id, { title: "Other", status: at.status("started").id }))
+        yield* as(at.member)(tickets.update(ticket.id, { owner: at.admin.principal.id }))
+        assert.deepStrictEqual(yield* mutedNow(at), ["a"])
+        yield* as(at.member)(end(ticket.id))
+        assert.deepStrictEqual(yield* mutedNow(at), [])
+        const left = yield* Effect.option(as(at.member)(tickets.get(ticket.id)))
+        if (left._tag === "Some") assert.strictEqual(left.value.mute, null)
+      }
+      const actor = at.member.principal.id
+      const change = { field: "mute", from: `1 test of ${at.product.slug}`, to: null }
+      assert.deepStrictEqual(
+        yield* unmutes(at),
+        ends.map(() => [actor, change])
+      )
+      // Ending what has ended changes nothing.
+      const ticket = yield* ownedTicket(at)
+      yield* as(at.member)(mutes.end(ticket.id))
+      assert.deepStrictEqual(yield* as(at.member)(tickets.get(ticket.id)), ticket)
+      assert.lengthOf(yield* unmutes(at), ends.length)
+    })
+  )
+
+  it.effect("ends at its time, whether or not anybody has noticed, and then with one event", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const ticket = yield* ownedTicket(at)
+      yield* mute(at, ticket, ["a"], { until: yield* daysFromNow(1) })
+      const mutes = yield* Mutes
+      yield* TestClock.adjust("23 hours")
+      yield* mutes.sweep
+      assert.deepStrictEqual(yield* mutedNow(at), ["a"])
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* mutedNow(at), [])
+      assert.deepStrictEqual(yield* unmutes(at), [])
+      yield* Effect.all([mutes.sweep, mutes.sweep], { concurrency: "unbounded" })
+      assert.lengthOf(yield* unmutes(at), 1)
+      assert.strictEqual((yield* as(at.member)((yield* Tickets).get(ticket.id))).mute, null)
+    })
+  )
+
+  it.effect("ends when the owner leaves: a person, their agent with them, or an agent that is revoked", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [tickets, members] = [yield* Tickets, yield* Members]
+      const agent = yield* addAgent(at.member)
+      const other = yield* addAgent(at.admin)
+      const owned = yield* ownedTicket(at)
+      const byAgent = yield* ownedTicket(at)
+      const byOther = yield* ownedTicket(at)
+      yield* as(at.admin)(tickets.update(byAgent.id, { owner: agent.principal.id }))
+      yield* as(at.admin)(tickets.update(byOther.id, { owner: other.principal.id }))
+      yield* mute(at, owned, ["a"])
+      yield* mute(at, byAgent, ["b"])
+      yield* mute(at, byOther, ["c"])
+      assert.deepStrictEqual(yield* mutedNow(at), ["a", "b", "c"])
+      const start = yield* mutedNow(at)
+      assert.deepStrictEqual(start, ["a", "b", "c"])
+
+      assert.strictEqual(
+        yield* refusal(as(at.member)((yield* Agents).revoke(other.principal.id))),
+        "Forbidden other_member"
+      )
+      assert.lengthOf(yield* unmutes(at), 0)
+      yield* as(at.admin)((yield* Agents).revoke(other.principal.id))
+      assert.deepStrictEqual(yield* mutedNow(at), ["a", "b"])
+      yield* as(at.owner)(members.deactivate(at.member.principal.id))
+      const runs = yield* TestRuns
+      const { muted } = yield* as(at.admin)(
+        runs.start({
+          product: at.product.slug,
+          environment: at.environment.slug,
+          baseUrl: "https://preview.example",
+          git,
+          machine,
+          selection: { coverage: null, folders: [], caseIds: [] }
+        })
+      )
+      assert.deepStrictEqual(muted, [])
+      const change = { field: "mute", from: `1 test of ${at.product.slug}`, to: null }
+      assert.deepStrictEqual(yield* unmutes(at), [
+        [at.admin.principal.id, change],
+        [at.owner.principal.id, change],
+        [at.owner.principal.id, change]
+      ])
+      // They do not mute again when they come back.
+      yield* as(at.owner)(members.reactivate(at.member.principal.id))
+      assert.deepStrictEqual(yield* mutedNow(at), [])
+    })
+  )
+
+  it.effect("is refused by role, form, what is closed, archived or owned by nobody", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [tickets, mutes] = [yield* Tickets, yield* Mutes]
+      const ticket = yield* ownedTicket(at)
+      const input = { product: at.product.slug, cases: ["a"], until: yield* daysFromNow(90) }
+      assert.strictEqual(yield* refusal(as(at.viewer)(mutes.set(ticket.id, input))), "Forbidden role_too_low")
+      assert.strictEqual(yield* refusal(as(at.viewer)(mutes.end(ticket.id))), "Forbidden role_too_low")
+      const set = (fields: object, ref = ticket.id) => refusal(as(at.member)(mutes.set(ref, { ...input, ...fields })))
+      assert.strictEqual(yield* set({}, "NONE-1" as never), "NotFound")
+      assert.strictEqual(yield* set({ product: "none" }), "NotFound")
+      const [past, late] = [yield* daysFromNow(0), yield* daysFromNow(90.1)]
+      assert.deepStrictEqual(
+        [yield* set({ until: past }), yield* set({ until: late })],
+        ["InvalidInput", "InvalidInput"]
+      )
+      yield* as(at.member)(tickets.update(ticket.id, { status: at.status("completed").id }))
+      assert.strictEqual(yield* set({}), "Conflict ticket_closed")
+      yield* as(at.member)(tickets.update(ticket.id, { status: at.status("canceled").id }))
+      assert.strictEqual(yield* set({}), "Conflict ticket_closed")
+      yield* as(at.member)(tickets.update(ticket.id, { status: at.status("started").id, owner: null }))
+      assert.strictEqual(yield* set({}), "Conflict no_owner")
+      yield* as(at.member)(tickets.update(ticket.id, { owner: at.viewer.principal.id }))
+      yield* as(at.owner)((yield* Members).deactivate(at.viewer.principal.id))
+      assert.strictEqual(yield* set({}), "Conflict no_owner")
+      yield* as(at.member)(tickets.update(ticket.id, { owner: at.member.principal.id }))
+      yield* as(at.admin)((yield* Products).archive(at.product.slug))
+      assert.strictEqual(yield* set({}), "Conflict archived")
+      yield* as(at.admin)((yield* Products).restore(at.product.slug))
+      yield* as(at.member)(mutes.set(ticket.id, input))
+      yield* as(at.admin)((yield* Teams).archive(at.team.key))
+      assert.strictEqual(yield* set({}), "Conflict archived")
+      assert.strictEqual(yield* refusal(as(at.member)(mutes.end(ticket.id))), "Conflict archived")
+    })
+  )
+
+  it.effect("shows in cases and errors, with tickets only to those who see them", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [tickets, cases] = [yield* Tickets, yield* Cases]
+      const secret = yield* addTeam(at.workspace.id, { visibility: "private" })
+      const open = yield* ownedTicket(at)
+      const hidden = yield* as(at.admin)(
+        tickets.create({ team: secret.key, title: "Hidden", owner: at.admin.principal.id })
+      )
+      const { mute: shown } = yield* mute(at, open, ["a"])
+      const longer = yield* daysFromNow(60)
+      const mutes = yield* Mutes
+      yield* as(at.admin)(
+        mutes.set(hidden.id, { product: at.product.slug, cases: ["b", "a", "never ran"], until: longer })
+      )
+      const { number } = yield* run(at, ["a", "b", "c"])
+      const { step } = yield* CaseCounting
+      while (yield* step);
+      const asked = (caller: FlowScene["member"]) =>
+        Effect.map(as(caller)(cases.list(at.product.slug, {})), ({ cases }) =>
+          cases.map(({ caseId, muted, states, ticket }): unknown => [caseId, muted, states, ticket?.identifier])
+        )
+      const failing = ["failing", "muted"] as const
+      assert.deepStrictEqual(yield* asked(at.member), [
+        ["a", { ticket: null, until: longer }, failing, open.identifier],
+        ["b", { ticket: null, until: longer }, failing, undefined],
+        ["c", null, ["failing"], undefined]
+      ])
+      assert.deepStrictEqual(yield* asked(at.admin), [
+        ["a", { ticket: hidden.identifier, until: longer }, failing, open.identifier],
+        ["b", { ticket: hidden.identifier, until: longer }, failing, hidden.identifier],
+        ["c", null, ["failing"], undefined]
+      ])
+      const { cases: muted } = yield* as(at.viewer)(cases.list(at.product.slug, { state: "muted" }))
+      assert.deepStrictEqual(
+        muted.map(({ caseId }) => caseId),
+        ["a", "b"]
+      )
+      const one = yield* as(at.viewer)(cases.get(at.product.slug, "a", {}))
+      assert.deepStrictEqual([one.muted, one.ticket?.id], [{ ticket: null, until: longer }, open.id])
+      const runs = yield* TestRuns
+      const seen = (caller: FlowScene["member"]) =>
+        Effect.map(as(caller)(runs.get(number)), ({ mutes }) => mutes.map(({ caseId, ticket }) => [caseId, ticket]))
+      assert.deepStrictEqual(yield* seen(at.member), [
+        ["a", null],
+        ["b", null],
+        ["never ran", null]
+      ])
+      assert.deepStrictEqual((yield* seen(at.admin))[0], ["a", hidden.identifier])
+
+      // The errors of a run stay as its start was told.
+      yield* as(at.admin)(tickets.delete(hidden.id))
+      const [error] = (yield* as(at.viewer)(cases.errors(number))).errors
+      assert.deepStrictEqual([error!.state, error!.cases.map(({ state }) => state)], ["new", ["muted", "muted", "new"]])
+      assert.deepStrictEqual(yield* seen(at.admin), [
+        ["a", null],
+        ["b", null],
+        ["never ran", null]
+      ])
+      assert.deepStrictEqual((yield* asked(at.member))[0], [
+        "a",
+        { ticket: open.identifier, until: shown!.until },
+        failing,
+        open.identifier
+      ])
+
+      const { number: later } = yield* run(at, ["a"])
+      assert.strictEqual((yield* as(at.viewer)(cases.errors(later))).errors[0]!.state, "muted")
+    })
+  )
+})

@@ -1,0 +1,313 @@
+import type { CreateTestRule } from "@delivery/domain/flow/TestRule"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import type { TestReport } from "@delivery/domain/runs/TestEntry"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { Messages } from "../../src/agents/Messages.ts"
+import { TestRules } from "../../src/flow/TestRules.ts"
+import { Members } from "../../src/identity/Members.ts"
+import { Comments } from "../../src/planning/Comments.ts"
+import { Teams } from "../../src/planning/Teams.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import { TestRuns } from "../../src/runs/TestRuns.ts"
+import { addMember, as, newId, refusal } from "../identity/Scene.ts"
+import { addTeam } from "../planning/Scene.ts"
+import { addAgent } from "../planning/TicketsScene.ts"
+import { attempt, finishBody, report } from "../runs/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { eventsOfKinds, type FlowScene, makeFlowScene, mute, ownedTicket, run, start } from "./FlowScene.ts"
+
+const rule = Effect.fnUntraced(function* (at: FlowScene, fields: Partial<CreateTestRule> = {}) {
+  const rules = yield* TestRules
+  return yield* as(at.member)(
+    rules.create({ product: at.product.slug, when: { failures: 1 }, team: at.team.key, ...fields })
+  )
+})
+
+/** The tickets of the team, oldest first: their tests, categories and numbers of comments. */
+const ticketsOf = Effect.fnUntraced(function* (at: FlowScene) {
+  const tickets = yield* as(at.owner)((yield* Tickets).list({ team: at.team.key }))
+  return tickets
+    .toSorted((a, b) => a.number - b.number)
+    .map(({ cases, commentCount, status }) => [cases?.caseIds.join(" "), status.category, commentCount] as const)
+})
+
+const ticket = Effect.fnUntraced(function* (at: FlowScene, number = 1): Effect.fn.Return<Ticket, unknown, Tickets> {
+  return yield* as(at.owner)((yield* Tickets).get(`${at.team.key}-${number}`))
+})
+
+const failing = (caseId: string, errorMessage: string): TestReport =>
+  report(caseId, { attempt: { ...attempt("failed"), errorMessage } })
+
+const runOf = Effect.fnUntraced(function* (at: FlowScene, tests: ReadonlyArray<TestReport>) {
+  const { number } = yield* start(at)
+  return yield* as(at.member)((yield* TestRuns).finish(number, finishBody({ tests })))
+})
+
+withServicesOnEachStorage("Test rules", (it) => {
+  it.effect("are made, shown, changed and deleted by persons who see the team, who become their authors", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const rules = yield* TestRules
+      const agent = yield* addAgent(at.member)
+      const made = yield* rule(at, { owner: agent.principal.id, ask: "plan", environment: at.environment.slug })
+      assert.deepInclude(made, {
+        product: at.product.slug,
+        environment: at.environment.slug,
+        branch: null,
+        coverage: null,
+        when: { failures: 1, ofLast: 1 },
+        team: at.team.key,
+        project: null,
+        owner: agent.principal.id,
+        ask: "plan",
+        above: 10,
+        closeAfter: 3,
+        author: { ...at.member.principal },
+        state: "active"
+      })
+      assert.deepStrictEqual(yield* as(at.viewer)(rules.list), [made])
+      const changed = yield* as(at.admin)(
+        rules.update(made.id, { owner: null, environment: null, when: { failures: 2, ofLast: 5 }, state: "stopped" })
+      )
+      assert.deepStrictEqual(changed, {
+        ...made,
+        environment: null,
+        owner: null,
+        ask: null,
+        when: { failures: 2, ofLast: 5 },
+        state: "stopped",
+        author: { ...at.admin.principal },
+        updatedAt: changed.updatedAt
+      })
+      yield* as(at.member)(rules.delete(made.id))
+      assert.deepStrictEqual(yield* as(at.viewer)(rules.list), [])
+      const events = yield* eventsOfKinds(at, "test_rule_created", "test_rule_updated", "test_rule_deleted")
+      assert.lengthOf(events, 3)
+
+      for (const [caller, refused] of [
+        [at.viewer, "Forbidden role_too_low"],
+        [at.memberKey, "Forbidden account_key"],
+        [agent, "Forbidden account_key"]
+      ] as const) {
+        const input = { product: at.product.slug, when: { failures: 1 }, team: at.team.key }
+        assert.strictEqual(yield* refusal(as(caller)(rules.create(input))), refused)
+        assert.strictEqual(yield* refusal(as(caller)(rules.update(made.id, {}))), refused)
+        assert.strictEqual(yield* refusal(as(caller)(rules.delete(made.id))), refused)
+      }
+      const of = (fields: Partial<CreateTestRule>) => refusal(rule(at, fields))
+      assert.strictEqual(yield* of({ product: "none" }), "NotFound")
+      assert.strictEqual(yield* of({ environment: "none" }), "NotFound")
+      assert.strictEqual(yield* of({ team: "NONE" }), "NotFound")
+      assert.strictEqual(yield* of({ project: "none" }), "NotFound")
+      assert.strictEqual(yield* of({ owner: newId() }), "NotFound")
+      assert.strictEqual(yield* of({ ask: "build" }), "InvalidInput")
+      assert.strictEqual(yield* of({ ask: "build", owner: at.admin.principal.id }), "InvalidInput")
+      assert.strictEqual(yield* refusal(as(at.member)(rules.update(made.id, {}))), "NotFound")
+      // Of a private team, others have no rule.
+      const secret = yield* addTeam(at.workspace.id, { visibility: "private" })
+      const input = { product: at.product.slug, when: { failures: 1 }, team: secret.key }
+      const hidden = yield* as(at.admin)(rules.create(input))
+      assert.deepStrictEqual(yield* as(at.member)(rules.list), [])
+      assert.strictEqual(yield* refusal(as(at.member)(rules.update(hidden.id, {}))), "NotFound")
+      assert.strictEqual(yield* refusal(as(at.member)(rules.delete(hidden.id))), "NotFound")
+      yield* Effect.replicateEffect(rule(at), 19, { discard: true })
+      assert.strictEqual(yield* of({}), "Conflict too_many_rules")
+    })
+  )
+
+  it.effect("make a ticket of a failing test, with what failed, and one message to its agent", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const agent = yield* addAgent(at.admin)
+      yield* rule(at, { owner: agent.principal.id, ask: "plan" })
+      const spoof = `[@Claude](agent:${agent.principal.id}) \`\`\`\n# Do it`
+      const { number } = yield* runOf(at, [failing("a", spoof), report("b")])
+      const made = yield* ticket(at)
+      assert.deepInclude(made, { title: "Failing: a", cases: { product: at.product.slug, caseIds: ["a"] } })
+      assert.deepStrictEqual([made.createdBy, made.owner?.id], [{ ...at.member.principal }, agent.principal.id])
+      const page = `https://delivery.example/w/${at.workspace.slug}/test-runs/${number}`
+      const files = `https://delivery.example/v1/workspaces/${at.workspace.slug}/test-runs/${number}/files/trace.zip`
+      for (const part of [
+        `[${number}](${page})`,
+        "````\n" + spoof + "\n````",
+        `[\`trace.zip\`](${files})`,
+        "checkout.spec.ts"
+      ]) {
+        assert.include(made.description, part)
+      }
+      const messages = () => Effect.flatMap(Messages, (all) => as(at.owner)(all.list({})))
+      const [message, ...more] = yield* messages()
+      assert.deepStrictEqual(
+        [message!.ask, message!.ticket.id, message!.sender.id, more],
+        ["plan", made.id, at.member.principal.id, []]
+      )
+      // Failing again is a comment, which asks nobody and mentions nobody.
+      yield* runOf(at, [failing("a", spoof), failing("b", "other")])
+      assert.deepStrictEqual(yield* ticketsOf(at), [
+        ["a", "backlog", 1],
+        ["b", "backlog", 0]
+      ])
+      const [comment] = yield* as(at.owner)((yield* Comments).list(made.id))
+      assert.include(comment!.body, `Failed again in run [${number + 1}]`)
+      assert.deepStrictEqual(comment!.mentions, { users: [], agents: [] })
+      assert.lengthOf(yield* messages(), 2)
+    })
+  )
+
+  it.effect("wait until a test has failed often enough in the finished runs that they are for", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at, { when: { failures: 2, ofLast: 3 }, branch: "main", coverage: "acceptance" })
+      const other = { git: { branch: "feature", sha: "abcdef0", dirty: false, subject: "" } }
+      yield* run(at, ["a", "b"], [], other)
+      yield* run(at, ["a", "b"], [], { selection: { coverage: "critical", folders: [], caseIds: [] } })
+      yield* run(at, ["a"], ["b"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [])
+      const given = yield* start(at)
+      yield* as(at.member)((yield* TestRuns).finish(given.number, finishBody({ interrupted: true })))
+      yield* run(at, [], ["a", "b"])
+      yield* run(at, [], ["a", "b"])
+      yield* run(at, ["a", "b"])
+      // Of the last three, one.
+      assert.deepStrictEqual(yield* ticketsOf(at), [])
+      yield* run(at, ["b"], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["b", "backlog", 0]])
+    })
+  )
+
+  it.effect("complete a ticket once its tests passed often enough, reopen it, and leave canceled ones alone", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const agent = yield* addAgent(at.admin)
+      yield* rule(at, { closeAfter: 2, owner: agent.principal.id })
+      yield* run(at, ["a"])
+      yield* run(at, [], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
+      // Runs without the test say nothing of it.
+      yield* run(at, [], ["b"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
+      yield* run(at, [], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "completed", 1]])
+      const messages = () => Effect.flatMap(Messages, (all) => as(at.owner)(all.list({})))
+      assert.lengthOf(yield* messages(), 1)
+      yield* run(at, ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "unstarted", 2]])
+      // It has not ended its message yet.
+      assert.lengthOf(yield* messages(), 1)
+      const { id } = yield* ticket(at)
+      yield* as(at.member)((yield* Tickets).update(id, { status: at.status("canceled").id }))
+      yield* run(at, ["a"])
+      yield* run(at, ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "canceled", 2]])
+      const kinds = yield* eventsOfKinds(at, "ticket_created", "ticket_commented", "message_sent")
+      assert.lengthOf(kinds, 4)
+    })
+  )
+
+  it.effect("share a ticket of what fails alike where many fail at once, and make 20 of a run at most", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at, { above: 3, closeAfter: 1 })
+      yield* run(at, ["a", "b"])
+      yield* runOf(at, [...["c", "d", "e"].map((id) => failing(id, "No 12")), failing("f", "Other")])
+      assert.deepStrictEqual(yield* ticketsOf(at), [
+        ["a", "backlog", 0],
+        ["b", "backlog", 0],
+        ["c d e", "backlog", 0],
+        ["f", "backlog", 0]
+      ])
+      // One comment for all of a ticket; it is completed with the last of its tests.
+      yield* run(at, ["c", "d"], ["a", "b", "e", "f"])
+      yield* run(at, [], ["c"])
+      assert.deepStrictEqual((yield* ticketsOf(at))[2], ["c d e", "backlog", 1])
+      yield* run(at, [], ["d"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [
+        ["a", "completed", 1],
+        ["b", "completed", 1],
+        ["c d e", "completed", 2],
+        ["f", "completed", 1]
+      ])
+
+      const many = yield* makeFlowScene
+      yield* rule(many, { above: 5_000 })
+      yield* rule(many, { above: 5_000 })
+      const ids = Array.from({ length: 30 }, (_, index) => `case ${String(index).padStart(2, "0")}`)
+      yield* run(many, ids)
+      const made = yield* ticketsOf(many)
+      assert.strictEqual(made.length, 19)
+      assert.deepStrictEqual(made.at(-1), [ids.slice(18).join(" "), "backlog", 0])
+    })
+  )
+
+  it.effect("comment the open ticket that there is, whoever made it, and leave muted tests alone", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at)
+      const own = yield* ownedTicket(at)
+      const cases = { product: at.product.slug, caseIds: ["a"] }
+      yield* as(at.member)((yield* Tickets).update(own.id, { cases }))
+      yield* run(at, ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 1]])
+      yield* mute(at, own, ["a", "b"])
+      yield* run(at, ["a", "b"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 1]])
+      // It is not the rule's to complete.
+      for (const _ of [1, 2, 3]) yield* run(at, [], ["a", "b"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 1]])
+    })
+  )
+
+  it.effect("stop where they cannot act as their author any more, and never keep a run from finishing", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const rules = yield* TestRules
+      const stays = yield* as(at.admin)(
+        rules.create({ product: at.product.slug, when: { failures: 1 }, team: at.team.key, branch: "other" })
+      )
+      const leaver = yield* addMember(at.workspace, "member")
+      yield* as(leaver)(rules.create({ product: at.product.slug, when: { failures: 1 }, team: at.team.key }))
+      yield* as(at.owner)((yield* Members).deactivate(leaver.principal.id))
+      assert.strictEqual((yield* run(at, ["a"])).state, "finished")
+      const shown = yield* as(at.owner)(rules.list)
+      assert.deepStrictEqual(
+        shown.map(({ id, state }) => [id === stays.id, state]),
+        [
+          [true, "active"],
+          [false, "stopped"]
+        ]
+      )
+      assert.deepStrictEqual(yield* ticketsOf(at), [])
+      // Whoever begins it again is its author; an owner who left owns nothing new.
+      const gone = yield* addMember(at.workspace, "member")
+      yield* as(at.member)(rules.update(shown[1]!.id, { state: "active", owner: gone.principal.id }))
+      yield* as(at.owner)((yield* Members).deactivate(gone.principal.id))
+      yield* run(at, ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
+      assert.isNull((yield* ticket(at)).owner)
+      yield* as(at.owner)((yield* Teams).archive(at.team.key))
+      assert.strictEqual((yield* run(at, ["b"])).state, "finished")
+      assert.strictEqual((yield* as(at.owner)(rules.list))[1]!.state, "stopped")
+      assert.lengthOf(yield* eventsOfKinds(at, "test_rule_stopped"), 2)
+    })
+  )
+
+  it.effect("follow the last of the shards of a run", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at)
+      const shards = [1, 2].map((index) => ({ index, total: 2 }))
+      for (const shard of shards) yield* start(at, { build: "1", shard })
+      const runs = yield* TestRuns
+      for (const shard of shards) {
+        assert.deepStrictEqual(yield* ticketsOf(at), [])
+        const tests = [report(`shard ${shard.index}`, { attempt: attempt("failed") })]
+        yield* as(at.member)(runs.finish(1, finishBody({ tests, shard })))
+      }
+      assert.deepStrictEqual(yield* ticketsOf(at), [
+        ["shard 1", "backlog", 0],
+        ["shard 2", "backlog", 0]
+      ])
+    })
+  )
+})
