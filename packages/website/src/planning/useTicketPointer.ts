@@ -35,7 +35,8 @@ export const useTicketPointer = (options: Options): void => {
         event.stopPropagation()
         latest.current.onExtend(ticket)
       } else if (anchor !== null && field !== undefined) latest.current.onAsk(field, anchor, ticket)
-      else if (ticket !== undefined) latest.current.onVisit(ticket)
+      // A checkbox says so itself: drawn anew before React has heard of its click, it would stay as it was.
+      else if (ticket !== undefined && !(event.target instanceof HTMLInputElement)) latest.current.onVisit(ticket)
     }
     // The text between two clicks would be selected.
     const onMouseDown = (event: MouseEvent) => {
