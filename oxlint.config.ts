@@ -72,6 +72,7 @@ const serverFloors: Floors = [
   ["deploy"],
   ["agents"],
   ["releases", "webhooks"],
+  ["flow"],
   ["SystemHttp"],
   ["App"],
   ["workers"],
@@ -88,6 +89,7 @@ const domainFloors: Floors = [
   ["deploy"],
   ["agents"],
   ["releases", "webhooks"],
+  ["flow"],
   ["SystemApi"],
   ["Api"],
   ["index"]

@@ -17,6 +17,8 @@ import { ProductsApi } from "./catalog/ProductsApi.ts"
 import { DeployApi } from "./deploy/DeployApi.ts"
 import { DeploymentTokensApi } from "./deploy/DeploymentTokensApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
+import { MetricsApi } from "./flow/MetricsApi.ts"
+import { ReadinessApi } from "./flow/ReadinessApi.ts"
 import { AccountApiKeysApi } from "./identity/AccountApiKeysApi.ts"
 import { ApiKeysApi } from "./identity/ApiKeysApi.ts"
 import { CredentialsApi } from "./identity/CredentialsApi.ts"
@@ -84,6 +86,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(NotificationsApi)
   .add(TagsApi)
   .add(ReleasesApi)
+  .add(ReadinessApi)
+  .add(MetricsApi)
   .add(EventsApi)
   .add(WebhooksApi)
   .add(AuditApi)

@@ -8,6 +8,7 @@ import * as Database from "./database/Database.ts"
 import * as Deploy from "./deploy/Deploy.ts"
 import * as EventsRoom from "./events/EventsRoom.ts"
 import * as Files from "./files/Files.ts"
+import * as Flow from "./flow/Flow.ts"
 import * as Http from "./http/Http.ts"
 import * as Identity from "./identity/Identity.ts"
 import * as Ids from "./ids/Ids.ts"
@@ -38,7 +39,8 @@ export const layerSqlRepositories = Layer.mergeAll(
   Planning.layerSql,
   AgentsRoom.layerSql,
   ReleasesRoom.layerSql,
-  WebhooksRoom.layerSql
+  WebhooksRoom.layerSql,
+  Flow.layerSql
 )
 
 /** The storage of every room over a PostgreSQL client, after the migrations. */
@@ -59,11 +61,13 @@ export const layerMemoryStorage = Layer.mergeAll(
   Planning.layerMemory,
   AgentsRoom.layerMemory,
   ReleasesRoom.layerMemory,
-  WebhooksRoom.layerMemory
+  WebhooksRoom.layerMemory,
+  Flow.layerMemory
 ).pipe(Layer.provide(StorageRoom.layerMemoryTables))
 
 /** The services of every room, over what higher rooms supply to lower ones. */
-export const layerRooms = Layer.mergeAll(ReleasesRoom.layer, WebhooksRoom.layer).pipe(
+export const layerRooms = Flow.layer.pipe(
+  Layer.provideMerge([ReleasesRoom.layer, WebhooksRoom.layer]),
   Layer.provideMerge(AgentsRoom.layer),
   Layer.provideMerge(Deploy.layerServices),
   Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
@@ -124,7 +128,8 @@ const layerHttp = Layer.mergeAll(
       Planning.layerHttp,
       AgentsRoom.layerHttp,
       ReleasesRoom.layerHttp,
-      WebhooksRoom.layerHttp
+      WebhooksRoom.layerHttp,
+      Flow.layerHttp
     )
   ),
   Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization, Runs.layerFilesOrigin]),

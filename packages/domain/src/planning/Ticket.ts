@@ -113,6 +113,9 @@ const summaryFields = {
   project: Schema.NullOr(TicketProject),
   milestone: Schema.NullOr(TicketMilestone),
   tags: Schema.Array(TicketTag).annotate({ description: "The tags of the ticket, by name." }),
+  blocks: Schema.Boolean.annotate({
+    description: "Whether the ticket, while it is open, keeps versions of its project's products from going out."
+  }),
   commentCount: Schema.Int,
   createdBy: Actor,
   startedAt: Schema.NullOr(Timestamp).annotate({
@@ -152,6 +155,7 @@ const example: typeof TicketSummary.Type = {
   project: { id: ProjectId.make("0197a1b2-0000-7000-8000-000000000f01"), slug: "checkout", name: "New checkout" },
   milestone: { number: 1, name: "Private beta" },
   tags: [{ id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"), name: "Bug", color: "#d73a4a" }],
+  blocks: false,
   commentCount: 2,
   createdBy: {
     kind: "user",
@@ -242,6 +246,12 @@ const fields = {
     Schema.Array(Ref)
       .check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
       .annotate({ description: "Tags of the team or of the workspace, by id." })
+  ),
+  blocks: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Whether the ticket, while it is open, keeps versions of its project's products from going out. By default it does not."
+    })
   )
 }
 

@@ -35,6 +35,7 @@ export const changesOf = (before: TicketDetails, after: TicketDetails): Readonly
   compare("plan", before.plan, after.plan, null, "changed")
   for (const field of ["team", "status", "owner", "project", "milestone"] as const) compareNamed(field)
   compare("tags", idsOf(before.tags), idsOf(after.tags), namesOf(before.tags), namesOf(after.tags))
+  compare("blocks", String(before.blocks), String(after.blocks))
   return changes
 }
 

@@ -18,6 +18,7 @@ const plainProperties = [
   "number",
   "title",
   "rank",
+  "blocks",
   "startedAt",
   "completedAt",
   "canceledAt",

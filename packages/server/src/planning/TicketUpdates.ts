@@ -189,6 +189,7 @@ const changed = (
     owner: owner === undefined ? before.owner : owner,
     project: input.project === undefined ? before.project : project && projectPart(project),
     milestone: milestone === undefined ? (isOtherProject ? null : before.milestone) : milestone,
+    blocks: input.blocks ?? before.blocks,
     tags: input.tags === undefined ? withChanges(kept, tags ?? [], input.removeTags ?? []) : (tags ?? [])
   }
 }

@@ -28,12 +28,12 @@ export const insert =
   (ticket, tagIds, event) =>
     sql`with inserted as (
         insert into tickets (id, workspace_id, team_id, number, title, description, plan, status_id, rank,
-          owner_kind, owner_id, project_id, milestone_id, creator_kind, creator_id, started_at, completed_at,
+          owner_kind, owner_id, project_id, milestone_id, blocks, creator_kind, creator_id, started_at, completed_at,
           canceled_at, created_at, updated_at, wording)
         values (${ticket.id}, ${ticket.workspaceId}, ${ticket.teamId}, ${ticket.number}, ${ticket.title},
           ${ticket.description}, ${ticket.plan}, ${ticket.statusId}, ${ticket.rank},
           ${ticket.ownerKind}, ${ticket.ownerId}, ${ticket.projectId}, ${ticket.milestoneId},
-          ${ticket.creatorKind}, ${ticket.creatorId}, ${dateOrNull(ticket.startedAt)},
+          ${ticket.blocks}, ${ticket.creatorKind}, ${ticket.creatorId}, ${dateOrNull(ticket.startedAt)},
           ${dateOrNull(ticket.completedAt)}, ${dateOrNull(ticket.canceledAt)}, ${date(ticket.createdAt)},
           ${date(ticket.updatedAt)}, 1)
         returning id
@@ -51,7 +51,7 @@ export const update =
         update tickets set team_id = ${ticket.teamId}, number = ${ticket.number}, title = ${ticket.title},
           description = ${ticket.description}, plan = ${ticket.plan}, status_id = ${ticket.statusId},
           rank = ${ticket.rank}, owner_kind = ${ticket.ownerKind}, owner_id = ${ticket.ownerId},
-          project_id = ${ticket.projectId}, milestone_id = ${ticket.milestoneId},
+          project_id = ${ticket.projectId}, milestone_id = ${ticket.milestoneId}, blocks = ${ticket.blocks},
           started_at = ${dateOrNull(ticket.startedAt)}, completed_at = ${dateOrNull(ticket.completedAt)},
           canceled_at = ${dateOrNull(ticket.canceledAt)}, updated_at = ${date(ticket.updatedAt)}
           ${isReworded ? sql`, wording = wording + 1` : sql``}

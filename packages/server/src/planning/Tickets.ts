@@ -216,6 +216,7 @@ const newTicket = (dependencies: Dependencies) => {
       project: project && projectPart(project),
       milestone: references.milestone ?? null,
       tags: references.tags ?? [],
+      blocks: input.blocks ?? false,
       commentCount: 0,
       creator: by.actor,
       createdBy: presentActor(by.principal),

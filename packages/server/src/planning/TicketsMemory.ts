@@ -308,6 +308,7 @@ const detailsIn = (database: MemoryDatabase) => {
       project: project ? projectPart(project) : null,
       milestone: milestone ? milestonePart(milestone) : null,
       tags: (tagsOf.get(ticket.id) ?? []).map(({ tagId }) => tagPart(database.table(tags).get(tagId)!)),
+      blocks: ticket.blocks,
       commentCount: commentsOf.get(ticket.id)?.length ?? 0,
       creator,
       createdBy: resolveActor(database, creator),

@@ -18,7 +18,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
-import { instant, integer, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
+import { boolean, instant, integer, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
 import type { RankedList } from "./RankedList.ts"
 import type { Viewer } from "./Viewer.ts"
 
@@ -37,6 +37,7 @@ export const tickets = table("tickets", {
   ownerId: nullable(uuid<OwnerRef["id"]>()),
   projectId: nullable(uuid<ProjectId>()),
   milestoneId: nullable(uuid<MilestoneId>()),
+  blocks: boolean(),
   creatorKind: text<ActorRef["kind"]>(),
   creatorId: uuid<ActorRef["id"]>(),
   startedAt: nullable(instant()),
@@ -124,6 +125,7 @@ export interface ListedTicket extends TicketDates {
   readonly project: ProjectPart | null
   readonly milestone: MilestonePart | null
   readonly tags: ReadonlyArray<TagPart>
+  readonly blocks: boolean
   readonly commentCount: number
   readonly creator: ActorRef
   readonly createdBy: Actor

@@ -46,6 +46,7 @@ import logins from "./migrations/0100_logins.ts"
 import ticketSearch from "./migrations/0105_ticket_search.ts"
 import semaphoreHours from "./migrations/0106_semaphore_hours.ts"
 import ticketNotifications from "./migrations/0107_ticket_notifications.ts"
+import readiness from "./migrations/0120_readiness.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -93,7 +94,8 @@ export const migrations = {
   "0100_logins": logins,
   "0105_ticket_search": ticketSearch,
   "0106_semaphore_hours": semaphoreHours,
-  "0107_ticket_notifications": ticketNotifications
+  "0107_ticket_notifications": ticketNotifications,
+  "0120_readiness": readiness
 }
 
 /** The number of the latest migration. */

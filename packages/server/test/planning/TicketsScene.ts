@@ -73,6 +73,7 @@ export const ticketRow = Effect.fnUntraced(function* (team: TeamRow, fields: Par
     ownerId: null,
     projectId: null,
     milestoneId: null,
+    blocks: false,
     creatorKind: "apiKey",
     creatorId: newId(),
     startedAt: null,

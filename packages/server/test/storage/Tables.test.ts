@@ -7,6 +7,7 @@ import * as Auth from "../../src/auth/Auth.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
+import * as Flow from "../../src/flow/Flow.ts"
 import * as Identity from "../../src/identity/Identity.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import * as Planning from "../../src/planning/Planning.ts"
@@ -32,7 +33,8 @@ const tables: ReadonlyArray<Table> = [
   Runs.tables,
   Deploy.tables,
   AgentsRoom.tables,
-  WebhooksRoom.tables
+  WebhooksRoom.tables,
+  Flow.tables
 ].flat()
 
 const layerMigrated = Layer.provideMerge(StorageRoom.layerMigrations, layerPostgres).pipe(Layer.provide(layerLiveClock))
