@@ -1,10 +1,10 @@
-import type { Deployment } from "@delivery/client"
+import type { Deployment, Readiness } from "@delivery/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
 import { Failure } from "./Failure.ts"
 import { given, optionalText, textOr } from "./Flags.ts"
-import { note, oneLine, print, table } from "./Output.ts"
+import { colour, note, oneLine, print, table } from "./Output.ts"
 import { connectionFlags } from "./Settings.ts"
 
 /** `delivery deployments`. */
@@ -105,8 +105,42 @@ const setVersion = Command.make(
   })
 ).pipe(Command.withDescription("Record which version runs, with the commits that it adds"))
 
+const ready = Command.make(
+  "ready",
+  {
+    product: Argument.String("product").pipe(Argument.withDescription("The product of the deployment")),
+    environment: Argument.String("environment").pipe(
+      Argument.withDescription("The environment that the version is to go out to")
+    ),
+    version: optionalText(
+      "version",
+      "The version that is to go out. Default: the one that runs where the policy says versions come from, else the one that runs"
+    )
+  },
+  Effect.fnUntraced(function* ({ environment, product, version }) {
+    const found = yield* call((client, { workspace }) =>
+      client.readiness.get({ params: { slug: workspace, product, environment }, query: given({ version }) })
+    )
+    yield* print(found, readinessText(found, `${product} in ${environment}`))
+    if (!found.ready) return yield* new Failure({ message: "It may not go out." })
+  })
+).pipe(Command.withDescription("Say whether a version may go out, with the reasons; exit with 1 if it may not"))
+
+/** What it is about, the runs that decided, and the reasons. */
+const readinessText = ({ ready, reasons, runs, version }: Readiness, target: string): string => {
+  const verdict = `${version ?? "An unknown version"} for ${target}: ${ready ? colour("green", "ready") : colour("red", "not ready")}`
+  const decided = runs.map(
+    ({ coverage, environment, result, run }) => `Run ${run} in ${environment}, ${coverage}: ${result}`
+  )
+  const told = reasons.map(({ kind, message, severity }) => [severity, kind, message])
+  return [
+    ...[verdict, ...decided].map(oneLine),
+    ...(told.length === 0 ? [] : [table(["Severity", "Reason", ""], told)])
+  ].join("\n")
+}
+
 export const deployments = Command.make("deployments").pipe(
-  Command.withDescription("Deployments: list, set-version"),
-  Command.withSubcommands([list, setVersion]),
+  Command.withDescription("Deployments: list, set-version, ready"),
+  Command.withSubcommands([list, setVersion, ready]),
   Command.withGlobalFlags(connectionFlags)
 )

@@ -28,7 +28,7 @@ const groups = [
   },
   {
     name: "deployments",
-    description: "Deployments: list, set-version",
+    description: "Deployments: list, set-version, ready",
     load: async () => (await import("./Deployments.ts")).deployments
   },
   {
@@ -47,6 +47,13 @@ const groups = [
     load: async () => (await import("./Agent.ts")).agent
   }
 ] as const
+
+/**
+ * Whether `--version` is a flag of the command, and not a question about the command line, which would be answered with 0
+ * whatever the command would have said.
+ */
+export const hasOwnVersion = (args: ReadonlyArray<string>): boolean =>
+  args.includes("deployments") && args.includes("ready")
 
 /** What needs every command with its flags. */
 const needsAll = (argument: string): boolean => argument === "--wizard" || argument.startsWith("--completions")

@@ -4,7 +4,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Exit, Layer, type Runtime } from "effect"
 import { Command } from "effect/cli"
 import { exitCodeOf, messageOf } from "./Failure.ts"
-import { commandsFor } from "./Groups.ts"
+import { commandsFor, hasOwnVersion } from "./Groups.ts"
 import { Json } from "./Settings.ts"
 import * as Platform from "./Platform.ts"
 import manifest from "../package.json" with { type: "json" }
@@ -35,6 +35,6 @@ const teardown: Runtime.Teardown = (exit, onExit) =>
 
 Effect.flatMap(delivery, (command) => Command.run(command, { version: manifest.version })).pipe(
   CommandLine.reportFailure(messageOf),
-  Effect.provide(Layer.merge(Platform.layer, CommandLine.layer(elsewhere))),
+  Effect.provide(Layer.merge(Platform.layer, CommandLine.layer(elsewhere, hasOwnVersion(process.argv.slice(2))))),
   NodeRuntime.runMain({ ...CommandLine.runOptions, teardown })
 )

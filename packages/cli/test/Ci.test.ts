@@ -44,13 +44,16 @@ interface GitHubShards {
     }
   }
 }
+interface GitHubDeploy {
+  readonly jobs: { readonly deploy: GitHubManifest["jobs"][string] }
+}
 interface GitLabShards {
   readonly e2e: Pick<GitLabManifest["e2e"], "script"> & { readonly parallel: number }
 }
 
-const [gitHub, gitLab, gitHubShards, gitLabShards] = blocks("yaml").map(
+const [gitHub, gitLab, gitHubShards, gitLabShards, gitHubDeploy] = blocks("yaml").map(
   (text) => parse(text) as unknown
-) as unknown as [GitHubManifest, GitLabManifest, GitHubShards, GitLabShards]
+) as unknown as [GitHubManifest, GitLabManifest, GitHubShards, GitLabShards, GitHubDeploy]
 
 let issuer: CiIssuer
 let tokens: Awaited<ReturnType<typeof startGitHubTokens>>
@@ -141,9 +144,10 @@ const publishers = async () => {
 describe("docs/ci.md", () => {
   it("makes what must be there, and trusts workflows", { timeout: 120_000 }, async () => {
     const requests = blocks("sh")
-    assert.lengthOf(requests, 3)
+    assert.lengthOf(requests, 4)
     const environment = { DELIVERY_URL: server.url, DELIVERY_API_KEY: server.apiKey }
-    for (const request of requests) await run(here(request), environment)
+    // In one shell: what the first defines is used by the last.
+    await run(here(requests.join("\n")), environment)
     const { trustedPublishers } = await client.trustedPublishers.list({ params: { slug: "main" } })
     assert.deepStrictEqual(
       trustedPublishers.map(({ workflow }) => workflow),
@@ -220,6 +224,27 @@ describe("docs/ci.md", () => {
       [before + 2, "passed", 1, all],
       [before + 1, "passed", 1, all]
     ])
+  })
+
+  it("asks before it deploys, and does so only if the service says yes", { timeout: 240_000 }, async () => {
+    const sha = "9fceb02d0ae598e95dc970b74767f19372d61af8"
+    const [ask, deploy] = gitHubDeploy.jobs.deploy.steps.flatMap(({ run }) => run ?? [])
+    const script = [ask, deploy].join(" && ").replaceAll("${{ github.sha }}", sha)
+    writeFileSync(join(project.directory, "deploy.sh"), '#!/bin/sh\necho "Deployed $2 to $1."\n', { mode: 0o755 })
+    const environment = { ...hereAll(gitHub.env), ...tokens.environment }
+    const refused = await run(`(${script}) || test $? = 1`, environment)
+    assert.match(refused, /^block\s+run_missing\s+No run of 9fceb02/m)
+    assert.notInclude(refused, "Deployed")
+    const params = { slug: "main", product: "shop", environment: "staging" }
+    await client.deployments.update({ params, payload: { version: sha } })
+    await run("npx --yes @delivery/cli runs publish results/junit.xml --coverage critical", environment)
+    const allowed = await run(script, environment)
+    assert.match(allowed, /^9fceb02\w+ for shop in production: ready$/m)
+    assert.match(allowed, /^Run \d+ in staging, critical: passed$/m)
+    assert.include(allowed, `Deployed ${sha} to production.`)
+    // Whoever cannot ask deploys nothing either.
+    const unreachable = { ...environment, DELIVERY_URL: "http://127.0.0.1:1", DELIVERY_API_KEY: server.apiKey }
+    assert.notInclude(await run(`(${script}) || test $? = 4`, unreachable), "Deployed")
   })
 
   it("says why there is no key", { timeout: 120_000 }, async () => {

@@ -3,6 +3,7 @@ import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
+import type { Readiness } from "@delivery/domain/flow/Readiness"
 import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { execFileSync } from "node:child_process"
@@ -470,6 +471,47 @@ describe("delivery", () => {
     assert.include(await at.delivery(["deployments", "set-version", "2", "--no-commits", "--force"], { env }), {
       code: 0
     })
+  })
+
+  test("ready tells why a version may not go out, and says so by its exit code", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const env = as(workspace)
+    const ready = (...args: ReadonlyArray<string>) =>
+      at.delivery(["deployments", "ready", "shop", "staging", ...args], { env })
+    const put = async (json: object) => {
+      const { status } = await workspace.send("PUT", "deployments/shop/staging/readiness-policy", { json })
+      assert.strictEqual(status, 200)
+    }
+    assert.deepStrictEqual(await ready(), { code: 0, out: "1 for shop in staging: ready\n", err: "" })
+    assert.include(await ready("--version", "2"), { code: 0, out: "2 for shop in staging: ready\n" })
+    await put({ requires: [{ coverage: "critical" }, { coverage: "regression", severity: "warn" }] })
+    const refused = await ready("--version", "2")
+    assert.include(refused, { code: 1, err: "It may not go out.\n" })
+    assert.deepStrictEqual(
+      refused.out.split("\n").map((line) => line.split(/\s{2,}/)),
+      [
+        ["2 for shop in staging: not ready"],
+        ["Severity", "Reason"],
+        ["block", "run_missing", "No run of 2 with the coverage critical has finished in another environment."],
+        ["warn", "run_missing", "No run of 2 with the coverage regression has finished in another environment."],
+        [""]
+      ]
+    )
+    await put({ requires: [{ coverage: "critical", severity: "warn" }] })
+    const warned = await json<Readiness>(at, ["deployments", "ready", "shop", "staging", "--version", "2"], { env })
+    assert.deepStrictEqual(
+      [warned.ready, warned.version, warned.reasons.map(({ kind }) => kind)],
+      [true, "2", ["run_missing"]]
+    )
+    assert.include(await ready("--version"), { code: 2, out: "" })
+    assert.include(await at.delivery(["deployments", "ready", "shop"], { env }), { code: 2, out: "" })
+    const absent = await at.delivery(["deployments", "ready", "shop", "nowhere"], { env })
+    assert.include(absent, { code: 1, out: "" })
+    const unreachable = { ...env, DELIVERY_URL: "http://127.0.0.1:1" }
+    assert.include(await at.delivery(["deployments", "ready", "shop", "staging"], { env: unreachable }), { code: 4 })
+    // The command line still tells its own version.
+    assert.match((await at.delivery(["--version"])).out, /\d+\.\d+\.\d+/)
   })
 
   test("tickets are created, listed, shown and taken, and not taken from others unless forced", async (owner) => {

@@ -236,6 +236,15 @@ export const routes = {
     version: "GET /v1/workspaces/:slug/products/:product/versions/:version",
     trace: "GET /v1/workspaces/:slug/tickets/:ticket/trace"
   },
+  readiness: {
+    get: "GET /v1/workspaces/:slug/deployments/:product/:environment/readiness",
+    policy: "GET /v1/workspaces/:slug/deployments/:product/:environment/readiness-policy",
+    setPolicy: "PUT /v1/workspaces/:slug/deployments/:product/:environment/readiness-policy",
+    drift: "GET /v1/workspaces/:slug/deployments/:product/:environment/drift"
+  },
+  metrics: {
+    delivery: "GET /v1/workspaces/:slug/metrics/delivery"
+  },
   events: {
     list: "GET /v1/workspaces/:slug/events"
   },

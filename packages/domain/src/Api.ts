@@ -19,6 +19,8 @@ import { DeploymentTokensApi } from "./deploy/DeploymentTokensApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
 import { TestRulesApi } from "./flow/TestRulesApi.ts"
 import { MutesApi } from "./flow/MutesApi.ts"
+import { MetricsApi } from "./flow/MetricsApi.ts"
+import { ReadinessApi } from "./flow/ReadinessApi.ts"
 import { AccountApiKeysApi } from "./identity/AccountApiKeysApi.ts"
 import { ApiKeysApi } from "./identity/ApiKeysApi.ts"
 import { CredentialsApi } from "./identity/CredentialsApi.ts"
@@ -88,6 +90,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(NotificationsApi)
   .add(TagsApi)
   .add(ReleasesApi)
+  .add(ReadinessApi)
+  .add(MetricsApi)
   .add(EventsApi)
   .add(WebhooksApi)
   .add(AuditApi)

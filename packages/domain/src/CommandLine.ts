@@ -40,12 +40,15 @@ const wrongUse = (error: CliError.NonShowHelpErrors): string => {
  * error instead of the whole help, so that the error is what is seen last.
  *
  * @param elsewhere A line for each command that people look for here and that another command line has.
+ * @param hasOwnVersion Whether the command that is called has a `--version` of its own, which means something else.
  */
-export const layer = (elsewhere: Readonly<Record<string, string>>): Layer.Layer<never> =>
+export const layer = (elsewhere: Readonly<Record<string, string>>, hasOwnVersion = false): Layer.Layer<never> =>
   Layer.merge(
     // Without `--log-level`: LOG_LEVEL sets the level of the server, and the rest logs nothing.
     CliConfig.layer({
-      builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel)
+      builtIns: GlobalFlag.BuiltIns.filter(
+        (flag) => flag !== GlobalFlag.LogLevel && !(hasOwnVersion && flag === GlobalFlag.Version)
+      )
     }),
     CliOutput.layerPresenter({
       present: (event) => {

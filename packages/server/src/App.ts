@@ -66,7 +66,8 @@ export const layerMemoryStorage = Layer.mergeAll(
 ).pipe(Layer.provide(StorageRoom.layerMemoryTables))
 
 /** The services of every room, over what higher rooms supply to lower ones. */
-export const layerRooms = Layer.mergeAll(ReleasesRoom.layer, WebhooksRoom.layer, Flow.layer).pipe(
+export const layerRooms = Flow.layer.pipe(
+  Layer.provideMerge([ReleasesRoom.layer, WebhooksRoom.layer]),
   Layer.provideMerge(Runs.layerServices),
   Layer.provideMerge(Flow.layerRunEnds),
   Layer.provideMerge(AgentsRoom.layer),

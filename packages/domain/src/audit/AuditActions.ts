@@ -99,6 +99,7 @@ export const adminOperations = [
   "products.create",
   "products.restore",
   "products.update",
+  "readiness.setPolicy",
   "teams.archive",
   "teams.create",
   "teams.restore",

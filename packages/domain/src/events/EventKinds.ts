@@ -29,6 +29,7 @@ export const eventKinds = [
   "milestone_created",
   "milestone_deleted",
   "milestone_updated",
+  "policy_updated",
   "product_archived",
   "product_created",
   "product_restored",

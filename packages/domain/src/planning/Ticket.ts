@@ -152,6 +152,9 @@ const summaryFields = {
   mute: Schema.NullOr(TicketMute).annotate({
     description: "The tests that are muted by the ticket; null if it mutes none."
   }),
+  blocks: Schema.Boolean.annotate({
+    description: "Whether the ticket, while it is open, keeps versions of its project's products from going out."
+  }),
   commentCount: Schema.Int,
   createdBy: Actor,
   startedAt: Schema.NullOr(Timestamp).annotate({
@@ -195,6 +198,7 @@ const example: typeof TicketSummary.Type = {
   completion: "free",
   passes: 1,
   mute: null,
+  blocks: false,
   commentCount: 2,
   createdBy: {
     kind: "user",
@@ -314,6 +318,12 @@ const fields = {
     Schema.Array(Ref)
       .check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
       .annotate({ description: "Tags of the team or of the workspace, by id." })
+  ),
+  blocks: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Whether the ticket, while it is open, keeps versions of its project's products from going out. By default it does not."
+    })
   )
 }
 

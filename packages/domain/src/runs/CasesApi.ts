@@ -44,8 +44,8 @@ const Cursor = Schema.String.check(
 /** The days of one answer, at most. */
 export const maxTrendDays = 366
 
-const trendQuery = Schema.Struct({
-  environment,
+/** The days of an answer, as a query has them. */
+export const periodFields = {
   from: Schema.optionalKey(
     CalendarDate.annotate({
       description: `The first day, in UTC, inclusive. By default ${countedDays - 1} days before \`to\`.`,
@@ -58,16 +58,18 @@ const trendQuery = Schema.Struct({
       examples: ["2026-11-30"]
     })
   )
-}).check(
-  Schema.makeFilter<{ readonly from?: string; readonly to?: string }>(
-    ({ from, to }) => {
-      if (from === undefined || to === undefined) return true
-      if (from > to) return "Expected from to be no later than to"
-      return from > daysBefore(to, maxTrendDays) || `Expected at most ${maxTrendDays} days`
-    },
-    { toJsonSchema: undocumented }
-  )
+}
+
+export const isPeriod = Schema.makeFilter<{ readonly from?: string; readonly to?: string }>(
+  ({ from, to }) => {
+    if (from === undefined || to === undefined) return true
+    if (from > to) return "Expected from to be no later than to"
+    return from > daysBefore(to, maxTrendDays) || `Expected at most ${maxTrendDays} days`
+  },
+  { toJsonSchema: undocumented }
 )
+
+const trendQuery = Schema.Struct({ environment, ...periodFields }).check(isPeriod)
 
 const counted = "Results count a moment after their run has finished."
 

@@ -92,9 +92,9 @@ const load =
       Effect.sync(() => {
         const loads = database.table(deploymentLoads)
         const before = loads.get(load.deploymentId)
-        if (before === undefined) return loads.set(load.deploymentId, load)
+        if (before === undefined) return loads.set(load.deploymentId, { ...load, whole: extent === "all" })
         const loadedAt = before.loadedAt > load.loadedAt ? before.loadedAt : load.loadedAt
         const versions = extent === "all" ? load.versions : { ...before.versions, ...load.versions }
-        loads.set(load.deploymentId, { ...load, loadedAt, versions })
+        loads.set(load.deploymentId, { ...load, loadedAt, versions, whole: before.whole || extent === "all" })
       })
     )

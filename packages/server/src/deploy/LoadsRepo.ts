@@ -3,7 +3,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { DeploymentTokenRow } from "../access/ActorRows.ts"
 import type { Pair } from "../catalog/DeploymentsRepo.ts"
-import { instant, json, type Row, table, text, uuid } from "../storage/Table.ts"
+import { boolean, instant, json, type Row, table, text, uuid } from "../storage/Table.ts"
 import type { VersionPlace } from "../vault/VaultRepo.ts"
 
 /** The last entry of the audit about each thing that a token asks for from an address. In memory by the three. */
@@ -27,7 +27,9 @@ export const deploymentLoads = table("deployment_loads", {
   deploymentId: uuid<DeploymentId>(),
   /** To within a minute. */
   loadedAt: instant(),
-  versions: json<Readonly<Record<SecretId, number>>>()
+  versions: json<Readonly<Record<SecretId, number>>>(),
+  /** Whether the product has ever read all at once. It has read one by one what it has else. */
+  whole: boolean()
 })
 
 export type DeploymentLoadRow = Row<typeof deploymentLoads>
@@ -82,7 +84,7 @@ export class LoadsRepo extends Context.Service<
     /** Forgets which entries of the audit began before a time: no request is counted in them any more. */
     readonly eraseReads: (before: Timestamp) => Effect.Effect<void>
     /** Notes which versions were read, all of the deployment's or some of them. */
-    readonly load: (load: DeploymentLoadRow, extent: "all" | "some") => Effect.Effect<void>
+    readonly load: (load: Omit<DeploymentLoadRow, "whole">, extent: "all" | "some") => Effect.Effect<void>
     /** Which versions were read last in the deployment. */
     readonly loaded: (id: DeploymentId) => Effect.Effect<DeploymentLoadRow | undefined>
   }

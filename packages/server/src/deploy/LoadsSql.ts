@@ -11,7 +11,6 @@ import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso, prepared } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import {
-  type DeploymentLoadRow,
   deploymentLoads,
   type FoundSecret,
   type FoundSecrets,
@@ -180,11 +179,12 @@ const claimEntry =
 
 const load =
   (sql: PgClient.PgClient): LoadsRepo["Service"]["load"] =>
-  ({ deploymentId, loadedAt, versions, workspaceId }: DeploymentLoadRow, extent) =>
+  ({ deploymentId, loadedAt, versions, workspaceId }, extent) =>
     dieOnSqlError(
-      Effect.asVoid(sql`insert into deployment_loads as l (workspace_id, deployment_id, loaded_at, versions)
-        values (${workspaceId}, ${deploymentId}, ${date(loadedAt)}, ${PgTypes.json(versions)}::jsonb)
+      Effect.asVoid(sql`insert into deployment_loads as l (workspace_id, deployment_id, loaded_at, versions, whole)
+        values (${workspaceId}, ${deploymentId}, ${date(loadedAt)}, ${PgTypes.json(versions)}::jsonb, ${extent === "all"})
         on conflict (deployment_id) do update set loaded_at = greatest(l.loaded_at, excluded.loaded_at),
+          whole = l.whole or excluded.whole,
           versions = ${sql.literal(extent === "all" ? "excluded.versions" : "l.versions || excluded.versions")}`)
     )
 

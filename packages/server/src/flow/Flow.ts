@@ -1,4 +1,7 @@
 import { Layer } from "effect"
+import { DeliveryMetrics } from "./DeliveryMetrics.ts"
+import * as DeliveryMetricsMemory from "./DeliveryMetricsMemory.ts"
+import * as DeliveryMetricsSql from "./DeliveryMetricsSql.ts"
 import * as EvidenceMemory from "./EvidenceMemory.ts"
 import * as EvidencePorts from "./EvidencePorts.ts"
 import * as EvidenceSql from "./EvidenceSql.ts"
@@ -8,6 +11,12 @@ import * as MutesMemory from "./MutesMemory.ts"
 import * as MutesPorts from "./MutesPorts.ts"
 import * as MutesSql from "./MutesSql.ts"
 import * as MutesSweep from "./MutesSweep.ts"
+import { OverdueMutes } from "./OverdueMutes.ts"
+import { Readiness } from "./Readiness.ts"
+import * as ReadinessHttp from "./ReadinessHttp.ts"
+import * as ReadinessMemory from "./ReadinessMemory.ts"
+import { readinessPolicies } from "./ReadinessRepo.ts"
+import * as ReadinessSql from "./ReadinessSql.ts"
 import { TestRules } from "./TestRules.ts"
 import * as TestRulesHttp from "./TestRulesHttp.ts"
 import * as TestRulesMemory from "./TestRulesMemory.ts"
@@ -15,13 +24,25 @@ import * as TestRulesPorts from "./TestRulesPorts.ts"
 import { testRules, testRuleTickets } from "./TestRulesRepo.ts"
 import * as TestRulesSql from "./TestRulesSql.ts"
 
-/** From a failure to its fix: what runs, tests, tickets and releases mean for each other. */
+/** From a failure to its fix, and whether a version may go out: what runs, tests, tickets, secrets and releases mean for each other. */
 
-export const tables = [testRules, testRuleTickets]
+export const tables = [testRules, testRuleTickets, readinessPolicies]
 
-export const layerSql = Layer.mergeAll(MutesSql.layer, TestRulesSql.layer, EvidenceSql.layer)
+export const layerSql = Layer.mergeAll(
+  MutesSql.layer,
+  TestRulesSql.layer,
+  EvidenceSql.layer,
+  ReadinessSql.layer,
+  DeliveryMetricsSql.layer
+)
 
-export const layerMemory = Layer.mergeAll(MutesMemory.layer, TestRulesMemory.layer, EvidenceMemory.layer)
+export const layerMemory = Layer.mergeAll(
+  MutesMemory.layer,
+  TestRulesMemory.layer,
+  EvidenceMemory.layer,
+  ReadinessMemory.layer,
+  DeliveryMetricsMemory.layer
+)
 
 /** What this room supplies to lower ones. */
 export const layerPorts = Layer.mergeAll(MutesPorts.layerRunMutes, EvidencePorts.layer, MutesPorts.layerOwnerEnds)
@@ -29,9 +50,14 @@ export const layerPorts = Layer.mergeAll(MutesPorts.layerRunMutes, EvidencePorts
 /** The `RunEnds` of `runs`, over the services of planning and agents. */
 export const layerRunEnds = TestRulesPorts.layer
 
-export const layer = Layer.mergeAll(Mutes.layer, TestRules.layer)
+export const layer = Layer.mergeAll(
+  Mutes.layer,
+  TestRules.layer,
+  Layer.provide(Readiness.layer, OverdueMutes.layerNone),
+  DeliveryMetrics.layer
+)
 
 /** What a server does by itself. */
 export const layerBackground = MutesSweep.layer
 
-export const layerHttp = Layer.mergeAll(MutesHttp.layer, TestRulesHttp.layer)
+export const layerHttp = Layer.mergeAll(MutesHttp.layer, TestRulesHttp.layer, ReadinessHttp.layer)

@@ -34,6 +34,7 @@ const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket)
     completion: ticket.completion,
     passes: ticket.passes,
     mute: ticket.mute && { product: ticket.mute.product, cases: ticket.mute.cases, until: ticket.mute.until },
+    blocks: ticket.blocks,
     commentCount: ticket.commentCount,
     createdBy: ticket.createdBy,
     startedAt: ticket.startedAt,
@@ -75,6 +76,7 @@ export const rowOf = (workspaceId: WorkspaceId, ticket: TicketDetails): TicketRo
     until: ticket.mute.until,
     by: ticket.mute.by
   },
+  blocks: ticket.blocks,
   creatorKind: ticket.creator.kind,
   creatorId: ticket.creator.id,
   startedAt: ticket.startedAt,

@@ -38,6 +38,7 @@ export const changesOf = (before: TicketDetails, after: TicketDetails): Readonly
   compare("completion", before.completion, after.completion)
   compare("passes", String(before.passes), String(after.passes))
   compare("tags", idsOf(before.tags), idsOf(after.tags), namesOf(before.tags), namesOf(after.tags))
+  compare("blocks", String(before.blocks), String(after.blocks))
   return changes
 }
 

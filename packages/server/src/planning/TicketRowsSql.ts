@@ -21,6 +21,7 @@ const plainProperties = [
   "passes",
   "pastOwners",
   "rank",
+  "blocks",
   "startedAt",
   "completedAt",
   "canceledAt",

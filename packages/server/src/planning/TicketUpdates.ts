@@ -205,6 +205,7 @@ const changed = (
     cases: cases === undefined ? before.cases : cases,
     completion: input.completion ?? before.completion,
     passes: input.passes ?? before.passes,
+    blocks: input.blocks ?? before.blocks,
     tags: input.tags === undefined ? withChanges(kept, tags ?? [], input.removeTags ?? []) : (tags ?? [])
   }
 }

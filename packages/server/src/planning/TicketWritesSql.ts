@@ -28,13 +28,13 @@ export const insert =
   (ticket, tagIds, event) =>
     sql`with inserted as (
         insert into tickets (id, workspace_id, team_id, number, title, description, plan, status_id, rank,
-          owner_kind, owner_id, project_id, milestone_id, cases, mute, completion, passes, past_owners, creator_kind, creator_id, started_at, completed_at,
+          owner_kind, owner_id, project_id, milestone_id, cases, mute, completion, passes, past_owners, blocks, creator_kind, creator_id, started_at, completed_at,
           canceled_at, created_at, updated_at, wording)
         values (${ticket.id}, ${ticket.workspaceId}, ${ticket.teamId}, ${ticket.number}, ${ticket.title},
           ${ticket.description}, ${ticket.plan}, ${ticket.statusId}, ${ticket.rank},
           ${ticket.ownerKind}, ${ticket.ownerId}, ${ticket.projectId}, ${ticket.milestoneId},
           ${jsonOrNull(ticket.cases)}::jsonb, ${jsonOrNull(ticket.mute)}::jsonb, ${ticket.completion},
-          ${ticket.passes}, ${jsonOrNull(ticket.pastOwners)}::jsonb,
+          ${ticket.passes}, ${jsonOrNull(ticket.pastOwners)}::jsonb, ${ticket.blocks},
           ${ticket.creatorKind}, ${ticket.creatorId}, ${dateOrNull(ticket.startedAt)},
           ${dateOrNull(ticket.completedAt)}, ${dateOrNull(ticket.canceledAt)}, ${date(ticket.createdAt)},
           ${date(ticket.updatedAt)}, 1)
@@ -57,6 +57,7 @@ export const update =
           cases = ${jsonOrNull(ticket.cases)}::jsonb, mute = ${jsonOrNull(ticket.mute)}::jsonb,
           completion = ${ticket.completion}, passes = ${ticket.passes},
           past_owners = ${jsonOrNull(ticket.pastOwners)}::jsonb,
+          blocks = ${ticket.blocks},
           started_at = ${dateOrNull(ticket.startedAt)}, completed_at = ${dateOrNull(ticket.completedAt)},
           canceled_at = ${dateOrNull(ticket.canceledAt)}, updated_at = ${date(ticket.updatedAt)}
           ${isReworded ? sql`, wording = wording + 1` : sql``}

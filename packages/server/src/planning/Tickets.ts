@@ -240,6 +240,7 @@ const newTicket = (dependencies: Dependencies) => {
       completion: input.completion ?? "free",
       passes: input.passes ?? 1,
       pastOwners: null,
+      blocks: input.blocks ?? false,
       commentCount: 0,
       creator: by.actor,
       createdBy: presentActor(by.principal),

@@ -315,6 +315,7 @@ const detailsIn = (database: MemoryDatabase) => {
       completion: ticket.completion,
       passes: ticket.passes,
       pastOwners: ticket.pastOwners,
+      blocks: ticket.blocks,
       commentCount: commentsOf.get(ticket.id)?.length ?? 0,
       creator,
       createdBy: resolveActor(database, creator),

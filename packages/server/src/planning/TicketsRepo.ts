@@ -19,7 +19,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
-import { instant, integer, json, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
+import { boolean, instant, integer, json, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
 import type { RankedList } from "./RankedList.ts"
 import type { Viewer } from "./Viewer.ts"
 
@@ -60,6 +60,7 @@ export const tickets = table("tickets", {
   completion: text<"free" | "evidence">(),
   passes: integer(),
   pastOwners: nullable(json<ReadonlyArray<PastOwner>>()),
+  blocks: boolean(),
   creatorKind: text<ActorRef["kind"]>(),
   creatorId: uuid<ActorRef["id"]>(),
   startedAt: nullable(instant()),
@@ -154,6 +155,7 @@ export interface ListedTicket extends TicketDates {
   readonly passes: number
   /** Each once, whoever owned it last in the end. */
   readonly pastOwners: ReadonlyArray<PastOwner> | null
+  readonly blocks: boolean
   readonly commentCount: number
   readonly creator: ActorRef
   readonly createdBy: Actor

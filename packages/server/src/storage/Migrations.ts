@@ -50,6 +50,7 @@ import ticketMutes from "./migrations/0110_ticket_mutes.ts"
 import messageEvidence from "./migrations/0113_message_evidence.ts"
 import ticketEvidence from "./migrations/0112_ticket_evidence.ts"
 import testRules from "./migrations/0111_test_rules.ts"
+import readiness from "./migrations/0120_readiness.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -101,7 +102,8 @@ export const migrations = {
   "0110_ticket_mutes": ticketMutes,
   "0111_test_rules": testRules,
   "0112_ticket_evidence": ticketEvidence,
-  "0113_message_evidence": messageEvidence
+  "0113_message_evidence": messageEvidence,
+  "0120_readiness": readiness
 }
 
 /** The number of the latest migration. */

@@ -227,7 +227,8 @@ inBrowser(servers, "The page of one's account", (scene) => {
   it("asks once more before somebody signs out who could not sign in again", async () => {
     const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
     const notice = page.locator("#loss")
-    const loss = /^You have no way to sign in again but a link .* So add a passkey before \d\d:\d\d.*: after that it takes such a link, too\.$/
+    const loss =
+      /^You have no way to sign in again but a link .* So add a passkey before \d\d:\d\d.*: after that it takes such a link, too\.$/
     assert.match(await notice.innerText(), loss)
     await press(page, "Sign out")
     await warned(page, loss)

@@ -134,7 +134,10 @@ inBrowser(servers, "The page of invites", (scene) => {
     await page.keyboard.press("Tab")
     assert.strictEqual(await focused(page), "Sign out and go on")
     await page.keyboard.press("Enter")
-    await warned(page, /^You have no way to sign in again but .* on the page of your account before .*: after that it takes such a link, too\.$/)
+    await warned(
+      page,
+      /^You have no way to sign in again but .* on the page of your account before .*: after that it takes such a link, too\.$/
+    )
     assert.strictEqual(await focused(page), "Really sign out and go on?")
     // Nobody is signed out by a request that the server refuses.
     await refuseNext(page, "DELETE", "/auth/v1/session")

@@ -545,6 +545,15 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "releases.trace": { who: "viewer", request: (owner) => ofTicket(owner) },
 
+  "readiness.get": { who: "viewer", request: async (owner) => ({ params: await deployed(owner) }) },
+  "readiness.policy": { who: "viewer", request: async (owner) => ({ params: await deployed(owner) }) },
+  "readiness.setPolicy": {
+    who: "admin",
+    request: async (owner) => ({ params: await deployed(owner), json: { tickets: "off" } })
+  },
+  "readiness.drift": { who: "viewer", request: async (owner) => ({ params: await deployed(owner) }) },
+  "metrics.delivery": { who: "viewer" },
+
   "vault.listOfProduct": {
     who: "viewer",
     request: async (owner) => ({ params: { productSlug: await madeProduct(owner) } })

@@ -130,6 +130,9 @@ const untouched: ReadonlyArray<string> = [
   // What they show of tickets has a test of its own.
   "releases.history",
   "releases.version",
+  // What it shows of tickets has a test of its own.
+  "readiness",
+  "metrics",
   // What they are sent of private teams has tests of its own.
   "webhooks.list",
   "webhooks.get",
@@ -172,6 +175,7 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "changes.category": null,
   "changes.owner": null,
   "changes.milestone": null,
+  blocks: null,
   "tickets.before": "ticket",
   "tickets.after": "ticket",
   "ticketStatuses.before": "status",

@@ -43,6 +43,7 @@ withServicesOnEachStorage("The creation of tickets", (it) => {
           completion: "free",
           passes: 1,
           mute: null,
+          blocks: false,
           commentCount: 0,
           createdBy: { kind: "user", id, name, email },
           startedAt: null,
@@ -85,7 +86,8 @@ withServicesOnEachStorage("The creation of tickets", (it) => {
             owner: agent.principal.id,
             project: project.slug,
             milestone: 1,
-            tags: [tag10.id, tag9.id, tag10.id]
+            tags: [tag10.id, tag9.id, tag10.id],
+            blocks: true
           },
           agent
         )
@@ -98,6 +100,7 @@ withServicesOnEachStorage("The creation of tickets", (it) => {
           project: { id: project.id, slug: project.slug, name: project.name },
           milestone: { number: 1, name: milestone.name },
           tags: [tag9, tag10].map(({ color, id, name }) => ({ id, name, color })),
+          blocks: true,
           startedAt: ticket.createdAt
         })
         assert.deepStrictEqual(yield* tickets.get(ticket.id).pipe(as(member)), ticket)

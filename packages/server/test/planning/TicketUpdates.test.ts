@@ -60,7 +60,10 @@ withServicesOnEachStorage("Updates of tickets", (it) => {
             ["tags", null, "a, b"]
           ],
           [{ tags: [b.id] }, { tags: [{ id: b.id, name: "b", color: b.color }] }, ["tags", "a, b", "b"]],
-          [{ tags: [] }, { tags: [] }, ["tags", "b", null]]
+          [{ tags: [] }, { tags: [] }, ["tags", "b", null]],
+          [{ blocks: true }, { blocks: true }, ["blocks", "false", "true"]],
+          [{ title: "Still" }, { title: "Still" }, ["title", "New", "Still"]],
+          [{ blocks: false }, { blocks: false }, ["blocks", "true", "false"]]
         ] as const) {
           yield* TestClock.adjust(1_000)
           const before = ticket

@@ -78,6 +78,7 @@ export const ticketRow = Effect.fnUntraced(function* (team: TeamRow, fields: Par
     completion: "free",
     passes: 1,
     pastOwners: null,
+    blocks: false,
     creatorKind: "apiKey",
     creatorId: newId(),
     startedAt: null,

@@ -272,7 +272,7 @@ const trends = (dependencies: Dependencies) => {
 }
 
 /** The days of a query: those that count up to `to`, or as many as an answer may have from `from` on. */
-const periodOf = (
+export const periodOf = (
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   today: string
 ): { readonly from: string; readonly to: string } => {

@@ -1,0 +1,128 @@
+import { Schema } from "effect"
+import { Coverage } from "../runs/TestEntry.ts"
+import { OneOf } from "../Text.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { Severity } from "./ReadinessPolicy.ts"
+
+const kinds = {
+  run_missing: "no run of the version with the coverage has finished in another environment",
+  run_failed: "the newest of them failed",
+  mute_overdue: "a test is muted past its time",
+  ticket_blocks: "a ticket with `blocks: true` is open",
+  secret_missing: "a secret has a value in the environment that the version comes from, and none here",
+  drift: "a secret changed since the product loaded it",
+  frozen: "nothing may go out now"
+}
+
+/** Why a version may not go out, or what is to be known of it, in the order of answers (docs/contract.md, Readiness). */
+export const ReasonKind = OneOf([
+  "run_missing",
+  "run_failed",
+  "mute_overdue",
+  "ticket_blocks",
+  "secret_missing",
+  "drift",
+  "frozen"
+]).annotate({
+  identifier: "ReasonKind",
+  description: Object.entries(kinds)
+    .map(([kind, meaning]) => `\`${kind}\`: ${meaning}.`)
+    .join(" "),
+  examples: ["run_failed"]
+})
+export type ReasonKind = typeof ReasonKind.Type
+
+const ReasonSubject = Schema.Struct({
+  type: OneOf(["coverage", "run", "ticket", "secret", "freeze"]),
+  id: Schema.String.annotate({
+    description: "Of a coverage its word, of a freeze its two times with a slash between them, else the id."
+  }),
+  label: Schema.String.annotate({ description: "The name of the subject, for people." }),
+  url: Schema.NullOr(Schema.String).annotate({ description: "The page of the subject on the website; null for none." })
+}).annotate({
+  identifier: "ReasonSubject",
+  description: "What a reason is about.",
+  examples: [
+    {
+      type: "run",
+      id: "0197a1b2-0000-7000-8000-000000000201",
+      label: "Run 12",
+      url: "https://delivery.example.com/w/main/test-runs/12"
+    }
+  ]
+})
+export type ReasonSubject = typeof ReasonSubject.Type
+
+const exampleReason = {
+  kind: "run_failed",
+  severity: "block",
+  subject: {
+    type: "run",
+    id: "0197a1b2-0000-7000-8000-000000000201",
+    label: "Run 12",
+    url: "https://delivery.example.com/w/main/test-runs/12"
+  },
+  message: "Run 12 in Staging, the newest of 9fceb02 with the coverage critical, failed."
+} as const
+
+const exampleRun = {
+  coverage: "critical",
+  run: 12,
+  environment: "staging",
+  result: "failed",
+  finishedAt: "2026-11-21T09:31:05.000Z"
+} as const
+
+export const Reason = Schema.Struct({
+  kind: ReasonKind,
+  severity: Severity,
+  subject: Schema.NullOr(ReasonSubject).annotate({
+    description: "What the reason is about; null where that is a ticket that you do not see."
+  }),
+  message: Schema.String.annotate({ description: "The reason as a sentence for people. Its wording may change." })
+}).annotate({
+  identifier: "ReadinessReason",
+  description: "A reason that keeps a version back, or that warns.",
+  examples: [exampleReason]
+})
+export type Reason = typeof Reason.Type
+
+const DecidingRun = Schema.Struct({
+  coverage: Coverage,
+  run: Schema.Int.annotate({ description: "The number of the run.", examples: [12] }),
+  environment: Schema.String.annotate({ description: "The slug of its environment.", examples: ["staging"] }),
+  result: OneOf(["passed", "failed"]),
+  finishedAt: Timestamp
+}).annotate({
+  identifier: "DecidingRun",
+  description: "The run that decides for a coverage: the newest that finished in another environment.",
+  examples: [exampleRun]
+})
+export type DecidingRun = typeof DecidingRun.Type
+
+/** Whether a version may go out to a deployment, and what says so (docs/contract.md, Readiness). */
+export const Readiness = Schema.Struct({
+  ready: Schema.Boolean.annotate({ description: "Whether no reason has the severity `block`." }),
+  version: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The version that was looked at: that of the request, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known."
+  }),
+  at: Timestamp.annotate({ description: "When it was decided." }),
+  reasons: Schema.Array(Reason).annotate({ description: "By kind, in the order of the kinds." }),
+  runs: Schema.Array(DecidingRun).annotate({
+    description: "For each coverage that the policy requires, the run that decided, if there is one."
+  })
+}).annotate({
+  identifier: "Readiness",
+  description: "Whether a version may go out, with the reasons against it and the runs that decided.",
+  examples: [
+    {
+      ready: false,
+      version: "9fceb02",
+      at: "2026-11-21T09:40:00.000Z",
+      reasons: [exampleReason],
+      runs: [exampleRun]
+    }
+  ]
+})
+export type Readiness = typeof Readiness.Type

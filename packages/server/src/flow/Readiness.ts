@@ -1,0 +1,305 @@
+import { type Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import type { Drift } from "@delivery/domain/flow/Drift"
+import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
+import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import { compare } from "@delivery/domain/Order"
+import { timestamp } from "@delivery/domain/Timestamp"
+import type { Change } from "@delivery/domain/events/Event"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Access, anyRole, atLeast } from "../access/Access.ts"
+import { archived, deployedPair, isActive } from "../catalog/Deployments.ts"
+import { type DeployedPair, DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
+import { type EnvironmentRow, EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
+import { ProductsRepo } from "../catalog/ProductsRepo.ts"
+import { Settings } from "../Config.ts"
+import { LoadsRepo } from "../deploy/LoadsRepo.ts"
+import { changesBetween, Events } from "../events/Events.ts"
+import { viewerOf } from "../planning/Viewer.ts"
+import { Storage } from "../storage/Storage.ts"
+import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
+import { OverdueMutes } from "./OverdueMutes.ts"
+import { type Findings, reasonsOf } from "./ReadinessReasons.ts"
+import { type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
+
+/** Whether a version may go out to a deployment (docs/contract.md, Readiness). */
+export class Readiness extends Context.Service<
+  Readiness,
+  {
+    /** Of the version, or of the one that would go out. */
+    readonly get: (
+      product: string,
+      environment: string,
+      version: string | undefined
+    ) => Effect.Effect<Answer, NotFound | Conflict, Caller>
+    readonly policy: (product: string, environment: string) => Effect.Effect<ReadinessPolicy, NotFound, Caller>
+    readonly setPolicy: (
+      product: string,
+      environment: string,
+      input: SetReadinessPolicy
+    ) => Effect.Effect<ReadinessPolicy, InvalidInput | Forbidden | NotFound | Conflict, Caller>
+    /** Beside an environment, by slug or id; by default the one of the policy. */
+    readonly drift: (
+      product: string,
+      environment: string,
+      beside: string | undefined
+    ) => Effect.Effect<Drift, InvalidInput | NotFound, Caller>
+  }
+>()("@delivery/server/flow/Readiness") {
+  static readonly layer = Layer.effect(Readiness, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly repo: ReadinessRepo["Service"]
+  readonly mutes: OverdueMutes["Service"]
+  readonly loads: LoadsRepo["Service"]
+  readonly deployments: DeploymentsRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly environments: EnvironmentsRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly baseUrl: string
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* ReadinessRepo,
+    mutes: yield* OverdueMutes,
+    loads: yield* LoadsRepo,
+    deployments: yield* DeploymentsRepo,
+    products: yield* ProductsRepo,
+    environments: yield* EnvironmentsRepo,
+    storage: yield* Storage,
+    events: yield* Events,
+    baseUrl: (yield* Settings).baseUrl
+  }
+  return Readiness.of({
+    get: get(dependencies),
+    policy: policy(dependencies),
+    setPolicy: setPolicy(dependencies),
+    drift: drift(dependencies)
+  })
+}
+
+const now = Effect.map(Clock.currentTimeMillis, timestamp)
+
+const placeOf = ({ workspace }: Access, { environment, product }: DeployedPair): Place => ({
+  workspaceId: workspace.id,
+  productId: product.id,
+  environmentId: environment.id
+})
+
+type Source = Pick<EnvironmentRow, "id" | "slug" | "name">
+
+/** The policy of a place, and the environment that its versions come from. */
+const policyOf = ({ environments, repo }: Dependencies) =>
+  Effect.fnUntraced(function* (place: Place) {
+    const row = yield* repo.policy(place)
+    const from: Source | undefined =
+      row === undefined || row.fromId === null ? undefined : yield* environments.find(place.workspaceId, row.fromId)
+    return { policy: presentPolicy(row, from), from }
+  })
+
+const presentPolicy = (row: Omit<PolicyRow, keyof Place> | undefined, from: Source | undefined): ReadinessPolicy =>
+  row === undefined
+    ? defaultPolicy
+    : {
+        from: from?.slug ?? null,
+        requires: row.requires,
+        tickets: row.tickets,
+        secrets: row.secrets,
+        drift: row.drift,
+        mutes: row.mutes,
+        freezes: row.freezes
+      }
+
+const get = (dependencies: Dependencies) => {
+  const { baseUrl, deployments, storage } = dependencies
+  const find = findingsOf(dependencies)
+  const findPolicy = policyOf(dependencies)
+  return Effect.fn("Readiness.get")(function* (product: string, environment: string, asked: string | undefined) {
+    const access = yield* anyRole
+    const pair = yield* deployedPair(deployments, access.workspace.id, product, environment)
+    if (!isActive(pair)) return yield* archived(pair)
+    const at = yield* now
+    const { found, policy } = yield* storage.snapshot(
+      Effect.flatMap(findPolicy(placeOf(access, pair)), ({ from, policy }) =>
+        Effect.map(find(access, pair, { asked, at, from, policy }), (found) => ({ found, policy }))
+      )
+    )
+    const reasons = reasonsOf(policy, found, {
+      workspaceUrl: `${baseUrl}/w/${access.workspace.slug}`,
+      productSlug: pair.product.slug
+    })
+    return {
+      ready: reasons.every(({ severity }) => severity !== "block"),
+      version: found.version,
+      at,
+      reasons,
+      runs: policy.requires.flatMap(({ coverage }) =>
+        found.runs
+          .filter((run) => run.coverage === coverage)
+          .map(({ environment, finishedAt, number, result }) => ({
+            coverage,
+            run: number,
+            environment: environment.slug,
+            result,
+            finishedAt
+          }))
+      )
+    }
+  })
+}
+
+/** All that the policy asks for. In a snapshot. */
+const findingsOf = (dependencies: Dependencies) => {
+  const { deployments, mutes, repo } = dependencies
+  const compareSecrets = secretsOf(dependencies)
+  return Effect.fnUntraced(function* (
+    access: Access,
+    pair: DeployedPair,
+    {
+      asked,
+      at,
+      from,
+      policy
+    }: Pick<Findings, "at"> & {
+      readonly asked: string | undefined
+      readonly from: Source | undefined
+      readonly policy: ReadinessPolicy
+    }
+  ) {
+    const place = placeOf(access, pair)
+    const viewer = viewerOf(access)
+    const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
+    const version = asked ?? coming?.version ?? pair.deployment.version
+    const coverages = policy.requires.map(({ coverage }) => coverage)
+    const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
+    const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
+    const found: Findings = {
+      version,
+      at,
+      runs: version === null || coverages.length === 0 ? [] : yield* repo.runs(place, version, coverages),
+      mutes: policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at),
+      tickets: policy.tickets === "off" ? [] : yield* repo.blockingTickets(viewer, place.productId),
+      missing,
+      changed,
+      fromName: from?.name ?? null
+    }
+    return found
+  })
+}
+
+/** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */
+const secretsOf = ({ loads, repo }: Dependencies) =>
+  Effect.fnUntraced(function* (pair: DeployedPair, place: Place, beside: Source | undefined) {
+    const load = yield* loads.loaded(pair.deployment.id)
+    const secrets = yield* repo.secrets(place, beside?.id ?? null, load?.versions ?? {})
+    return {
+      loadedAt: load?.loadedAt ?? null,
+      changed: changedSecrets(load, secrets),
+      missing: beside === undefined ? [] : missingSecrets(beside.slug, secrets)
+    }
+  })
+
+const drift = (dependencies: Dependencies) => {
+  const { deployments, environments, storage } = dependencies
+  const compareSecrets = secretsOf(dependencies)
+  const findPolicy = policyOf(dependencies)
+  return Effect.fn("Readiness.drift")(function* (product: string, environment: string, ref: string | undefined) {
+    const access = yield* anyRole
+    const pair = yield* deployedPair(deployments, access.workspace.id, product, environment)
+    const place = placeOf(access, pair)
+    const named = ref === undefined ? undefined : yield* environments.find(place.workspaceId, ref)
+    if (ref !== undefined && named === undefined) return yield* NotFound.reference("beside", ref, "environment")
+    if (named?.id === place.environmentId) return yield* ownEnvironment("beside")
+    const found = yield* storage.snapshot(
+      Effect.gen(function* () {
+        const beside = named ?? (yield* findPolicy(place)).from
+        return yield* compareSecrets(pair, place, beside)
+      })
+    )
+    return {
+      loadedAt: found.loadedAt,
+      changed: found.changed.map(withoutId),
+      missing: found.missing.map(withoutId)
+    }
+  })
+}
+
+const withoutId = <A>({ id: _, ...secret }: Identified<A>) => secret
+
+const ownEnvironment = (field: string) =>
+  Effect.fail(InvalidInput.at(field, "Expected another environment than that of the deployment."))
+
+const policy = (dependencies: Dependencies) => {
+  const { deployments } = dependencies
+  const find = policyOf(dependencies)
+  return Effect.fn("Readiness.policy")(function* (product: string, environment: string) {
+    const access = yield* anyRole
+    const pair = yield* deployedPair(deployments, access.workspace.id, product, environment)
+    return (yield* find(placeOf(access, pair))).policy
+  })
+}
+
+const setPolicy = (dependencies: Dependencies) => {
+  const { deployments, environments, events, products, repo, storage } = dependencies
+  const find = policyOf(dependencies)
+  return Effect.fn("Readiness.setPolicy")(function* (product: string, environment: string, input: SetReadinessPolicy) {
+    const by = yield* atLeast("admin")
+    const changed = Effect.gen(function* () {
+      // The lock makes changes of a policy serial, so that each event tells what it changed.
+      yield* products.lock(by.workspace.id, product)
+      const pair = yield* deployedPair(deployments, by.workspace.id, product, environment)
+      const place = placeOf(by, pair)
+      const ref = input.from ?? null
+      const from = ref === null ? undefined : yield* environments.find(place.workspaceId, ref)
+      if (ref !== null && from === undefined) return yield* NotFound.reference("from", ref, "environment")
+      if (from?.id === place.environmentId) return yield* ownEnvironment("from")
+      if (!isActive(pair)) return yield* archived(pair)
+      const row = { ...place, ...settingsOf(input), fromId: from?.id ?? null, updatedAt: yield* now }
+      const before = (yield* find(place)).policy
+      const after = presentPolicy(row, from)
+      const changes = changesOf(before, after)
+      if (changes.length === 0) return before
+      yield* repo.setPolicy(row)
+      yield* events.record(by, { kind: "policy_updated", subject: subjectOf(pair), changes })
+      return after
+    })
+    return yield* storage.transaction(changed)
+  })
+}
+
+/** All but the environment, with what is left out by its default. */
+const settingsOf = (input: SetReadinessPolicy) => ({
+  requires: (input.requires ?? []).map(({ coverage, severity = "block" }) => ({ coverage, severity })),
+  tickets: input.tickets ?? defaultPolicy.tickets,
+  secrets: input.secrets ?? defaultPolicy.secrets,
+  drift: input.drift ?? defaultPolicy.drift,
+  mutes: input.mutes ?? defaultPolicy.mutes,
+  freezes: (input.freezes ?? [])
+    .map(({ from, reason, to }) => ({ from: timestamp(Date.parse(from)), to: timestamp(Date.parse(to)), reason }))
+    .toSorted((a, b) => compare(a.from, b.from) || compare(a.to, b.to) || compare(a.reason, b.reason))
+})
+
+const changesOf = (before: ReadinessPolicy, after: ReadinessPolicy): ReadonlyArray<Change> => [
+  ...changesBetween(told(before), told(after), "from", "requires", "tickets", "secrets", "drift", "mutes"),
+  // The windows are too long for an event.
+  ...(windowsOf(before) === windowsOf(after) ? [] : [{ field: "freezes", from: null, to: "changed" }])
+]
+
+const windowsOf = ({ freezes }: ReadinessPolicy): string =>
+  freezes.map(({ from, reason, to }) => `${from} ${to} ${reason}`).join("\n")
+
+const told = ({ requires, ...policy }: ReadinessPolicy) => ({
+  ...policy,
+  requires:
+    requires.length === 0 ? null : requires.map(({ coverage, severity }) => `${coverage} (${severity})`).join(", ")
+})
+
+const subjectOf = ({ deployment, environment, product }: DeployedPair) => ({
+  type: "policy",
+  id: deployment.id,
+  label: `${product.name} in ${environment.name}`,
+  path: `deployments/${product.slug}/${environment.slug}`
+})

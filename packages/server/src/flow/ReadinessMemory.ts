@@ -1,0 +1,105 @@
+import type { ProductId } from "@delivery/domain/Ids"
+import { Effect, Layer } from "effect"
+import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { projectProducts, projects } from "../planning/ProjectsRepo.ts"
+import { teams } from "../planning/TeamsRepo.ts"
+import { tickets } from "../planning/TicketsRepo.ts"
+import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
+import type { Viewer } from "../planning/Viewer.ts"
+import { seesTeamInMemory } from "../planning/Visibility.ts"
+import { testRuns } from "../runs/TestRunsRepo.ts"
+import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
+import {
+  type BlockingTicket,
+  type FoundRun,
+  type Place,
+  placeKey,
+  type PolicyRow,
+  readinessPolicies,
+  ReadinessRepo
+} from "./ReadinessRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+type Repo = ReadinessRepo["Service"]
+
+export const layer = Layer.effect(
+  ReadinessRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    ReadinessRepo.of({
+      policy: (place: Place) => memory.read((database) => database.table(readinessPolicies).get(placeKey(place))),
+      setPolicy: (row: PolicyRow) =>
+        memory.write((database) => Effect.sync(() => database.table(readinessPolicies).set(placeKey(row), row))),
+      runs: runs(memory),
+      secrets: secrets(memory),
+      blockingTickets: blockingTickets(memory)
+    })
+  )
+)
+
+const runs =
+  (memory: Memory): Repo["runs"] =>
+  ({ environmentId, productId }, version, coverages) =>
+    memory.read((database) =>
+      coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
+        const [newest] = database
+          .table(testRuns)
+          .filter(
+            (run) =>
+              run.productId === productId &&
+              run.environmentId !== environmentId &&
+              run.deploymentVersion === version &&
+              run.coverage === coverage &&
+              run.result !== null &&
+              run.deploymentChanged !== true
+          )
+          .toSorted((a, b) => b.number - a.number)
+        if (newest === undefined) return []
+        const { name, slug } = database.table(environments).get(newest.environmentId)!
+        const { finishedAt, id, number, result } = newest
+        return [{ coverage, id, number, result: result!, finishedAt: finishedAt!, environment: { slug, name } }]
+      })
+    )
+
+const secrets =
+  (memory: Memory): Repo["secrets"] =>
+  ({ environmentId, productId }, beside, loaded) =>
+    memory.read((database) => {
+      const stateIn = (secretId: string, environment: string | null) => {
+        const isPair = (row: { readonly secretId: string; readonly environmentId: string }) =>
+          row.secretId === secretId && row.environmentId === environment
+        const current = database.table(secretValues).find(isPair)
+        const stored = database.table(secretVersions).find((row) => isPair(row) && row.version === current?.version)
+        return { version: current?.version ?? 0, hasValue: stored !== undefined && stored.sealed !== null }
+      }
+      return database
+        .table(secretRows)
+        .filter((row) => row.productId === productId && (row.deletedAt === null || Object.hasOwn(loaded, row.id)))
+        .map(({ deletedAt, id, name }) => ({
+          id,
+          name,
+          isDeleted: deletedAt !== null,
+          ...stateIn(id, environmentId),
+          hasValueBeside: stateIn(id, beside).hasValue
+        }))
+    })
+
+const blockingTickets = (memory: Memory) => (viewer: Viewer, product: ProductId) =>
+  memory.read((database) => {
+    const linked = new Set<string>(
+      database
+        .table(projectProducts)
+        .filter(({ productId }) => productId === product)
+        .map(({ projectId }) => projectId)
+        .filter((id) => database.table(projects).get(id)?.archivedAt === null)
+    )
+    return database
+      .table(tickets)
+      .filter(({ blocks, projectId }) => blocks && projectId !== null && linked.has(projectId))
+      .flatMap(({ id, number, statusId, teamId, title }): ReadonlyArray<BlockingTicket> => {
+        const team = database.table(teams).get(teamId)!
+        const { category } = database.table(ticketStatuses).get(statusId)!
+        if (team.archivedAt !== null || category === "completed" || category === "canceled") return []
+        return [{ id, teamKey: team.key, number, title, isSeen: seesTeamInMemory(database, viewer, team) }]
+      })
+  })

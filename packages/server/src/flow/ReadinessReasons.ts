@@ -1,0 +1,146 @@
+import type { ChangedSecret, MissingSecret } from "@delivery/domain/flow/Drift"
+import type { Reason, ReasonKind, ReasonSubject } from "@delivery/domain/flow/Readiness"
+import type { ReadinessPolicy, ReasonSetting, Severity } from "@delivery/domain/flow/ReadinessPolicy"
+import { compare } from "@delivery/domain/Order"
+import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { runLabel, runPath } from "../runs/TestRunState.ts"
+import type { Identified } from "./Drifting.ts"
+import type { OverdueMute } from "./OverdueMutes.ts"
+import type { BlockingTicket, FoundRun } from "./ReadinessRepo.ts"
+
+/** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
+
+/** What was found, each of it only where the policy asks for it. */
+export interface Findings {
+  readonly version: string | null
+  readonly at: Timestamp
+  readonly runs: ReadonlyArray<FoundRun>
+  readonly mutes: ReadonlyArray<OverdueMute>
+  readonly tickets: ReadonlyArray<BlockingTicket>
+  readonly missing: ReadonlyArray<Identified<MissingSecret>>
+  readonly changed: ReadonlyArray<Identified<ChangedSecret>>
+  /** The name of the environment that versions come from. */
+  readonly fromName: string | null
+}
+
+/** Where the website shows things. */
+export interface Pages {
+  /** The address of the workspace's pages, without a slash at its end. */
+  readonly workspaceUrl: string
+  readonly productSlug: string
+}
+
+/** By kind, in the order of the kinds. */
+export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
+  ...runReasons(policy, found, pages),
+  ...weighed("mute_overdue", policy.mutes, muteReasons(found, pages)),
+  ...weighed("ticket_blocks", policy.tickets, ticketReasons(found, pages)),
+  ...weighed("secret_missing", policy.secrets, missingReasons(found, pages)),
+  ...weighed("drift", policy.drift, driftReasons(found, pages)),
+  ...weighed("frozen", "block", freezeReasons(policy, found))
+]
+
+type Unweighed = Pick<Reason, "subject" | "message">
+
+const weighed = (kind: ReasonKind, setting: ReasonSetting, reasons: ReadonlyArray<Unweighed>): ReadonlyArray<Reason> =>
+  setting === "off" ? [] : reasons.map((reason) => ({ kind, severity: setting, ...reason }))
+
+const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> =>
+  policy.requires.flatMap(({ coverage, severity }) => {
+    const run = found.runs.find((one) => one.coverage === coverage)
+    if (run === undefined) return [runMissing(coverage, severity, found.version)]
+    return run.result === "passed" ? [] : [runFailed(run, severity, found.version, pages)]
+  })
+
+const runMissing = (coverage: string, severity: Severity, version: string | null): Reason => ({
+  kind: "run_missing",
+  severity,
+  subject: { type: "coverage", id: coverage, label: coverage, url: null },
+  message:
+    version === null
+      ? `No version is known, so that no run with the coverage ${coverage} has tested it.`
+      : `No run of ${version} with the coverage ${coverage} has finished in another environment.`
+})
+
+const runFailed = (
+  { coverage, environment, id, number }: FoundRun,
+  severity: Severity,
+  version: string | null,
+  { workspaceUrl }: Pages
+): Reason => ({
+  kind: "run_failed",
+  severity,
+  subject: { type: "run", id, label: `${runLabel}${number}`, url: `${workspaceUrl}/${runPath}${number}` },
+  message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, failed.`
+})
+
+const ticketSubject = (
+  { id, identifier, title }: NonNullable<OverdueMute["ticket"]>,
+  { workspaceUrl }: Pages
+): ReasonSubject => ({
+  type: "ticket",
+  id,
+  label: `${identifier} ${title}`,
+  url: `${workspaceUrl}/tickets/${identifier}`
+})
+
+const muteReasons = ({ mutes }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+  mutes
+    .toSorted((a, b) => compare(a.caseId, b.caseId))
+    .map(({ caseId, ticket, until }) => ({
+      subject: ticket && ticketSubject(ticket, pages),
+      message: `${caseId} was muted until ${until}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
+    }))
+
+/** Of all that the caller does not see there is one reason, which does not tell how many they are. */
+const ticketReasons = ({ tickets }: Findings, pages: Pages): ReadonlyArray<Unweighed> => [
+  ...tickets
+    .filter(({ isSeen }) => isSeen)
+    .toSorted((a, b) => compare(a.teamKey, b.teamKey) || a.number - b.number)
+    .map(({ id, number, teamKey, title }) => {
+      const identifier = ticketIdentifier(teamKey, number)
+      return {
+        subject: ticketSubject({ id, identifier, title }, pages),
+        message: `${identifier} is open and blocks: ${title}`
+      }
+    }),
+  ...(tickets.every(({ isSeen }) => isSeen)
+    ? []
+    : [{ subject: null, message: "A ticket that you do not see is open and blocks." }])
+]
+
+const secretSubject = (
+  { id, name }: { readonly id: string | null; readonly name: string },
+  { productSlug, workspaceUrl }: Pages
+): ReasonSubject => ({
+  type: "secret",
+  id: id ?? name,
+  label: name,
+  url: id === null ? null : `${workspaceUrl}/products/${productSlug}/secrets/${encodeURIComponent(name)}`
+})
+
+const missingReasons = ({ fromName, missing }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+  missing.map((secret) => ({
+    subject: secretSubject(secret, pages),
+    message: `${secret.name} has a value in ${fromName ?? secret.beside}, and none here.`
+  }))
+
+const driftReasons = ({ changed }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+  changed.map((secret) => ({ subject: secretSubject(secret, pages), message: driftMessage(secret) }))
+
+const driftMessage = ({ loaded, name, version }: ChangedSecret): string => {
+  if (loaded === null)
+    return `${name} was set since the product loaded its secrets: it does not have version ${version}.`
+  return version === 0
+    ? `${name} was deleted since the product loaded version ${loaded} of it.`
+    : `${name} changed since the product loaded it: it has version ${loaded}, now there is version ${version}.`
+}
+
+const freezeReasons = ({ freezes }: ReadinessPolicy, { at }: Findings): ReadonlyArray<Unweighed> =>
+  freezes
+    .filter(({ from, to }) => from <= at && at < to)
+    .map(({ from, reason, to }) => ({
+      subject: { type: "freeze", id: `${from}/${to}`, label: reason, url: null },
+      message: `Nothing goes out before ${to}: ${reason}`
+    }))

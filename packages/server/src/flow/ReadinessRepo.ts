@@ -1,0 +1,96 @@
+import type { ReadinessPolicy, ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
+import type { EnvironmentId, ProductId, SecretId, TestRunId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Coverage } from "@delivery/domain/runs/TestEntry"
+import type { RunResult } from "@delivery/domain/runs/TestRun"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Context, type Effect } from "effect"
+import type { Viewer } from "../planning/Viewer.ts"
+import { instant, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+
+/** What must hold before a version goes out, for each pair that has a policy. In memory by `placeKey`. */
+export const readinessPolicies = table("readiness_policies", {
+  workspaceId: uuid<WorkspaceId>(),
+  productId: uuid<ProductId>(),
+  environmentId: uuid<EnvironmentId>(),
+  fromId: nullable(uuid<EnvironmentId>()),
+  requires: json<ReadinessPolicy["requires"]>(),
+  tickets: text<ReasonSetting>(),
+  secrets: text<ReasonSetting>(),
+  drift: text<ReasonSetting>(),
+  mutes: text<ReasonSetting>(),
+  freezes: json<ReadinessPolicy["freezes"]>(),
+  updatedAt: instant()
+})
+
+export type PolicyRow = Row<typeof readinessPolicies>
+
+/** A product in an environment. */
+export interface Place {
+  readonly workspaceId: WorkspaceId
+  readonly productId: ProductId
+  readonly environmentId: EnvironmentId
+}
+
+export const placeKey = ({ environmentId, productId }: Place): string => `${productId}/${environmentId}`
+
+/** The newest finished run of a version with a coverage. */
+export interface FoundRun {
+  readonly coverage: Coverage
+  readonly id: TestRunId
+  readonly number: number
+  readonly result: RunResult
+  readonly finishedAt: Timestamp
+  readonly environment: { readonly slug: string; readonly name: string }
+}
+
+/** A secret of a product in an environment, and beside another one. Never its value. */
+export interface SecretState {
+  readonly id: SecretId
+  readonly name: string
+  readonly isDeleted: boolean
+  /** The current version; 0 where none was ever set. */
+  readonly version: number
+  readonly hasValue: boolean
+  /** Whether it has a value in the other environment. */
+  readonly hasValueBeside: boolean
+}
+
+/** An open ticket that blocks a product. */
+export interface BlockingTicket {
+  readonly id: TicketId
+  readonly teamKey: string
+  readonly number: number
+  readonly title: string
+  /** Whether the viewer may know it. */
+  readonly isSeen: boolean
+}
+
+/** Stores policies, and finds what says whether a version may go out. */
+export class ReadinessRepo extends Context.Service<
+  ReadinessRepo,
+  {
+    readonly policy: (place: Place) => Effect.Effect<PolicyRow | undefined>
+    /** In place of the one before. */
+    readonly setPolicy: (policy: PolicyRow) => Effect.Effect<void>
+    /**
+     * For each of the coverages, the newest run of the version that finished outside of the place's environment while its
+     * deployment did not change, if there is one. In no order.
+     */
+    readonly runs: (
+      place: Place,
+      version: string,
+      coverages: ReadonlyArray<Coverage>
+    ) => Effect.Effect<ReadonlyArray<FoundRun>>
+    /**
+     * The secrets of the product; of deleted ones, those alone that were loaded. May leave out secrets that are as they were loaded,
+     * since neither drift nor what is missing has them. In no order.
+     */
+    readonly secrets: (
+      place: Place,
+      beside: EnvironmentId | null,
+      loaded: Readonly<Record<SecretId, number>>
+    ) => Effect.Effect<ReadonlyArray<SecretState>>
+    /** Those of projects of the product; neither team nor project is archived. Also those that the viewer does not see. In no order. */
+    readonly blockingTickets: (viewer: Viewer, product: ProductId) => Effect.Effect<ReadonlyArray<BlockingTicket>>
+  }
+>()("@delivery/server/flow/ReadinessRepo") {}

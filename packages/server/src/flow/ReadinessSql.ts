@@ -1,0 +1,129 @@
+import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
+import type { Coverage } from "@delivery/domain/runs/TestEntry"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { Viewer } from "../planning/Viewer.ts"
+import { seesTeam } from "../planning/Visibility.ts"
+import { integers, texts, uuids } from "../storage/Columns.ts"
+import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
+import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import {
+  type BlockingTicket,
+  type FoundRun,
+  type Place,
+  type PolicyRow,
+  readinessPolicies,
+  ReadinessRepo,
+  type SecretState
+} from "./ReadinessRepo.ts"
+
+export const layer = Layer.effect(
+  ReadinessRepo,
+  Effect.map(PgClient.PgClient, (sql) =>
+    ReadinessRepo.of({
+      policy: policy(sql),
+      setPolicy: setPolicy(sql),
+      runs: runs(sql),
+      secrets: secrets(sql),
+      blockingTickets: blockingTickets(sql)
+    })
+  )
+)
+
+const readPolicy = readerOf(readinessPolicies)
+
+const policy = (sql: PgClient.PgClient) => (place: Place) =>
+  sql<SelectedRow>`${selectFrom(sql, readinessPolicies)} where workspace_id = ${place.workspaceId}
+    and product_id = ${place.productId} and environment_id = ${place.environmentId}`.pipe(
+    Effect.map((rows) => rows.map(readPolicy)[0]),
+    dieOnSqlError
+  )
+
+const setPolicy = (sql: PgClient.PgClient) => (row: PolicyRow) =>
+  sql`insert into readiness_policies (workspace_id, product_id, environment_id, from_id, requires, tickets, secrets,
+      drift, mutes, freezes, updated_at)
+    values (${row.workspaceId}, ${row.productId}, ${row.environmentId}, ${row.fromId},
+      ${PgTypes.json(row.requires)}::jsonb, ${row.tickets}, ${row.secrets}, ${row.drift}, ${row.mutes},
+      ${PgTypes.json(row.freezes)}::jsonb, ${date(row.updatedAt)})
+    on conflict (workspace_id, product_id, environment_id) do update set from_id = excluded.from_id,
+      requires = excluded.requires, tickets = excluded.tickets, secrets = excluded.secrets, drift = excluded.drift,
+      mutes = excluded.mutes, freezes = excluded.freezes, updated_at = excluded.updated_at`.pipe(
+    Effect.asVoid,
+    dieOnSqlError
+  )
+
+type RunRow = Omit<FoundRun, "environment" | "finishedAt"> & {
+  readonly finishedAt: Date
+  readonly slug: string
+  readonly name: string
+}
+
+/** One look into the index for each coverage and environment, however many runs there are (`test_runs_evidence`). */
+const runs =
+  (sql: PgClient.PgClient) =>
+  ({ environmentId, productId, workspaceId }: Place, version: string, coverages: ReadonlyArray<Coverage>) =>
+    sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.finished_at as "finishedAt",
+        newest.slug, newest.name
+      from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
+      cross join lateral (
+        select t.id, t.number, t.result, t.finished_at, e.slug, e.name
+        from environments e cross join lateral (
+          select id, number, result, finished_at from test_runs
+          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+            and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
+            and deployment_changed is distinct from true
+          order by number desc limit 1
+        ) t
+        where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
+        order by t.number desc limit 1
+      ) newest`.pipe(
+      Effect.map((rows) =>
+        rows.map(({ coverage, finishedAt, id, name, number, result, slug }) => ({
+          coverage,
+          id,
+          number,
+          result,
+          finishedAt: iso(finishedAt),
+          environment: { slug, name }
+        }))
+      ),
+      dieOnSqlError
+    )
+
+/** Whether there is a value is asked, and never the value. One of the name of a deleted one tells what became of that. */
+const secrets =
+  (sql: PgClient.PgClient) =>
+  (
+    { environmentId, productId, workspaceId }: Place,
+    beside: EnvironmentId | null,
+    loaded: Readonly<Record<SecretId, number>>
+  ) =>
+    sql<SecretState>`with l as materialized (
+        select * from unnest(${uuids(Object.keys(loaded))}, ${integers(Object.values(loaded))}) as l (id, version)
+      ), gone as materialized (
+        select s.id, s.name from l join secrets s on s.id = l.id and s.workspace_id = ${workspaceId}
+          and s.product_id = ${productId} and s.deleted_at is not null
+      )
+      select s.id, s.name, s.deleted_at is not null as "isDeleted", coalesce(v.version, 0) as version,
+        h.sealed is not null as "hasValue", b.sealed is not null as "hasValueBeside"
+      from secrets s
+      left join l on l.id = s.id
+      left join secret_values v on v.secret_id = s.id and v.environment_id = ${environmentId}
+      left join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
+        and h.version = v.version
+      left join secret_values w on w.secret_id = s.id and w.environment_id = ${beside}::uuid
+      left join secret_versions b on b.secret_id = w.secret_id and b.environment_id = w.environment_id
+        and b.version = w.version
+      where s.workspace_id = ${workspaceId} and s.product_id = ${productId}
+        and (s.deleted_at is null or s.id in (select id from gone))
+        and (l.version is distinct from v.version or (b.sealed is not null and h.sealed is null)
+          or s.name in (select name from gone))`.pipe(dieOnSqlError)
+
+const blockingTickets = (sql: PgClient.PgClient) => (viewer: Viewer, product: ProductId) =>
+  sql<BlockingTicket>`select t.id, team.key as "teamKey", t.number, t.title, ${seesTeam(sql, viewer, "team")} as "isSeen"
+    from project_products l
+    join projects p on p.id = l.project_id and p.archived_at is null
+    join tickets t on t.workspace_id = l.workspace_id and t.project_id = p.id and t.blocks
+    join ticket_statuses s on s.id = t.status_id and s.category not in ('completed', 'canceled')
+    join teams team on team.id = t.team_id and team.archived_at is null
+    where l.workspace_id = ${viewer.workspaceId} and l.product_id = ${product}`.pipe(dieOnSqlError)

@@ -1,0 +1,419 @@
+import type { Reason, ReasonKind } from "@delivery/domain/flow/Readiness"
+import { defaultPolicy, type ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
+import type { ProductId, TicketId } from "@delivery/domain/Ids"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Deployments } from "../../src/catalog/Deployments.ts"
+import { Environments } from "../../src/catalog/Environments.ts"
+import type { OverdueMute } from "../../src/flow/OverdueMutes.ts"
+import { Readiness } from "../../src/flow/Readiness.ts"
+import { Projects } from "../../src/planning/Projects.ts"
+import { Teams } from "../../src/planning/Teams.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import {
+  adminsAndUp,
+  as,
+  assertChain,
+  everyRole,
+  eventsOf,
+  minute,
+  newId,
+  now,
+  refusal,
+  unique,
+  whoMay
+} from "../identity/Scene.ts"
+import { addEnvironment } from "../catalog/Rows.ts"
+import { deploymentIn } from "../releases/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
+
+const kinds: ReadonlyArray<ReasonKind> = [
+  "run_missing",
+  "run_failed",
+  "mute_overdue",
+  "ticket_blocks",
+  "secret_missing",
+  "drift",
+  "frozen"
+]
+
+const canary = "canary-d41d8cd98f00b204"
+
+/** None, each alone, and all pairs, by the first of the two. */
+const subsets: ReadonlyArray<readonly [name: string, subsets: ReadonlyArray<ReadonlyArray<ReasonKind>>]> = [
+  ["each reason alone", [[], ...kinds.map((kind) => [kind])]],
+  ...kinds
+    .slice(0, -1)
+    .map(
+      (first, index) => [`${first} with each other`, kinds.slice(index + 1).map((second) => [first, second])] as const
+    )
+]
+
+const settings = ["block", "warn", "off"] as const
+
+withServicesOnEachStorage("Readiness", (it) => {
+  it.effect("is told to every role, and its policy set by admins", () =>
+    Effect.gen(function* () {
+      const readiness = yield* Readiness
+      const scene = yield* makeReadinessScene
+      const [product, environment] = [unique("unknown"), unique("unknown")]
+      assert.deepStrictEqual(yield* whoMay(scene, readiness.get(product, environment, undefined)), everyRole)
+      assert.deepStrictEqual(yield* whoMay(scene, readiness.policy(product, environment)), everyRole)
+      assert.deepStrictEqual(yield* whoMay(scene, readiness.setPolicy(product, environment, {})), adminsAndUp)
+    })
+  )
+
+  for (const [name, those] of subsets) {
+    it.effect(`has ${name}, as a plain computation has it`, () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.parse(minute(600)))
+        const scene = yield* makeReadinessScene
+        const mutes = new Map<ProductId, ReadonlyArray<OverdueMute>>()
+        const readiness = yield* readinessWith(mutes)
+        for (const present of those) {
+          const has = (kind: ReasonKind) => present.includes(kind)
+          const shop = yield* newShop(scene)
+          // What is as it should be, whatever there is beside it.
+          yield* shop.set("KEPT", canary, "staging")
+          yield* shop.set("KEPT", canary)
+          yield* shop.set("LOADED", canary)
+          yield* shop.load
+          yield* shop.ticket({ blocks: false })
+          const done = yield* shop.ticket()
+          const [, , , completed] = yield* statusesFor(scene, done)
+          yield* as(scene.owner)((yield* Tickets).update(done.identifier, { status: completed!.id }))
+          yield* shop.staging.update({ version: "v1" })
+          yield* shop.tested("failed", "critical")
+          yield* shop.tested("passed", "acceptance")
+          const runs: Record<string, number> = {}
+          yield* shop.staging.update({ version: "v2" })
+
+          if (!has("run_missing")) runs["critical"] = yield* shop.tested("passed", "critical")
+          yield* shop.tested("failed", "acceptance")
+          runs["acceptance"] = yield* shop.tested("passed", "acceptance")
+          if (has("run_failed")) runs["acceptance"] = yield* shop.tested("failed", "acceptance")
+          // In production itself, and of no coverage: neither says anything.
+          yield* shop.production.update({ version: "v2" })
+          yield* shop.tested("failed", "critical", shop.production)
+          yield* shop.staging.finish(yield* shop.staging.start(), "failed")
+          const muted = { id: newId<TicketId>(), identifier: "ENG-7", title: "Flaky payment" }
+          if (has("mute_overdue")) mutes.set(shop.product.id, [{ caseId: "pays", until: minute(5), ticket: muted }])
+          const ticket = has("ticket_blocks") ? yield* shop.ticket({ title: "Refunds fail" }) : undefined
+          if (has("secret_missing")) yield* shop.set("MISSING", canary, "staging")
+          if (has("drift")) yield* shop.set("LOADED", `${canary}2`)
+          const freezes = [
+            { from: minute(0), to: minute(600), reason: "Over" },
+            { from: minute(601), to: minute(700), reason: "Later" },
+            ...(has("frozen") ? [{ from: minute(600), to: minute(601), reason: "Holidays" }] : [])
+          ]
+
+          for (const setting of settings) {
+            const severity = setting === "warn" ? "warn" : "block"
+            const requires = [
+              { coverage: "critical" as const, severity },
+              { coverage: "acceptance" as const, severity }
+            ]
+            const weights = { tickets: setting, secrets: setting, drift: setting, mutes: setting }
+            yield* shop.setPolicy({ from: "staging", requires, freezes, ...weights } as never)
+            // What anybody would say who knows what was done above.
+            const expected: Array<readonly [ReasonKind, string, string]> = []
+            const weigh = (kind: ReasonKind, weight: ReasonSetting, label: string) => {
+              if (has(kind) && weight !== "off") expected.push([kind, weight, label])
+            }
+            weigh("run_missing", severity, "critical")
+            weigh("run_failed", severity, `Run ${runs["acceptance"]}`)
+            weigh("mute_overdue", setting, "ENG-7 Flaky payment")
+            weigh("ticket_blocks", setting, `${ticket?.identifier} Refunds fail`)
+            weigh("secret_missing", setting, "MISSING")
+            weigh("drift", setting, "LOADED")
+            weigh("frozen", "block", "Holidays")
+            const answer = yield* as(scene.viewer)(readiness.get(shop.product.slug, "production", undefined))
+            const told = `${present.join(" and ")}, ${setting}`
+            assert.deepStrictEqual(
+              answer.reasons.map(({ kind, severity, subject }) => [kind, severity, subject?.label]),
+              expected as never,
+              told
+            )
+            assert.strictEqual(answer.ready, !expected.some(([, weight]) => weight === "block"), told)
+            assert.deepStrictEqual([answer.version, answer.at], ["v2", yield* now])
+            assert.deepStrictEqual(
+              answer.runs.map(({ coverage, environment, result, run }) => [coverage, environment, result, run]),
+              (["critical", "acceptance"] as const).flatMap((coverage) =>
+                runs[coverage] === undefined
+                  ? []
+                  : [
+                      [
+                        coverage,
+                        "staging",
+                        coverage === "acceptance" && has("run_failed") ? "failed" : "passed",
+                        runs[coverage]!
+                      ]
+                    ]
+              ) as never
+            )
+            assert.notInclude(JSON.stringify(answer), canary)
+          }
+        }
+      })
+    )
+  }
+
+  it.effect("is by the newest run of the version that finished elsewhere, on an unchanged deployment", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const qa = deploymentIn(
+        scene,
+        shop.product,
+        yield* addEnvironment(scene.workspace.id, { slug: "qa", name: "QA" })
+      )
+      yield* qa.create("v1")
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const kindsOf = (version?: string) =>
+        Effect.map(shop.ready(version), ({ reasons, runs }) => [
+          ...reasons.map(({ kind }) => kind),
+          ...runs.map(({ environment, run }) => `${run} in ${environment}`)
+        ])
+      assert.deepStrictEqual(yield* kindsOf("v1"), ["run_missing"])
+      const first = yield* shop.tested("passed", "critical")
+      assert.deepStrictEqual(yield* kindsOf("v1"), [`${first} in staging`])
+      const second = yield* shop.tested("failed", "critical", qa)
+      assert.deepStrictEqual(yield* kindsOf("v1"), ["run_failed", `${second} in qa`])
+      const third = yield* shop.tested("passed", "critical")
+      assert.deepStrictEqual(yield* kindsOf("v1"), [`${third} in staging`])
+      // Neither what runs, nor what was interrupted, nor what another version was deployed beneath.
+      const running = yield* qa.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
+      const interrupted = yield* qa.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
+      yield* qa.finish(interrupted, "failed", { interrupted: true })
+      yield* shop.tested("failed", "regression")
+      assert.deepStrictEqual(yield* kindsOf("v1"), [`${third} in staging`])
+      yield* qa.update({ version: "v2" })
+      yield* qa.finish(running, "failed")
+      assert.deepStrictEqual(yield* kindsOf("v1"), [`${third} in staging`])
+      assert.deepStrictEqual(yield* kindsOf("v2"), ["run_missing"])
+      // By default, of what runs here.
+      assert.strictEqual((yield* shop.ready()).version, "v0")
+      assert.deepStrictEqual(yield* kindsOf(), ["run_missing"])
+      yield* shop.setPolicy({ from: "qa", requires: [{ coverage: "critical", severity: "warn" }] })
+      const coming = yield* shop.ready()
+      assert.deepStrictEqual([coming.version, coming.ready], ["v2", true])
+      yield* qa.update({ version: null })
+      assert.strictEqual((yield* shop.ready()).version, "v0")
+      yield* shop.production.update({ version: null })
+      const unknown = yield* shop.ready()
+      assert.deepStrictEqual([unknown.version, unknown.reasons.map(({ kind }) => kind)], [null, ["run_missing"]])
+    })
+  )
+
+  it.effect("is kept back by tickets that the caller does not see, without their names", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const hidden = yield* shop.ticket({ title: "Acquire the rival" }, true)
+      yield* shop.ticket({ title: "Acquire another" }, true)
+      const open = yield* shop.ticket({ title: "Refunds fail" })
+      const seen = yield* shop.ready(undefined, scene.owner)
+      assert.lengthOf(seen.reasons, 3)
+      assert.include(
+        seen.reasons.map(({ subject }) => subject?.url),
+        `https://delivery.example/w/${scene.workspace.slug}/tickets/${hidden.identifier}`
+      )
+      for (const caller of [scene.viewer, scene.member, scene.memberKey]) {
+        const blind = yield* shop.ready(undefined, caller)
+        assert.isFalse(blind.ready)
+        assert.deepStrictEqual(
+          blind.reasons.map(({ kind, severity, subject }) => [kind, severity, subject?.label]),
+          [
+            ["ticket_blocks", "block", `${open.identifier} Refunds fail`],
+            ["ticket_blocks", "block", undefined]
+          ]
+        )
+        for (const name of ["Acquire", hidden.team.key, hidden.id, hidden.project!.slug]) {
+          assert.notInclude(JSON.stringify(blind), name)
+        }
+      }
+    })
+  )
+
+  it.effect("is kept back by open tickets of projects of the product alone", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const other = yield* newShop(scene)
+      yield* other.ticket()
+      const labels = Effect.map(shop.ready(), ({ reasons }) => reasons.map(({ subject }) => subject?.label))
+      assert.deepStrictEqual(yield* labels, [])
+      const ticket = yield* shop.ticket()
+      const label = `${ticket.identifier} Pay by card`
+      const update = (input: object) =>
+        Effect.flatMap(Tickets, (tickets) => tickets.update(ticket.identifier, input)).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* labels, [label])
+      yield* update({ project: null })
+      assert.deepStrictEqual(yield* labels, [])
+      yield* update({ project: ticket.project!.slug })
+      assert.deepStrictEqual(yield* labels, [label])
+      yield* update({ blocks: false })
+      assert.deepStrictEqual(yield* labels, [])
+      yield* update({ blocks: true })
+      for (const { category, id } of yield* statusesFor(scene, ticket)) {
+        yield* update({ status: id })
+        const isOpen = category !== "completed" && category !== "canceled"
+        assert.deepStrictEqual(yield* labels, isOpen ? [label] : [], category)
+      }
+      const [backlog] = yield* statusesFor(scene, ticket)
+      yield* update({ status: backlog!.id })
+      const projects = yield* Projects
+      yield* projects.archive(ticket.project!.slug).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* labels, [])
+      yield* projects.restore(ticket.project!.slug).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* labels, [label])
+      const teams = yield* Teams
+      yield* teams.archive(ticket.team.key).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* labels, [])
+      yield* teams.restore(ticket.team.key).pipe(as(scene.owner))
+      yield* projects.update(ticket.project!.slug, { products: [] }).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* labels, [])
+    })
+  )
+
+  it.effect("is frozen from the first instant of a window on, until its last", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const { freezes } = yield* shop.setPolicy({
+        freezes: [
+          { from: "1970-01-01T03:00:00+01:00", to: "1970-01-01T03:00:00Z", reason: "Second" },
+          { from: minute(60), to: minute(120), reason: "First" }
+        ]
+      })
+      assert.deepStrictEqual(freezes, [
+        { from: minute(60), to: minute(120), reason: "First" },
+        { from: minute(120), to: minute(180), reason: "Second" }
+      ])
+      const frozen = Effect.map(shop.ready(), ({ ready, reasons }) => [
+        ready,
+        ...reasons.map(({ subject }: Reason) => subject!.label)
+      ])
+      yield* TestClock.setTime(Date.parse(minute(60)) - 1)
+      assert.deepStrictEqual(yield* frozen, [true])
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* frozen, [false, "First"])
+      yield* TestClock.setTime(Date.parse(minute(120)))
+      assert.deepStrictEqual(yield* frozen, [false, "Second"])
+      yield* TestClock.setTime(Date.parse(minute(180)))
+      assert.deepStrictEqual(yield* frozen, [true])
+    })
+  )
+
+  it.effect("has a policy that is replaced as a whole, and told by events", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      assert.deepStrictEqual(yield* shop.policy, defaultPolicy)
+      const whole = {
+        from: "staging",
+        requires: [
+          { coverage: "critical", severity: "block" },
+          { coverage: "regression", severity: "warn" }
+        ],
+        tickets: "off",
+        secrets: "block",
+        drift: "off",
+        mutes: "block",
+        freezes: [{ from: minute(1), to: minute(2), reason: "Holidays" }]
+      } as const
+      assert.deepStrictEqual(yield* shop.setPolicy(whole), whole)
+      assert.deepStrictEqual(yield* shop.policy, whole)
+      // What a GET answers can be put.
+      assert.deepStrictEqual(yield* shop.setPolicy(yield* shop.policy), whole)
+      yield* (yield* Environments).update("staging", { slug: "stage" }).pipe(as(scene.admin))
+      assert.strictEqual((yield* shop.policy).from, "stage")
+      assert.deepStrictEqual(yield* shop.setPolicy({ from: scene.staging.id, drift: "block" }), {
+        ...defaultPolicy,
+        from: "stage",
+        drift: "block"
+      })
+      assert.deepStrictEqual(yield* shop.setPolicy({}), defaultPolicy)
+      const events = (yield* eventsOf(scene.workspace)).filter(({ kind }) => kind === "policy_updated")
+      assert.deepStrictEqual(
+        events.map(({ changes }) => changes.map(({ field, from, to }) => [field, from, to])),
+        [
+          [
+            ["from", null, "staging"],
+            ["requires", null, "critical (block), regression (warn)"],
+            ["tickets", "block", "off"],
+            ["secrets", "warn", "block"],
+            ["drift", "warn", "off"],
+            ["mutes", "warn", "block"],
+            ["freezes", null, "changed"]
+          ],
+          [
+            ["requires", "critical (block), regression (warn)", null],
+            ["tickets", "off", "block"],
+            ["secrets", "block", "warn"],
+            ["drift", "off", "block"],
+            ["mutes", "block", "warn"],
+            ["freezes", null, "changed"]
+          ],
+          [
+            ["from", "stage", null],
+            ["drift", "block", "warn"]
+          ]
+        ]
+      )
+      const { id } = yield* shop.production.get
+      assert.deepInclude(events[0], {
+        subjectType: "policy",
+        subjectId: id,
+        subjectLabel: `${shop.product.name} in Production`,
+        subjectPath: `deployments/${shop.product.slug}/production`
+      })
+    })
+  )
+
+  it.effect("keeps its policy when the deployment is made anew", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const deployments = yield* Deployments
+      yield* deployments.delete(shop.product.slug, "production").pipe(as(scene.member))
+      for (const call of [shop.ready(), shop.policy, shop.drift(), shop.setPolicy({})]) {
+        assert.strictEqual(yield* refusal(Effect.asVoid(call as typeof shop.policy)), "NotFound")
+      }
+      yield* shop.production.create("v0")
+      assert.isFalse((yield* shop.ready()).ready)
+    })
+  )
+
+  it.effect("tells every change of its policy, also of many at once", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* Effect.all(
+        [...settings, ...settings, ...settings].map((tickets) => shop.setPolicy({ tickets })),
+        { concurrency: "unbounded" }
+      )
+      const events = (yield* eventsOf(scene.workspace)).filter(({ kind }) => kind === "policy_updated")
+      assertChain(events, { tickets: defaultPolicy.tickets }, { tickets: (yield* shop.policy).tickets })
+    })
+  )
+
+  it.effect("refuses what cannot be a policy", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      assert.strictEqual(yield* refusal(shop.setPolicy({ from: "nowhere" })), "NotFound")
+      assert.strictEqual(yield* refusal(shop.setPolicy({ from: "production" })), "InvalidInput")
+      assert.strictEqual(yield* refusal(shop.setPolicy({ from: scene.production.id })), "InvalidInput")
+      yield* (yield* Environments).archive("production").pipe(as(scene.admin))
+      assert.strictEqual(yield* refusal(shop.setPolicy({ from: "staging" })), "Conflict archived")
+      assert.strictEqual(yield* refusal(shop.ready()), "Conflict archived")
+      assert.deepStrictEqual(yield* shop.policy, defaultPolicy)
+      assert.deepStrictEqual((yield* shop.drift()).changed, [])
+    })
+  )
+})
