@@ -11,7 +11,9 @@ import * as MutesMemory from "./MutesMemory.ts"
 import * as MutesPorts from "./MutesPorts.ts"
 import * as MutesSql from "./MutesSql.ts"
 import * as MutesSweep from "./MutesSweep.ts"
-import { OverdueMutes } from "./OverdueMutes.ts"
+import { overdueMutes } from "./OverdueMutes.ts"
+import * as OverdueMutesMemory from "./OverdueMutesMemory.ts"
+import * as OverdueMutesSql from "./OverdueMutesSql.ts"
 import { Readiness } from "./Readiness.ts"
 import * as ReadinessHttp from "./ReadinessHttp.ts"
 import * as ReadinessMemory from "./ReadinessMemory.ts"
@@ -26,14 +28,15 @@ import * as TestRulesSql from "./TestRulesSql.ts"
 
 /** From a failure to its fix, and whether a version may go out: what runs, tests, tickets, secrets and releases mean for each other. */
 
-export const tables = [testRules, testRuleTickets, readinessPolicies]
+export const tables = [testRules, testRuleTickets, readinessPolicies, overdueMutes]
 
 export const layerSql = Layer.mergeAll(
   MutesSql.layer,
   TestRulesSql.layer,
   EvidenceSql.layer,
   ReadinessSql.layer,
-  DeliveryMetricsSql.layer
+  DeliveryMetricsSql.layer,
+  OverdueMutesSql.layer
 )
 
 export const layerMemory = Layer.mergeAll(
@@ -41,7 +44,8 @@ export const layerMemory = Layer.mergeAll(
   TestRulesMemory.layer,
   EvidenceMemory.layer,
   ReadinessMemory.layer,
-  DeliveryMetricsMemory.layer
+  DeliveryMetricsMemory.layer,
+  OverdueMutesMemory.layer
 )
 
 /** What this room supplies to lower ones. */
@@ -50,12 +54,7 @@ export const layerPorts = Layer.mergeAll(MutesPorts.layerRunMutes, EvidencePorts
 /** The `RunEnds` of `runs`, over the services of planning and agents. */
 export const layerRunEnds = TestRulesPorts.layer
 
-export const layer = Layer.mergeAll(
-  Mutes.layer,
-  TestRules.layer,
-  Layer.provide(Readiness.layer, OverdueMutes.layerNone),
-  DeliveryMetrics.layer
-)
+export const layer = Layer.mergeAll(Mutes.layer, TestRules.layer, Readiness.layer, DeliveryMetrics.layer)
 
 /** What a server does by itself. */
 export const layerBackground = MutesSweep.layer

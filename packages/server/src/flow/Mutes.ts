@@ -12,12 +12,13 @@ import { Settings } from "../Config.ts"
 import { Events, type NewEvent } from "../events/Events.ts"
 import { present, rowOf } from "../planning/TicketAnswers.ts"
 import { about, shownCases } from "../planning/TicketEvents.ts"
-import { type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
+import { type StoredMute, type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { findLocked, locate, lock, untilLocked } from "../planning/TicketTransactions.ts"
 import { type Viewer, viewerOf } from "../planning/Viewer.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type MutingTicket, MutesRepo } from "./MutesRepo.ts"
+import { OverdueMutes } from "./OverdueMutes.ts"
 
 interface By {
   readonly workspace: { readonly id: WorkspaceId }
@@ -46,6 +47,7 @@ interface Dependencies {
   readonly products: ProductsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
+  readonly overdue: OverdueMutes["Service"]
   readonly baseUrl: string
 }
 
@@ -56,6 +58,7 @@ function* make() {
     products: yield* ProductsRepo,
     storage: yield* Storage,
     events: yield* Events,
+    overdue: yield* OverdueMutes,
     baseUrl: (yield* Settings).baseUrl
   }
   return Mutes.of({ set: set(dependencies), end: end(dependencies), sweep: sweep(dependencies) })
@@ -64,7 +67,7 @@ function* make() {
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
 const set = (dependencies: Dependencies) => {
-  const { baseUrl, products, repo, tickets } = dependencies
+  const { baseUrl, overdue, products, repo, tickets } = dependencies
   const change = changing(dependencies)
   return Effect.fn("Mutes.set")(function* (ref: string, input: MuteCases) {
     const by = yield* atLeast("member")
@@ -87,6 +90,7 @@ const set = (dependencies: Dependencies) => {
       const isSame = before.mute !== null && keyOf(before.mute) === keyOf(mute)
       // What the same call stored may have ended by itself since.
       if (isSame && (yield* repo.isInForce(before.id, yield* now))) return undefined
+      yield* overdue.forget(before.id)
       const after = { ...before, mute, cases: before.cases ?? { ...named, caseIds: input.cases } }
       return { after, event: muted(after, before.mute, mute) }
     })
@@ -154,22 +158,27 @@ const storing = ({ events, tickets }: Pick<Dependencies, "events" | "tickets">) 
 const sweepBatch = 100
 
 const sweep = (dependencies: Dependencies) => {
-  const { repo, storage } = dependencies
+  const { overdue, repo, storage } = dependencies
   const endAll = endMutes(dependencies)
+  const endOver = Effect.fnUntraced(function* (ticket: MutingTicket) {
+    let late: StoredMute | undefined
+    yield* endAll(
+      [ticket],
+      Effect.fnUntraced(function* (held) {
+        const at = yield* now
+        if (yield* repo.isInForce(held.id, at)) return undefined
+        if (held.mute.until <= at && !isClosed(held)) late = held.mute
+        return { workspace: { id: ticket.workspaceId }, actor: held.mute.by }
+      })
+    )
+    if (late !== undefined) yield* overdue.note(ticket.id, ticket.workspaceId, late)
+  })
   return Effect.gen(function* () {
     for (let over = sweepBatch; over === sweepBatch;) {
       const found = yield* repo.over(yield* now, sweepBatch)
       over = found.length
       for (const ticket of found) {
-        yield* storage.transaction(
-          endAll(
-            [ticket],
-            Effect.fnUntraced(function* ({ id, mute }) {
-              if (yield* repo.isInForce(id, yield* now)) return undefined
-              return { workspace: { id: ticket.workspaceId }, actor: mute.by }
-            })
-          )
-        )
+        yield* storage.transaction(endOver(ticket))
       }
     }
   }).pipe(Effect.withSpan("Mutes.sweep"))

@@ -56,8 +56,10 @@ const runs =
           .toSorted((a, b) => b.number - a.number)
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
-        const { finishedAt, id, number, result } = newest
-        return [{ coverage, id, number, result: result!, finishedAt: finishedAt!, environment: { slug, name } }]
+        const { finishedAt, gateResult, id, number, result } = newest
+        return [
+          { coverage, id, number, result: gateResult ?? result!, finishedAt: finishedAt!, environment: { slug, name } }
+        ]
       })
     )
 

@@ -68,7 +68,7 @@ const runs =
       cross join lateral (
         select t.id, t.number, t.result, t.finished_at, e.slug, e.name
         from environments e cross join lateral (
-          select id, number, result, finished_at from test_runs
+          select id, number, coalesce(gate_result, result) as result, finished_at from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
             and deployment_changed is distinct from true

@@ -50,6 +50,7 @@ import ticketMutes from "./migrations/0110_ticket_mutes.ts"
 import messageEvidence from "./migrations/0113_message_evidence.ts"
 import ticketEvidence from "./migrations/0112_ticket_evidence.ts"
 import testRules from "./migrations/0111_test_rules.ts"
+import overdueMutes from "./migrations/0116_overdue_mutes.ts"
 import readiness from "./migrations/0120_readiness.ts"
 
 /** By number and name. */
@@ -103,6 +104,7 @@ export const migrations = {
   "0111_test_rules": testRules,
   "0112_ticket_evidence": ticketEvidence,
   "0113_message_evidence": messageEvidence,
+  "0116_overdue_mutes": overdueMutes,
   "0120_readiness": readiness
 }
 

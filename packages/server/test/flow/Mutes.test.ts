@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { Agents } from "../../src/agents/Agents.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Mutes } from "../../src/flow/Mutes.ts"
+import { OverdueMutes } from "../../src/flow/OverdueMutes.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
@@ -11,7 +12,7 @@ import { Cases } from "../../src/runs/cases/Cases.ts"
 import { CaseCounting } from "../../src/runs/cases/CaseCounting.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { as, refusal } from "../identity/Scene.ts"
+import { as, now, refusal } from "../identity/Scene.ts"
 import { addTeam } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { finishBody, git, machine } from "../runs/Scene.ts"
@@ -221,6 +222,48 @@ withServicesOnEachStorage("Muting", (it) => {
       yield* Effect.all([mutes.sweep, mutes.sweep], { concurrency: "unbounded" })
       assert.lengthOf(yield* unmutes(at), 1)
       assert.strictEqual((yield* as(at.member)((yield* Tickets).get(ticket.id))).mute, null)
+    })
+  )
+
+  it.effect("is overdue from its time on, until the ticket is closed or mutes anew", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [mutes, tickets, teams, overdue] = [yield* Mutes, yield* Tickets, yield* Teams, yield* OverdueMutes]
+      const viewer = { workspaceId: at.workspace.id, seesPrivateTeams: false, personId: at.viewer.principal.id }
+      const late = Effect.flatMap(now, (millis) => overdue.find(viewer, at.product.id, millis))
+      const [ticket, other] = [yield* ownedTicket(at), yield* ownedTicket(at)]
+      const until = yield* daysFromNow(1)
+      yield* mute(at, ticket, ["b", "a"], { until })
+      yield* mute(at, other, ["c"])
+      assert.deepStrictEqual(yield* late, [])
+      yield* TestClock.adjust("1 day")
+      const shown = { id: ticket.id, identifier: ticket.identifier, title: ticket.title }
+      const expected = ["a", "b"].map((caseId) => ({ caseId, until, ticket: shown }))
+      assert.deepStrictEqual(yield* late, expected)
+      yield* mutes.sweep
+      assert.deepStrictEqual(yield* late, expected)
+      yield* teams.update(at.team.key, { visibility: "private" }).pipe(as(at.admin))
+      assert.deepStrictEqual(
+        yield* late,
+        expected.map((one) => ({ ...one, ticket: null }))
+      )
+      yield* teams.update(at.team.key, { visibility: "open" }).pipe(as(at.admin))
+      yield* as(at.member)(tickets.update(ticket.id, { status: at.status("completed").id }))
+      assert.deepStrictEqual(yield* late, [])
+      yield* as(at.member)(tickets.update(ticket.id, { status: at.status("started").id }))
+      assert.deepStrictEqual(yield* late, expected)
+      yield* mute(at, ticket, ["a"])
+      assert.deepStrictEqual(yield* late, [])
+      // What is ended by hand is not late.
+      yield* mutes.end(ticket.id).pipe(as(at.member))
+      yield* TestClock.adjust("60 days")
+      yield* mutes.sweep
+      assert.deepStrictEqual(
+        (yield* late).map(({ caseId }) => caseId),
+        ["c"]
+      )
+      yield* as(at.admin)(tickets.delete(other.id))
+      assert.deepStrictEqual(yield* late, [])
     })
   )
 

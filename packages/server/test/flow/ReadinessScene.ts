@@ -87,6 +87,10 @@ export const readinessWith = (mutes: ReadonlyMap<ProductId, ReadonlyArray<Overdu
     Readiness,
     Layer.provide(
       Layer.fresh(Readiness.layer),
-      Layer.succeed(OverdueMutes, { find: (_, product) => Effect.succeed(mutes.get(product) ?? []) })
+      Layer.succeed(OverdueMutes, {
+        find: (_, product) => Effect.succeed(mutes.get(product) ?? []),
+        note: () => Effect.void,
+        forget: () => Effect.void
+      })
     )
   )

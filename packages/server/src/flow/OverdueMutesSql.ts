@@ -1,0 +1,65 @@
+import type { TicketId } from "@delivery/domain/Ids"
+import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { seesTeam } from "../planning/Visibility.ts"
+import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
+import { OverdueMutes } from "./OverdueMutes.ts"
+
+export const layer = Layer.effect(
+  OverdueMutes,
+  Effect.map(PgClient.PgClient, (sql) => OverdueMutes.of({ find: find(sql), note: note(sql), forget: forget(sql) }))
+)
+
+type Repo = OverdueMutes["Service"]
+
+interface Selected {
+  readonly caseId: string
+  readonly until: Date
+  readonly id: TicketId
+  readonly key: string
+  readonly number: number
+  readonly title: string
+  readonly isSeen: boolean
+}
+
+/** Also those that nobody has ended yet. */
+const find =
+  (sql: PgClient.PgClient): Repo["find"] =>
+  (viewer, product, now) =>
+    sql<Selected>`select cases.id as "caseId", late.until, t.id, team.key, t.number, t.title,
+        ${seesTeam(sql, viewer, "team")} as "isSeen"
+      from (
+          select ticket_id, case_ids, until from overdue_mutes
+          where workspace_id = ${viewer.workspaceId} and product_id = ${product}
+          union all
+          select id, mute->'cases', (mute->>'until')::timestamptz from tickets
+          where workspace_id = ${viewer.workspaceId} and mute is not null and mute->>'productId' = ${product}
+            and (mute->>'until')::timestamptz <= ${date(now)}
+        ) late
+        join tickets t on t.id = late.ticket_id join teams team on team.id = t.team_id
+        join ticket_statuses s on s.id = t.status_id and s.category not in ('completed', 'canceled')
+        cross join lateral jsonb_array_elements_text(late.case_ids) as cases (id)
+      order by late.until, t.id, cases.id`.pipe(
+      Effect.map((rows) =>
+        rows.map(({ caseId, id, isSeen, key, number, title, until }) => ({
+          caseId,
+          until: iso(until),
+          ticket: isSeen ? { id, identifier: ticketIdentifier(key, number), title } : null
+        }))
+      ),
+      dieOnSqlError
+    )
+
+const note =
+  (sql: PgClient.PgClient): Repo["note"] =>
+  (ticket, workspace, { cases, productId, until }) =>
+    sql`insert into overdue_mutes (ticket_id, workspace_id, product_id, case_ids, until)
+      values (${ticket}, ${workspace}, ${productId}, ${PgTypes.json(cases)}, ${date(until)})
+      on conflict (ticket_id) do update set product_id = excluded.product_id, case_ids = excluded.case_ids,
+        until = excluded.until`.pipe(Effect.asVoid, dieOnSqlError)
+
+const forget =
+  (sql: PgClient.PgClient): Repo["forget"] =>
+  (ticket) =>
+    sql`delete from overdue_mutes where ticket_id = ${ticket}`.pipe(Effect.asVoid, dieOnSqlError)
