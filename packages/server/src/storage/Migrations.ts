@@ -51,6 +51,7 @@ import messageEvidence from "./migrations/0113_message_evidence.ts"
 import ticketEvidence from "./migrations/0112_ticket_evidence.ts"
 import testRules from "./migrations/0111_test_rules.ts"
 import readiness from "./migrations/0120_readiness.ts"
+import ticketAttachments from "./migrations/0130_ticket_attachments.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -103,7 +104,8 @@ export const migrations = {
   "0111_test_rules": testRules,
   "0112_ticket_evidence": ticketEvidence,
   "0113_message_evidence": messageEvidence,
-  "0120_readiness": readiness
+  "0120_readiness": readiness,
+  "0130_ticket_attachments": ticketAttachments
 }
 
 /** The number of the latest migration. */
