@@ -119,7 +119,7 @@ const website: ReadonlyArray<Pattern> = [
   noBench,
   noServer,
   {
-    // The names of what the audit tells are plain constants, and neither the reader of .env files nor the names of process variables import anything.
+    // The names of what the audit tells and the limits of attachments are plain constants, and neither the reader of .env files nor the names of process variables import anything.
     group: [
       "effect",
       "effect/**",
@@ -127,6 +127,7 @@ const website: ReadonlyArray<Pattern> = [
       "@delivery/domain/**",
       "!@delivery/domain/audit/AuditActions",
       "!@delivery/domain/events/EventKinds",
+      "!@delivery/domain/planning/AttachmentLimits",
       "!@delivery/domain/vault/DotEnv",
       "!@delivery/domain/vault/ProcessNames"
     ],

@@ -17,7 +17,7 @@ import { noting, withCall } from "./Calls.ts"
 import { sendWith } from "./Credential.ts"
 import { type DeployCalls, makeDeploy } from "./Deploy.ts"
 import { type EventCalls, makeEvents } from "./Events.ts"
-import { type Files, makeFiles } from "./Files.ts"
+import { type AttachmentFiles, type Files, makeAttachments, makeFiles } from "./Files.ts"
 import { requestProblem } from "./RequestProblem.ts"
 import { type ClientOptions, optionsProblem } from "./Options.ts"
 
@@ -66,6 +66,7 @@ type LoginCalls = Pick<Derived["logins"], "start" | "redeem">
 
 /** The groups that the clients do not have as they are derived. */
 export type OtherGroup =
+  | "attachments"
   | "testRuns"
   | "leases"
   | "audit"
@@ -77,7 +78,7 @@ export type OtherGroup =
   | BrowserGroup
 
 /**
- * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes,
+ * Every group of the API with its endpoints. `files` replaces the two endpoints of runs that carry bytes, and those of `attachments` take a `Blob`;
  * `audit` and `deploy` those that have two answers, and `events` follows a stream over its connections. Leases need the token of a
  * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so are signing in
  * and consent, which are for browsers.
@@ -87,6 +88,7 @@ export interface DeliveryClientShape extends Omit<Derived, OtherGroup> {
   readonly oauth: Omit<Derived["oauth"], "authorize">
   readonly testRuns: Omit<Derived["testRuns"], "upload" | "download">
   readonly files: Files
+  readonly attachments: Omit<Derived["attachments"], keyof AttachmentFiles> & AttachmentFiles
   readonly audit: AuditCalls
   readonly deploy: DeployCalls
   readonly events: EventCalls
@@ -131,6 +133,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         agent: _,
         agentInbox: __,
         agentPlanning: ___,
+        attachments: ofTickets,
         audit,
         auth: ______,
         authorizations: _______,
@@ -143,10 +146,12 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         ...groups
       } = api
       const { download, upload: _____, ...testRuns } = runs
+      const { download: downloadAttachment, upload: _________, ...attachments } = ofTickets
       const { authorize: ________, ...oauth } = agentSignIns
       return telling({
         ...derived({ ...groups, logins: { start, redeem }, oauth, testRuns }),
         files: makeFiles(upload, download),
+        attachments: { ...derived({ attachments })["attachments"], ...makeAttachments(upload, downloadAttachment) },
         audit: makeAudit(audit.list, auditLines),
         deploy: makeDeploy(deploy),
         events: makeEvents(events)

@@ -9,7 +9,7 @@ import type { Called } from "./Calls.ts"
 import { DeliveryClient, type OtherGroup } from "./DeliveryClient.ts"
 import type { DeployCalls, DeployError } from "./Deploy.ts"
 import type { EventCalls } from "./Events.ts"
-import type { CallError, Files } from "./Files.ts"
+import type { AttachmentFiles, CallError, Files } from "./Files.ts"
 import { type ClientOptions, optionsProblem } from "./Options.ts"
 import { type Plain, redactBody, toPlain } from "./Secrets.ts"
 
@@ -67,6 +67,9 @@ export interface Calls<M extends Mode> extends Omit<Derived<M>, OtherGroup> {
   readonly oauth: Omit<Derived<M>["oauth"], "authorize">
   readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
+  readonly attachments: Omit<Derived<M>["attachments"], keyof AttachmentFiles> & {
+    readonly [K in keyof AttachmentFiles]: EffectMethod<AttachmentFiles[K], M>
+  }
   readonly deploy: DeployMethods<M>
   readonly audit: { readonly [K in keyof AuditCalls]: EffectMethod<AuditCalls[K], M> }
   readonly events: { readonly [K in keyof EventCalls]: EffectMethod<EventCalls[K], M> }

@@ -175,6 +175,10 @@ export const routes = {
     markRead: "POST /v1/workspaces/:slug/ticket-notifications/:notification/read",
     markUnread: "POST /v1/workspaces/:slug/ticket-notifications/:notification/unread"
   },
+  attachments: {
+    list: "GET /v1/workspaces/:slug/tickets/:ticket/attachments",
+    delete: "DELETE /v1/workspaces/:slug/tickets/:ticket/attachments/:attachment"
+  },
   ticketStatuses: {
     list: "GET /v1/workspaces/:slug/ticket-statuses",
     create: "POST /v1/workspaces/:slug/ticket-statuses",

@@ -614,6 +614,42 @@ describe("events", () => {
   })
 })
 
+describe("attachments", () => {
+  it("stores files on tickets, lists, reads and deletes them", async () => {
+    const team = await client.teams.create({ params: main, payload: { key: "FILES", name: "Files" } })
+    const { identifier: ticket } = await client.tickets.create({
+      params: main,
+      payload: { team: team.key, title: "Ticket" }
+    })
+    const at = { ...main, ticket }
+    const bytes = randomBytes(100_000)
+    const stored = await client.attachments.upload({
+      ...at,
+      name: "Ünï 1?#.png",
+      body: bytes,
+      contentType: "image/png"
+    })
+    expect(stored).toMatchObject({ name: "Ünï 1?#.png", size: bytes.length, contentType: "image/png" })
+    const blob = new Blob(["{}"], { type: "text/x" })
+    expect((await client.attachments.upload({ ...at, name: "b", body: blob })).contentType).toBe("text/x")
+    const { attachments } = await client.attachments.list({ params: at })
+    expect(attachments.map(({ name }) => name)).toEqual([stored.name, "b"])
+    const address = { ...at, attachment: stored.id }
+    const whole = await client.attachments.download(address)
+    expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true)
+    const part = await client.attachments.download({ ...address, range: { start: 1, end: 4 } })
+    expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(1, 5))).toBe(true)
+    await expect(client.attachments.download({ ...address, range: { start: 100_000 } })).rejects.toBeInstanceOf(
+      InvalidInput
+    )
+    await client.attachments.delete({ params: address })
+    await expect(client.attachments.download(address)).rejects.toBeInstanceOf(NotFound)
+    const refused = await client.safe.attachments.upload({ ...main, ticket: "FILES-999", name: "a", body: "a" })
+    if (refused.ok) throw new Error("stored")
+    expect(refused.error.call).toMatchObject({ method: "POST", status: 404 })
+  })
+})
+
 describe("files", () => {
   it("stores bytes, text and blobs under any path", async () => {
     const { number: run } = await client.testRuns.start({ params: main, payload: start })

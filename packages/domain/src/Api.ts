@@ -30,6 +30,7 @@ import { MembersApi } from "./identity/MembersApi.ts"
 import { TrustedPublishersApi } from "./identity/TrustedPublishersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
+import { AttachmentsApi } from "./planning/AttachmentsApi.ts"
 import { CommentsApi } from "./planning/CommentsApi.ts"
 import { TagsApi } from "./planning/TagsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
@@ -77,6 +78,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TestRulesApi)
   .add(CommentsApi)
   .add(TicketNotificationsApi)
+  .add(AttachmentsApi)
   .add(TicketStatusesApi)
   .add(ProjectsApi)
   .add(ViewsApi)

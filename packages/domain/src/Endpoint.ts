@@ -12,6 +12,9 @@ export const Streams = Context.Reference<boolean>("@delivery/domain/Streams", { 
 /** The last parameter of the path takes the rest of the path, slashes included. */
 export const RestOfPath = Context.Reference<boolean>("@delivery/domain/RestOfPath", { defaultValue: () => false })
 
+/** The answer is a file as it was stored: it is not compressed, and parts of it can be asked for. */
+export const AnswersFile = Context.Reference<boolean>("@delivery/domain/AnswersFile", { defaultValue: () => false })
+
 /** Asked by whoever watches the server: answered at once, whatever the load and the rate limit. */
 export const Probe = Context.Reference<boolean>("@delivery/domain/Probe", { defaultValue: () => false })
 

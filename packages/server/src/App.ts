@@ -27,6 +27,7 @@ import * as Website from "./website/Website.ts"
 /** The storage of every room over a PostgreSQL client, whose tables are there. */
 export const layerSqlRepositories = Layer.mergeAll(
   StorageRoom.layerSql,
+  Files.layerBlobsSql,
   Keys.layerSql,
   EventsRoom.layerSql,
   AuditRoom.layerSql,
@@ -49,6 +50,7 @@ export const layerSqlStorage = Layer.provide(layerSqlRepositories, StorageRoom.l
 /** The storage of every room in the memory of the process, gone with it. */
 export const layerMemoryStorage = Layer.mergeAll(
   StorageRoom.layerMemory,
+  Files.layerBlobsMemory,
   Keys.layerMemory,
   EventsRoom.layerMemory,
   AuditRoom.layerMemory,

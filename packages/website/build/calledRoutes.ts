@@ -24,8 +24,19 @@ const reads = /\.(?:get|list\w*)$/
 
 type Part = "first" | "planning" | "changes" | "settings"
 
+/** What is shown once the words of a ticket are there. */
+const afterwards = /^attachments\./
+
 const setOf = (call: string): Part =>
-  planning.test(call) ? (reads.test(call) ? "planning" : "changes") : first.test(call) ? "first" : "settings"
+  afterwards.test(call)
+    ? "changes"
+    : planning.test(call)
+      ? reads.test(call)
+        ? "planning"
+        : "changes"
+      : first.test(call)
+        ? "first"
+        : "settings"
 
 /** `client.vault.list(` and `client.safe.vault.list(` are calls, whatever the client is named: `vault.list`. */
 const callsIn = (code: string): ReadonlyArray<string> =>

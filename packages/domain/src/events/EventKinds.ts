@@ -2,6 +2,8 @@
 export const eventKinds = [
   "agent_registered",
   "agent_revoked",
+  "attachment_added",
+  "attachment_deleted",
   "comment_deleted",
   "comment_updated",
   "credential_blocked",

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { downloadAnswers, downloadHeaders, etagHeader } from "../Downloads.ts"
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
@@ -11,7 +12,7 @@ import { LargeBody, largeBody } from "./LargeBody.ts"
 import { SignedUrl, SignFileUrl } from "./SignedUrl.ts"
 import { StoredFile } from "./StoredFile.ts"
 import { StartedTestRun, StartTestRun, TestRun, TestRunPage, TestRunSummary } from "./TestRun.ts"
-import { RestOfPath, Streams } from "../Endpoint.ts"
+import { AnswersFile, RestOfPath, Streams } from "../Endpoint.ts"
 
 const path = `${workspacePath}/test-runs` as const
 const params = { slug: WorkspaceRef, run: NumberInPath }
@@ -29,61 +30,6 @@ const text = Text(500).check(atLeast(1))
 const firstErrorOnly = { errors: "first" } as const
 
 const notRunning = { not_running: "The run is no longer running." }
-
-const header = (description: string, example: string) => ({
-  description,
-  required: true,
-  schema: { type: "string" },
-  example
-})
-const etag = { ETag: header("Identifies the content of the file.", '"a948904f2f0f479b"') }
-const fileHeaders = {
-  ...etag,
-  "Last-Modified": header("When the file was uploaded.", "Sat, 21 Nov 2026 09:30:40 GMT"),
-  "Accept-Ranges": header("`bytes`: ranges are supported.", "bytes"),
-  "Cache-Control": header("A cache must revalidate the file before it uses it again.", "private, no-cache"),
-  "X-Content-Type-Options": header("Browsers must not guess another content type.", "nosniff"),
-  "Content-Security-Policy": header(
-    "Browsers run nothing of the file, and load nothing for it.",
-    "sandbox; default-src 'none'"
-  ),
-  "Content-Disposition": {
-    ...header("Browsers save the file. Absent for raster images, video, audio and plain text.", "attachment"),
-    required: false
-  }
-}
-const contentRange = (description: string, example: string) => ({ "Content-Range": header(description, example) })
-const unsatisfiable = "The file has 12 bytes; the range is beyond its end."
-
-/** The answers of a download that its schemas do not describe. */
-const downloads = {
-  200: { description: "The file, with the content type of its upload.", headers: fileHeaders },
-  206: {
-    description: "The requested range of the file.",
-    headers: {
-      ...fileHeaders,
-      ...contentRange("Which bytes are sent, and the size of the whole file.", "bytes 0-4/12")
-    },
-    content: {
-      "application/octet-stream": { schema: { type: "string", format: "binary" }, example: "hello" }
-    }
-  },
-  304: { description: "The file is the one that `If-None-Match` names. There is no body.", headers: fileHeaders },
-  416: {
-    description: "The range lies beyond the end of the file.",
-    headers: { ...fileHeaders, ...contentRange("The size of the whole file.", "bytes */12") },
-    content: {
-      "application/json": {
-        schema: { $ref: "#/components/schemas/InvalidInput" },
-        example: {
-          _tag: "InvalidInput",
-          message: unsatisfiable,
-          issues: [{ path: ["Range"], message: unsatisfiable }]
-        }
-      }
-    }
-  }
-}
 
 /** Test runs and their files (docs/contract.md, Test runs). */
 export class TestRunsApi extends HttpApiGroup.make("testRuns")
@@ -214,45 +160,26 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
           {
             conflicts: notRunning,
             responses: {
-              200: { description: "The file replaced another one of the same path.", headers: etag },
-              201: { description: "The file is new in the run.", headers: etag }
+              200: { description: "The file replaced another one of the same path.", headers: etagHeader },
+              201: { description: "The file is new in the run.", headers: etagHeader }
             }
           }
         )
       ),
     HttpApiEndpoint.get("download", `${path}/:run/files/:path`, {
       params: fileParams,
-      headers: {
-        range: Schema.optionalKey(
-          Schema.String.annotate({
-            description: "One range of bytes. Several ranges, or a malformed one, are ignored.",
-            examples: ["bytes=0-4"]
-          })
-        ),
-        "if-none-match": Schema.optionalKey(
-          Schema.String.annotate({
-            description: "An `ETag` that you have. The answer is 304 while it is current.",
-            examples: ['"a948904f2f0f479b"']
-          })
-        ),
-        "if-range": Schema.optionalKey(
-          Schema.String.annotate({
-            description:
-              "An `ETag` or date that you have. The range is sent only while it is current, otherwise the whole file.",
-            examples: ['"a948904f2f0f479b"']
-          })
-        )
-      },
+      headers: downloadHeaders,
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),
       error: NotFound
     })
       .annotate(RestOfPath, true)
+      .annotate(AnswersFile, true)
       .annotateMerge(
         doc(
           "read",
           "Download a file",
           "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. Browsers run no file (`Content-Security-Policy: sandbox; default-src 'none'`), and show only raster images, video, audio and plain text: all others have `Content-Disposition: attachment`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
-          { responses: downloads }
+          { responses: downloadAnswers("Absent for raster images, video, audio and plain text.", "attachment") }
         )
       ),
     HttpApiEndpoint.post("signUrl", `${path}/:run/signed-urls`, {

@@ -5,6 +5,7 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Effect, Option } from "effect"
 import type { Tool, Toolkit } from "effect/ai"
 import { Settings } from "../Config.ts"
+import { Attachments } from "../planning/Attachments.ts"
 import { Comments } from "../planning/Comments.ts"
 import { Projects } from "../planning/Projects.ts"
 import { Tickets } from "../planning/Tickets.ts"
@@ -14,6 +15,7 @@ import { AgentTools, ToolFailure, toolNeedsWriteScope } from "./AgentTools.ts"
 import { mayWrite } from "./AgentWrites.ts"
 import { Inbox } from "./Inbox.ts"
 import {
+  quotedAttachment,
   quotedComment,
   quotedMessage,
   quotedProject,
@@ -40,6 +42,7 @@ function* make() {
   const sessions = yield* AgentSessions
   const tickets = yield* Tickets
   const comments = yield* Comments
+  const attachments = yield* Attachments
   const statuses = yield* TicketStatuses
   const projects = yield* Projects
   // The message is theirs by now, whether or not the ticket is still there.
@@ -61,10 +64,14 @@ function* make() {
     list_tickets: (query) =>
       Effect.map(tickets.list(query), (tickets) => ({ tickets: tickets.map(quotedTicketSummary) })),
     get_ticket: ({ ticket }) =>
-      Effect.map(Effect.all([tickets.get(ticket), comments.list(ticket)]), ([ticket, comments]) => ({
-        ...quotedTicket(ticket),
-        comments: comments.map(quotedComment)
-      })),
+      Effect.map(
+        Effect.all([tickets.get(ticket), comments.list(ticket), attachments.list(ticket)]),
+        ([ticket, comments, attachments]) => ({
+          ...quotedTicket(ticket),
+          comments: comments.map(quotedComment),
+          attachments: attachments.map(quotedAttachment)
+        })
+      ),
     create_ticket: (input) => Effect.map(tickets.create(input), quotedTicket),
     update_ticket: ({ ticket, ...input }) => Effect.map(tickets.update(ticket, input), quotedTicket),
     add_comment: ({ ticket, ...input }) => Effect.map(comments.create(ticket, input), quotedComment),

@@ -12,6 +12,7 @@ import { Ref } from "@delivery/domain/Text"
 import { Context, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import {
+  QuotedAttachment,
   QuotedComment,
   QuotedMessage,
   QuotedProject,
@@ -139,9 +140,14 @@ export const AgentTools = Toolkit.make(
   }),
   tool("get_ticket", {
     title: "Get a ticket",
-    description: "A ticket with its plan and its comments, oldest first.",
+    description:
+      "A ticket with its plan, its comments and its attachments, oldest first. Texts refer to an attachment by attachment:ID; what is in it is not answered.",
     parameters: Schema.Struct({ ticket }),
-    success: Schema.Struct({ ...QuotedTicket.fields, comments: Schema.Array(QuotedComment) }),
+    success: Schema.Struct({
+      ...QuotedTicket.fields,
+      comments: Schema.Array(QuotedComment),
+      attachments: Schema.Array(QuotedAttachment)
+    }),
     hints: reads
   }),
   tool("create_ticket", {

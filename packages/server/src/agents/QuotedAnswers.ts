@@ -1,6 +1,7 @@
 import type { AgentRef } from "@delivery/domain/agents/Agent"
 import { AgentMessage } from "@delivery/domain/agents/Message"
 import { authorOf, quote, Quoted, quoteOrNull } from "@delivery/domain/agents/Quote"
+import { Attachment } from "@delivery/domain/planning/Attachment"
 import { Comment } from "@delivery/domain/planning/Comment"
 import { Milestone, type Project, ProjectSummary } from "@delivery/domain/planning/Project"
 import { type Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
@@ -85,6 +86,14 @@ export const QuotedComment = Schema.Struct({ ...Comment.fields, body: Quoted })
 export const quotedComment = (comment: Comment): typeof QuotedComment.Type => ({
   ...comment,
   body: quote(authorOf(comment.author), comment.body)
+})
+
+export const QuotedAttachment = Schema.Struct({ ...Attachment.fields, name: Quoted })
+export const quotedAttachment = (attachment: Attachment): typeof QuotedAttachment.Type => ({
+  ...attachment,
+  name: quote(authorOf(attachment.createdBy), attachment.name),
+  // Its parameters may hold any text.
+  contentType: attachment.contentType.replace(/[\t ]*;.*$/s, "")
 })
 
 export const QuotedTicket = Schema.Struct({ ...QuotedTicketSummary.fields, plan: QuotedOrNull })

@@ -3,7 +3,7 @@ import type { LoadedSecrets } from "@delivery/domain/deploy/Deploy"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { handlersOf } from "../http/Handlers.ts"
-import { isKnown } from "../runs/RangeRequests.ts"
+import { isKnown } from "../http/RangeRequests.ts"
 import { DeploymentTokens } from "./DeploymentTokens.ts"
 import { type Loaded, Loads } from "./Loads.ts"
 

@@ -1,10 +1,13 @@
-import type { FileId, TestRunId } from "@delivery/domain/Ids"
+import type { FileId, TestRunId, TicketId } from "@delivery/domain/Ids"
 import { Data, type Effect, type Scope, type Stream } from "effect"
+
+/** What has files: a run, or a ticket. */
+export type BlobOwner = TestRunId | TicketId
 
 /** The stored bytes of a file. A blob is written once and never changed. */
 export interface BlobRef {
   readonly id: FileId
-  readonly runId: TestRunId
+  readonly ownerId: BlobOwner
 }
 
 /** There is no such blob, or no longer. */

@@ -6,7 +6,7 @@ import { SettingsError } from "../Config.ts"
 import { BlobNotFound, type BlobRef, type BlobStore } from "./Blob.ts"
 import { FileStore } from "./FileStore.ts"
 
-/** Blobs as files of a directory, which is made if it is missing: `directory`/{run}/{blob}. */
+/** Blobs as files of a directory, which is made if it is missing: `directory`/{owner}/{blob}. */
 export const layer = (directory: string) => Layer.effect(FileStore, make(resolve(directory)))
 
 const make = (root: string): Effect.Effect<BlobStore, SettingsError> =>
@@ -27,7 +27,7 @@ const disk = (root: string): BlobStore => ({
   delete: remove(root)
 })
 
-const pathOf = (root: string, blob: BlobRef) => join(root, blob.runId, blob.id)
+const pathOf = (root: string, blob: BlobRef) => join(root, blob.ownerId, blob.id)
 
 const write = (root: string): BlobStore["write"] =>
   Effect.fnUntraced(function* (blob, body) {
@@ -56,7 +56,7 @@ const write = (root: string): BlobStore["write"] =>
     return { size, sha256: digest.digest("hex") }
   })
 
-/** The directory of a run goes with its last file, also between being made and being used. */
+/** The directory of an owner goes with its last file, also between being made and being used. */
 const create = (path: string) =>
   open(path, "wx").pipe(
     Effect.tapErrorTag("IoError", (error) => (error.code === "ENOENT" ? makeDirectory(dirname(path)) : Effect.void)),

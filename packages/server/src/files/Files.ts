@@ -3,8 +3,21 @@ import { join } from "node:path"
 import { Settings } from "../Config.ts"
 import * as DiskFiles from "./DiskFiles.ts"
 import * as MemoryFiles from "./MemoryFiles.ts"
+import * as PendingBlobsMemory from "./PendingBlobsMemory.ts"
+import { pendingBlobs } from "./PendingBlobsRepo.ts"
+import * as PendingBlobsSql from "./PendingBlobsSql.ts"
+import { Uploads } from "./Uploads.ts"
 
-/** The store of files. */
+/** The store of files, and how they get into it. */
+
+export const tables = [pendingBlobs]
+
+/** Which blobs no file has, over each storage. */
+export const layerBlobsSql = PendingBlobsSql.layer
+export const layerBlobsMemory = PendingBlobsMemory.layer
+
+/** The uploads of a server. Each room whose things have files provides itself with it: it is built once. */
+export const layerUploads = Uploads.layer
 
 /** Where `FILES_URL` says; without it, the directory `files` of `DATA_DIR`. */
 export const layer = Layer.unwrap(

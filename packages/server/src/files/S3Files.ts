@@ -14,7 +14,7 @@ import { BlobNotFound, type BlobRef, type BlobStore } from "./Blob.ts"
 import { FileStore } from "./FileStore.ts"
 
 /**
- * Blobs as objects of a bucket: `prefix`/{run}/{blob}. Fails unless objects can be written, read and deleted there.
+ * Blobs as objects of a bucket: `prefix`/{owner}/{blob}. Fails unless objects can be written, read and deleted there.
  *
  * A blob is one `PutObject` of known length, which S3 makes visible whole or not at all: nothing is ever left of one that
  * was broken off, as parts of a multipart upload would be.
@@ -72,7 +72,7 @@ const s3 = (client: S3Client, { bucket, prefix }: S3Location): BlobStore => {
     client,
     objectOf: (blob) => ({
       Bucket: bucket,
-      Key: `${prefix === "" ? "" : `${prefix}/`}${blob.runId}/${blob.id}`
+      Key: `${prefix === "" ? "" : `${prefix}/`}${blob.ownerId}/${blob.id}`
     })
   }
   return { endsFailedWrites: false, write: write(store), read: read(store), delete: remove(store) }
@@ -244,7 +244,7 @@ const exactly = <E>(bytes: Stream.Stream<Uint8Array, E>, length: number): Stream
 
 /** Writes, reads and deletes an object: a bucket that exists may still not allow it. */
 const prove = (store: BlobStore) => {
-  const blob = { runId: "start-check", id: randomUUID() } as unknown as BlobRef
+  const blob = { ownerId: "start-check", id: randomUUID() } as unknown as BlobRef
   const bytes = new TextEncoder().encode("delivery")
   const read = Effect.scoped(
     Effect.flatMap(store.read(blob, { offset: 0, length: bytes.length }), (stream) => Stream.runDrain(stream))

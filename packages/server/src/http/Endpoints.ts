@@ -1,5 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { Probe, RequiredScope, RestOfPath, Streams } from "@delivery/domain/Endpoint"
+import { AnswersFile, Probe, RequiredScope, Streams } from "@delivery/domain/Endpoint"
 import { NoStore } from "@delivery/domain/NoStore"
 import { LargeBody } from "@delivery/domain/runs/LargeBody"
 import { Context } from "effect"
@@ -80,7 +80,7 @@ HttpApi.reflect(DeliveryApi, {
       isLarge: middlewares.has(LargeBody),
       isForAdmins: Context.get(mergedAnnotations, RequiredScope) === "admin",
       // The length of a compressed answer tells what it has in common with what the client chose.
-      isCompressed: method === "GET" && !middlewares.has(NoStore) && !Context.get(mergedAnnotations, RestOfPath)
+      isCompressed: method === "GET" && !middlewares.has(NoStore) && !Context.get(mergedAnnotations, AnswersFile)
     })
   }
 })

@@ -17,7 +17,7 @@ import { interestedIn, TicketNotifications } from "./TicketNotifications.ts"
 import { identifierOf } from "./TicketRefs.ts"
 import { isAnswerableFor } from "./TicketRules.ts"
 import { type TicketDetails, TicketsRepo } from "./TicketsRepo.ts"
-import { untilLocked } from "./TicketTransactions.ts"
+import { onTicket } from "./TicketTransactions.ts"
 import { viewerOf } from "./Viewer.ts"
 
 type Refused = NotFound | Forbidden | Conflict
@@ -156,30 +156,6 @@ const remove = (dependencies: Dependencies) => {
       })
     )
   })
-}
-
-/**
- * Runs a change of a ticket's comments in a transaction with a shared lock of the ticket's team: the ticket can neither
- * move nor be deleted meanwhile.
- */
-const onTicket = ({ storage, tickets }: Dependencies) => {
-  const retry = untilLocked({ storage })
-  return <A, E>(
-    by: Access,
-    ref: string,
-    change: (ticket: TicketDetails, isArchived: boolean) => Effect.Effect<A, E>
-  ): Effect.Effect<A, E | NotFound> => {
-    const attempt = Effect.gen(function* () {
-      const viewer = viewerOf(by)
-      const place = yield* tickets.locate(viewer, ref)
-      if (place === undefined) return yield* NotFound.of("ticket", ref)
-      const team = (yield* tickets.lockTeams([place.teamId], "shared")).get(place.teamId)!
-      const ticket = yield* tickets.find(viewer, place.id)
-      if (ticket === undefined) return yield* NotFound.of("ticket", ref)
-      return ticket.team.id === team.id ? { changed: yield* change(ticket, team.archived) } : undefined
-    })
-    return Effect.map(retry(attempt), ({ changed }) => changed)
-  }
 }
 
 /** Locks the comment that a path names. */

@@ -1,4 +1,9 @@
 import { Layer } from "effect"
+import * as Files from "../files/Files.ts"
+import { Attachments } from "./Attachments.ts"
+import * as AttachmentsMemory from "./AttachmentsMemory.ts"
+import { ticketAttachments } from "./AttachmentsRepo.ts"
+import * as AttachmentsSql from "./AttachmentsSql.ts"
 import { Comments } from "./Comments.ts"
 import * as CommentsMemory from "./CommentsMemory.ts"
 import { commentMentions, comments } from "./CommentsRepo.ts"
@@ -43,7 +48,7 @@ import * as ViewsMemory from "./ViewsMemory.ts"
 import { views } from "./ViewsRepo.ts"
 import * as ViewsSql from "./ViewsSql.ts"
 
-/** Teams, ticket statuses, projects, tickets, comments, tags and views. */
+/** Teams, ticket statuses, projects, tickets, comments, attachments, tags and views. */
 
 export const tables = [
   teams,
@@ -62,6 +67,7 @@ export const tables = [
   comments,
   commentMentions,
   ticketNotifications,
+  ticketAttachments,
   tags
 ]
 
@@ -72,6 +78,7 @@ export const layerSql = Layer.mergeAll(
   TicketsSql.layer,
   CommentsSql.layer,
   TicketNotificationsSql.layer,
+  AttachmentsSql.layer,
   TicketStatusesSql.layer,
   ProjectsSql.layer,
   MilestonesSql.layer,
@@ -85,6 +92,7 @@ export const layerMemory = Layer.mergeAll(
   TicketsMemory.layer,
   CommentsMemory.layer,
   TicketNotificationsMemory.layer,
+  AttachmentsMemory.layer,
   TicketStatusesMemory.layer,
   ProjectsMemory.layer,
   MilestonesMemory.layer,
@@ -99,12 +107,17 @@ export const layerNewWorkspaces = StatusTemplate.layer
 export const layer = Layer.mergeAll(
   Teams.layer,
   Comments.layer,
+  Attachments.layer,
   TicketStatuses.layer,
   Projects.layer,
   Milestones.layer,
   Views.layer,
   Tags.layer,
   TicketWording.layer
-).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]), Layer.provideMerge(TicketNotifications.layer))
+).pipe(
+  Layer.provideMerge([Tickets.layer, StatusFilters.layer]),
+  Layer.provideMerge(TicketNotifications.layer),
+  Layer.provide(Files.layerUploads)
+)
 
 export const layerHttp = Layer.mergeAll(PlanningHttp.layer, TicketsHttp.layer)

@@ -2,6 +2,7 @@ import { NotFound } from "@delivery/domain/Errors"
 import type { TicketId } from "@delivery/domain/Ids"
 import type { CreateTicket } from "@delivery/domain/planning/Ticket"
 import { Effect } from "effect"
+import type { Access } from "../access/Access.ts"
 import type { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import type { Events } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
@@ -10,7 +11,7 @@ import type { TeamsRepo } from "./TeamsRepo.ts"
 import type { TicketGuards } from "./TicketGuards.ts"
 import type { TicketNotifications } from "./TicketNotifications.ts"
 import type { TicketDetails, TicketPlace, TicketsRepo } from "./TicketsRepo.ts"
-import type { Viewer } from "./Viewer.ts"
+import { type Viewer, viewerOf } from "./Viewer.ts"
 
 /**
  * How operations on tickets find what they name and take their locks. Locks are taken by where a ticket is, teams before
@@ -77,3 +78,33 @@ export const untilLocked =
         if (outcome !== undefined) return outcome
       }
     })
+
+/**
+ * Runs a change of what belongs to a ticket in a transaction with a shared lock of the ticket's team: the ticket can neither
+ * move nor be deleted meanwhile.
+ */
+export const onTicket = ({
+  storage,
+  tickets
+}: {
+  readonly storage: Storage["Service"]
+  readonly tickets: TicketsRepo["Service"]
+}) => {
+  const retry = untilLocked({ storage })
+  return <A, E>(
+    by: Access,
+    ref: string,
+    change: (ticket: TicketDetails, isArchived: boolean) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E | NotFound> => {
+    const attempt = Effect.gen(function* () {
+      const viewer = viewerOf(by)
+      const place = yield* tickets.locate(viewer, ref)
+      if (place === undefined) return yield* NotFound.of("ticket", ref)
+      const team = (yield* tickets.lockTeams([place.teamId], "shared")).get(place.teamId)!
+      const ticket = yield* tickets.find(viewer, place.id)
+      if (ticket === undefined) return yield* NotFound.of("ticket", ref)
+      return ticket.team.id === team.id ? { changed: yield* change(ticket, team.archived) } : undefined
+    })
+    return Effect.map(retry(attempt), ({ changed }) => changed)
+  }
+}

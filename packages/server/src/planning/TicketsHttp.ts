@@ -2,15 +2,18 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { Comment } from "@delivery/domain/planning/Comment"
 import { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Effect, Layer } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { download } from "../http/Downloads.ts"
 import { handlersOf } from "../http/Handlers.ts"
 import { listAnswer } from "../http/ListAnswer.ts"
 import { ListTurns } from "../http/ListTurns.ts"
 import { alsoRequested } from "../http/RateLimits.ts"
+import { Attachments } from "./Attachments.ts"
 import { Comments } from "./Comments.ts"
 import { TicketNotifications } from "./TicketNotifications.ts"
 import { Tickets } from "./Tickets.ts"
 
-/** The handlers of tickets, their comments, and what persons are told of them. */
+/** The handlers of tickets, their comments and attachments, and what persons are told of them. */
 export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "tickets", (handlers) =>
     Effect.gen(function* () {
@@ -52,5 +55,29 @@ export const layer = Layer.mergeAll(
         .handle("update", ({ params, payload }) => comments.update(params.ticket, params.comment, payload))
         .handle("delete", ({ params }) => comments.delete(params.ticket, params.comment))
     })
+  ),
+
+  handlersOf(DeliveryApi, "attachments", (handlers) =>
+    Effect.map(Attachments, (attachments) =>
+      handlers
+        .handle("list", ({ params }) => Effect.map(attachments.list(params.ticket), (attachments) => ({ attachments })))
+        .handleRaw("upload", ({ params, query, request }) =>
+          Effect.map(
+            attachments.upload({
+              ticket: params.ticket,
+              name: query.name,
+              contentType: request.headers["content-type"],
+              contentLength: request.headers["content-length"],
+              body: request.stream
+            }),
+            (attachment) =>
+              HttpServerResponse.jsonUnsafe(attachment, { status: 201, headers: { etag: `"${attachment.sha256}"` } })
+          )
+        )
+        .handle("download", ({ headers, params, request }) =>
+          download(attachments.open(params.ticket, params.attachment), headers, request.method === "HEAD")
+        )
+        .handle("delete", ({ params }) => attachments.delete(params.ticket, params.attachment))
+    )
   )
 )

@@ -4,12 +4,13 @@ import { maxListedDescription, ticketIdentifier } from "@delivery/domain/plannin
 import { maxFound, wordsOf } from "@delivery/domain/planning/TicketSearch"
 import { firstCharacters } from "@delivery/domain/Text"
 import type { TeamRef } from "@delivery/domain/planning/Team"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { deleteAttachmentsInMemory } from "./AttachmentsMemory.ts"
 import { deleteCommentInMemory } from "./CommentsMemory.ts"
 import { comments } from "./CommentsRepo.ts"
 import { milestones } from "./MilestonesRepo.ts"
@@ -241,22 +242,25 @@ const put = (
   )
 
 const remove = (memory: Memory) => (id: TicketId, event: StoredEvent) =>
-  memory.write((database) =>
-    Effect.sync(() => {
-      const identifiers = database.table(ticketIdentifiers)
-      for (const { number, teamId } of identifiers.filter(({ ticketId }) => ticketId === id)) {
-        identifiers.delete(`${teamId}/${number}`)
-      }
-      const tagged = database.table(ticketTags)
-      for (const { tagId } of tagged.filter(({ ticketId }) => ticketId === id)) tagged.delete(`${id}/${tagId}`)
-      for (const comment of database.table(comments).filter(({ ticketId }) => ticketId === id)) {
-        deleteCommentInMemory(database, comment.id)
-      }
-      database.table(ticketNotifications).deleteWhere(({ ticketId }) => ticketId === id)
-      database.table(tickets).delete(id)
-      storeEvent(database, event)
-    })
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    memory.write((database) => Effect.sync(() => removeIn(database, now, id, event)))
   )
+
+const removeIn = (database: MemoryDatabase, now: number, id: TicketId, event: StoredEvent): void => {
+  const identifiers = database.table(ticketIdentifiers)
+  for (const { number, teamId } of identifiers.filter(({ ticketId }) => ticketId === id)) {
+    identifiers.delete(`${teamId}/${number}`)
+  }
+  const tagged = database.table(ticketTags)
+  for (const { tagId } of tagged.filter(({ ticketId }) => ticketId === id)) tagged.delete(`${id}/${tagId}`)
+  for (const comment of database.table(comments).filter(({ ticketId }) => ticketId === id)) {
+    deleteCommentInMemory(database, comment.id)
+  }
+  deleteAttachmentsInMemory(database, now, id)
+  database.table(ticketNotifications).deleteWhere(({ ticketId }) => ticketId === id)
+  database.table(tickets).delete(id)
+  storeEvent(database, event)
+}
 
 const isIn =
   (teamId: TeamId) =>

@@ -9,7 +9,7 @@ import { FilesOrigin } from "../http/FilesOrigin.ts"
 import { htmlPage } from "../http/HtmlPage.ts"
 import { Site } from "../website/Site.ts"
 import { traceViewerAnswer } from "../website/TraceViewer.ts"
-import { download } from "./Downloads.ts"
+import { download } from "../http/Downloads.ts"
 import { filesPath, SignedUrls, traceViewerPath } from "./SignedUrls.ts"
 
 /** What the origin of files answers: files by signed URLs, and Playwright's trace viewer for them (docs/contract.md, The origin of files). */

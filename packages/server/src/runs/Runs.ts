@@ -2,6 +2,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { DeploymentLocks } from "../catalog/DeploymentLocks.ts"
 import { RunTokens } from "../auth/RunTokens.ts"
+import * as Files from "../files/Files.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import * as CaseCountingMemory from "./cases/CaseCountingMemory.ts"
 import { caseCounting, caseQueue, caseRecounts, staleDays } from "./cases/CaseCountingRepo.ts"
@@ -45,7 +46,7 @@ import { SignedUrls } from "./SignedUrls.ts"
 import * as TestRunExpiry from "./TestRunExpiry.ts"
 import { TestRunFiles } from "./TestRunFiles.ts"
 import * as TestRunFilesMemory from "./TestRunFilesMemory.ts"
-import { pendingBlobs, testRunFiles } from "./TestRunFilesRepo.ts"
+import { testRunFiles } from "./TestRunFilesRepo.ts"
 import * as TestRunFilesSql from "./TestRunFilesSql.ts"
 import { testRuns, TestRunsRepo, testRunTests } from "./TestRunsRepo.ts"
 import { runLabel } from "./TestRunState.ts"
@@ -63,7 +64,6 @@ export const tables = [
   testRunRetries,
   testRunAttempts,
   testRunFiles,
-  pendingBlobs,
   testRunSearch,
   testRunPostings,
   testRunReindex,
@@ -154,7 +154,11 @@ export const layerServices = Layer.mergeAll(
   Cases.layer,
   CaseCounting.layer,
   Semaphores.layer
-).pipe(Layer.provideMerge(TestRuns.layer), Layer.provideMerge([Fixtures.layer, LeaseWaits.layer, ResultChanges.layer]))
+).pipe(
+  Layer.provideMerge(TestRuns.layer),
+  Layer.provideMerge([Fixtures.layer, LeaseWaits.layer, ResultChanges.layer]),
+  Layer.provide(Files.layerUploads)
+)
 
 /** What commands of the host call. */
 export const layerHost = Layer.provide(CaseCounting.layer, ResultChanges.layer)

@@ -6,9 +6,10 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { anyRole } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
+import type { OpenFile } from "../http/Downloads.ts"
 import { Keyring } from "../keys/Keyring.ts"
 import { Site } from "../website/Site.ts"
-import { type OpenFile, TestRunFiles } from "./TestRunFiles.ts"
+import { TestRunFiles } from "./TestRunFiles.ts"
 
 /** Where the origin of files has the files of runs, and Playwright's trace viewer. */
 export const filesPath = "/files/"

@@ -1,47 +1,21 @@
 import type { FileId, WorkspaceId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import { uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
-import {
-  blobLeaseSeconds,
-  fileOf,
-  pendingBlobs,
-  type RunBlob,
-  type TestRunFile,
-  testRunFiles,
-  TestRunFilesRepo
-} from "./TestRunFilesRepo.ts"
+import { fileOf, type TestRunFile, testRunFiles, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 
 export const layer = Layer.effect(
   TestRunFilesRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     return TestRunFilesRepo.of({
-      reserve: reserve(sql),
-      renew: renew(sql),
       store: store(sql),
       find: find(sql),
-      isStored: isStored(sql),
-      lapse: lapse(sql),
-      lapsed: lapsed(sql),
-      forget: (ids) => dieOnSqlError(Effect.asVoid(sql`delete from pending_blobs where id = any(${uuids(ids)})`))
+      isStored: isStored(sql)
     })
   })
 )
-
-/** When a blob lapses that is reserved or renewed now, by the database's clock. */
-const leaseEnd = (sql: PgClient.PgClient) => sql.literal(`now() + interval '${blobLeaseSeconds} seconds'`)
-
-const reserve = (sql: PgClient.PgClient) => (blob: RunBlob) =>
-  dieOnSqlError(
-    Effect.asVoid(sql`insert into pending_blobs (id, workspace_id, run_id, lapses_at)
-      values (${blob.id}, ${blob.workspaceId}, ${blob.runId}, ${leaseEnd(sql)})`)
-  )
-
-const renew = (sql: PgClient.PgClient) => (ids: ReadonlyArray<FileId>) =>
-  dieOnSqlError(Effect.asVoid(sql`update pending_blobs set lapses_at = ${leaseEnd(sql)} where id = any(${uuids(ids)})`))
 
 const store = (sql: PgClient.PgClient) => (file: TestRunFile) =>
   sql<{ readonly replaced: FileId | null }>`with claimed as (
@@ -86,19 +60,3 @@ const isStored = (sql: PgClient.PgClient) => (id: FileId) =>
     Effect.map((rows) => rows.length > 0),
     dieOnSqlError
   )
-
-const lapse =
-  (sql: PgClient.PgClient) =>
-  (id: FileId, inSeconds = 0) =>
-    sql`update pending_blobs set lapses_at = now() + make_interval(secs => ${inSeconds}) where id = ${id}
-      returning id`.pipe(
-      Effect.map((rows) => rows.length > 0),
-      dieOnSqlError
-    )
-
-const lapsed = (sql: PgClient.PgClient) => {
-  const columns = sql.literal(columnsOf(pendingBlobs, { only: ["id", "workspaceId", "runId"] }))
-  return (limit: number) =>
-    sql<RunBlob>`select ${columns} from pending_blobs where lapses_at <= now() order by lapses_at
-      limit ${sql.literal(String(limit))} for update skip locked`.pipe(dieOnSqlError)
-}

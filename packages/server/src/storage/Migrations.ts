@@ -52,6 +52,7 @@ import ticketEvidence from "./migrations/0112_ticket_evidence.ts"
 import testRules from "./migrations/0111_test_rules.ts"
 import overdueMutes from "./migrations/0116_overdue_mutes.ts"
 import readiness from "./migrations/0120_readiness.ts"
+import ticketAttachments from "./migrations/0130_ticket_attachments.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -105,7 +106,9 @@ export const migrations = {
   "0112_ticket_evidence": ticketEvidence,
   "0113_message_evidence": messageEvidence,
   "0116_overdue_mutes": overdueMutes,
-  "0120_readiness": readiness
+  "0120_readiness": readiness,
+  "0120_readiness": readiness,
+  "0130_ticket_attachments": ticketAttachments
 }
 
 /** The number of the latest migration. */

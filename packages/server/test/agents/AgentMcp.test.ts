@@ -14,6 +14,7 @@ interface Answer {
   readonly plan: Quoted | null
   readonly description: Quoted | null
   readonly comments: ReadonlyArray<{ readonly body: Quoted }>
+  readonly attachments: ReadonlyArray<{ readonly name: Quoted; readonly size: number; readonly contentType: string }>
   readonly status: unknown
   readonly statuses: ReadonlyArray<unknown>
   readonly tickets: ReadonlyArray<unknown>
@@ -160,6 +161,10 @@ onEachServer("Agents over MCP", (test) => {
     const ticket = { team, title: said, description: text, plan: text, project: "till", milestone: 1 }
     const { identifier } = await ben.post<Ticket>("tickets", ticket)
     await ben.post(`tickets/${identifier}/comments`, { body: `[@Claude](agent:${signIn.agent}) ${text}` })
+    await ben.send("POST", `tickets/${identifier}/attachments?name=${encodeURIComponent(said)}`, {
+      body: said,
+      headers: { "content-type": `text/plain; x="${said}"` }
+    })
     await ben.post("messages", { agent: signIn.agent, ticket: identifier, ask: "plan", note: text })
     const { call, client } = await connect(ana, signIn.access_token)
     const taken = await call("take_message", { limit: 10 })
@@ -178,6 +183,12 @@ onEachServer("Agents over MCP", (test) => {
       get_project: await call("get_project", { project: "till" }),
       complete_message: await call("complete_message", { message, reply: text })
     }
+    const me = await ben.send<{ name: string; email: string }>("GET", "/v1/me")
+    assert.deepInclude(answers.get_ticket.structured.attachments[0], {
+      name: quote(`${me.body.name} <${me.body.email}>`, said),
+      size: said.length,
+      contentType: "text/plain"
+    })
     for (const [tool, { isError, structured, text }] of Object.entries(answers)) {
       assert.isFalse(isError, tool)
       if (tool !== "list_inbox") assert.include(text, said, tool)

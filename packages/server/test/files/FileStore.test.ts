@@ -17,7 +17,7 @@ import { makeS3 } from "../support/S3Server.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-const newBlob = (runId = newId<TestRunId>()): BlobRef => ({ id: newId<FileId>(), runId })
+const newBlob = (ownerId: BlobRef["ownerId"] = newId<TestRunId>()): BlobRef => ({ id: newId<FileId>(), ownerId })
 
 const random = (size: number) => new Uint8Array(randomBytes(size))
 
@@ -145,11 +145,11 @@ layer(Layer.merge(layerDisk, NodeFileSystem.layer), { excludeTestServices: true 
     Effect.gen(function* () {
       const store = yield* FileStore
       const [blob, beside] = [newBlob(), newBlob()]
-      const together = newBlob(blob.runId)
+      const together = newBlob(blob.ownerId)
       yield* Effect.forEach([blob, beside, together], (blob) => write(blob, random(10)))
-      assert.strictEqual(statSync(join(directory, "files", blob.runId, blob.id)).mode & 0o777, 0o600)
+      assert.strictEqual(statSync(join(directory, "files", blob.ownerId, blob.id)).mode & 0o777, 0o600)
       yield* store.delete(blob)
-      assert.isTrue(onDisk().includes(join(blob.runId, together.id)))
+      assert.isTrue(onDisk().includes(join(blob.ownerId, together.id)))
       yield* Effect.forEach([beside, together], store.delete)
       assert.deepStrictEqual(onDisk(), [])
     })

@@ -24,7 +24,7 @@ const layerS3 = Layer.provideMerge(
 
 const mebibyte = 1024 * 1024
 
-const newBlob = (): BlobRef => ({ id: newId<FileId>(), runId: newId<TestRunId>() })
+const newBlob = (): BlobRef => ({ id: newId<FileId>(), ownerId: newId<TestRunId>() })
 
 /** A body of that many chunks of 100,000 bytes. */
 const chunks = (count: number) =>
@@ -68,7 +68,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
       const [small, large] = [newBlob(), newBlob()]
       yield* store.write(small, Stream.make(new Uint8Array(3)), 3)
       yield* writeLarge(large)
-      const expected = [small, large].map(({ id, runId }) => `kept/here/${runId}/${id}`)
+      const expected = [small, large].map(({ id, ownerId }) => `kept/here/${ownerId}/${id}`)
       assert.deepStrictEqual(s3.keys(), expected.toSorted())
       yield* store.delete(small)
       yield* store.delete(large)

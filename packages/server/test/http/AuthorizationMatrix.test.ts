@@ -17,6 +17,7 @@ import { hasScope, Scope, type Scopes } from "@delivery/domain/Scope"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
 import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Team } from "@delivery/domain/planning/Team"
+import type { Attachment } from "@delivery/domain/planning/Attachment"
 import type { Comment } from "@delivery/domain/planning/Comment"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
@@ -336,6 +337,13 @@ const ofRule = async (owner: Http) => ({
 const madeComment = async (owner: Http, by: Http) => {
   const { ticket } = (await ofTicket(owner)).params
   return { ticket, comment: (await by.post<Comment>(`tickets/${ticket}/comments`, { body: "a" })).id }
+}
+/** A file that the caller attached. */
+const madeAttachment = async (owner: Http, by: Http) => {
+  const { ticket } = (await ofTicket(owner)).params
+  const path = `tickets/${ticket}/attachments?name=a`
+  const { body, status } = await by.send<Attachment>("POST", path, { body: "content" })
+  return { ticket, attachment: status === 201 ? body.id : "none" }
 }
 const madeTag = async (owner: Http) => owner.post<Tag>("tags", tag((await madeTeam(owner)).key))
 
@@ -837,6 +845,19 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (owner, by) => ({ params: await madeComment(owner, by) })
   },
+  "attachments.list": { who: "viewer", request: (owner) => ofTicket(owner) },
+  "attachments.upload": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofTicket(owner)), query: "?name=a", body: "content" })
+  },
+  "attachments.download": {
+    who: "viewer",
+    request: async (owner) => ({ params: await madeAttachment(owner, owner) })
+  },
+  "attachments.delete": {
+    who: "member",
+    request: async (owner, by) => ({ params: await madeAttachment(owner, by) })
+  },
 
   "tags.list": { who: "viewer" },
   "tags.create": { who: "member", request: async (owner) => ({ json: tag((await madeTeam(owner)).key) }) },
@@ -1269,7 +1290,7 @@ const entriesSince = async (workspace: Http, id: string): Promise<ReadonlyArray<
 const isStrict = ({ name }: Endpoint) => name.startsWith("vault.")
 /** Errors of registering a client have a form of their own (OAuthClients.test.ts). */
 const withJson = endpoints.filter(
-  ({ hasBody, name }) => hasBody && !["testRuns.upload", "oauth.register"].includes(name)
+  ({ hasBody, name }) => hasBody && !["testRuns.upload", "attachments.upload", "oauth.register"].includes(name)
 )
 const mebibyte = 1024 * 1024
 /** Of endpoints that need no credential, shorter. */

@@ -19,10 +19,14 @@ import {
   type Kind,
   liveInSecret,
   makeScene,
+  isOfTicket,
+  newAttachment,
   newComment,
   newRule,
+  newOfTicket,
   newTicket,
   newView,
+  type OfTicket,
   type Scene
 } from "./VisibilityScene.ts"
 
@@ -154,6 +158,7 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "projects[]": "project",
   ticket: "ticket",
   comment: "comment",
+  attachment: "attachment",
   status: "status",
   "projects.status": null,
   "messages.status": null,
@@ -264,6 +269,8 @@ type Json = Readonly<Record<string, unknown>>
 interface Row {
   /** What its body needs, naming only what everybody sees; `named` is a value for what it must name. */
   readonly json?: (scene: Scene, named: (kind: Kind) => Promise<string>) => Promise<Json> | Json
+  /** What its query needs. */
+  readonly query?: Readonly<Record<string, string>>
   /** Fields that name something else than `kinds` says. */
   readonly kinds?: Readonly<Record<string, Kind>>
   /** Fields that, beside what everybody sees, name nothing for anybody. */
@@ -348,6 +355,11 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "comments.create": { json: () => ({ body: "Comment" }) },
   "comments.update": { json: () => ({ body: unique("Comment") }), ofOneTeam: ["comment"] },
   "comments.delete": { ofOneTeam: ["comment"] },
+
+  "attachments.list": reads,
+  "attachments.upload": { query: { name: "a.png" } },
+  "attachments.download": reads,
+  "attachments.delete": { ofOneTeam: ["attachment"] },
 
   "tags.list": reads,
   "tags.create": {
@@ -477,13 +489,13 @@ const requestOf = async (
   given: Partial<Record<Kind, string>> = {}
 ): Promise<Request> => {
   const named = async (kind: Kind) =>
-    given[kind] ?? (kind === "comment" ? assert.fail() : forms[kind][0].made(scene, scene.open, by))
+    given[kind] ?? (isOfTicket(kind) ? assert.fail() : forms[kind][0].made(scene, scene.open, by))
   const json = await row.json?.(scene, named)
-  let request: Request = { path: { member: scene.newcomer, agent: absentId() }, query: {}, json }
+  let request: Request = { path: { member: scene.newcomer, agent: absentId() }, query: row.query ?? {}, json }
   for (const field of fields.filter(({ in: place }) => place === "path")) {
     const kind = row.kinds?.[field.name] ?? kinds[field.name]
     if (kind === null || kind === undefined) continue
-    const value = kind === "comment" ? await newComment(scene, request.path["ticket"]!) : await named(kind)
+    const value = isOfTicket(kind) ? await newOfTicket[kind](scene, request.path["ticket"]!) : await named(kind)
     request = set(request, field, value)
   }
   return request
@@ -522,7 +534,7 @@ const variantsOf = (endpoint: Pick<Endpoint, "name" | "fields">, row: Row): Read
       : [{ name: "all", fields: others, isNothing: false }])
   ]
   return groups.flatMap(({ fields, ...group }) => {
-    const count = Math.max(...fields.map(([, kind]) => (kind === "comment" ? 1 : forms[kind].length)))
+    const count = Math.max(...fields.map(([, kind]) => (isOfTicket(kind) ? 1 : forms[kind].length)))
     return Array.from({ length: count }, (_, form) => ({ ...group, fields, form }))
   })
 }
@@ -536,20 +548,20 @@ const fill = async (
 ): Promise<Request> => {
   let filled = request
   for (const [field, kind] of fields) {
-    const formOf = kind === "comment" ? undefined : (forms[kind][form] ?? forms[kind][0])
+    const formOf = isOfTicket(kind) ? undefined : (forms[kind][form] ?? forms[kind][0])
     const value =
       which === "absent"
         ? (formOf?.absent(scene) ?? absentId())
-        : formOf === undefined
-          ? await hiddenComment(scene, fields.length > 1 ? filled.path["ticket"]! : undefined)
-          : await formOf.made(scene, scene.secret, by)
+        : isOfTicket(kind)
+          ? await hiddenOfTicket(scene, kind, fields.length > 1 ? filled.path["ticket"]! : undefined)
+          : await formOf!.made(scene, scene.secret, by)
     filled = set(filled, field, value)
   }
   return filled
 }
 
-const hiddenComment = async (scene: Scene, ticket: string | undefined) =>
-  newComment(scene, ticket ?? (await newTicket(scene, scene.secret)).identifier)
+const hiddenOfTicket = async (scene: Scene, kind: OfTicket, ticket: string | undefined) =>
+  newOfTicket[kind](scene, ticket ?? (await newTicket(scene, scene.secret)).identifier)
 
 const rowsOf = (name: string, of: Readonly<Record<string, Row | ReadonlyArray<Row>>> = rows): ReadonlyArray<Row> => {
   const row = of[name] ?? assert.fail(`${name} has no row.`)
@@ -800,6 +812,7 @@ for (const [server, makeServer] of servers) {
       for (const by of callers.filter((caller) => caller.isBlind || caller === owner)) {
         const { identifier } = await newTicket(scene, open)
         await newComment(scene, identifier)
+        await newAttachment(scene, identifier)
         const view = await newView(scene, { kind: "project", key: slug })
         const tag = await forms.tag[0].made(scene, open, by)
         const given = { team: open, project: slug, ticket: identifier, view, tag }
@@ -925,7 +938,7 @@ if (isUsed("PostgreSQL")) {
                 ),
                 sql`select from views v join project_teams l on l.project_id = v.project_id
                 join teams t on t.id = l.team_id where t.visibility = 'private' for update of v`,
-                ...["comments", "messages"].map(
+                ...["comments", "ticket_attachments", "messages"].map(
                   (table) => sql`select from ${sql(table)} o join tickets k on k.id = o.ticket_id
                   join teams t on t.id = k.team_id where t.visibility = 'private' for update of o`
                 )

@@ -2,6 +2,7 @@ import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Notification } from "@delivery/domain/agents/Notification"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Role } from "@delivery/domain/identity/Role"
+import type { Attachment } from "@delivery/domain/planning/Attachment"
 import type { Comment } from "@delivery/domain/planning/Comment"
 import type { Project } from "@delivery/domain/planning/Project"
 import type { Tag } from "@delivery/domain/planning/Tag"
@@ -20,6 +21,7 @@ export type Kind =
   | "project"
   | "ticket"
   | "comment"
+  | "attachment"
   | "status"
   | "tag"
   | "view"
@@ -27,6 +29,9 @@ export type Kind =
   | "notification"
   | "ticketNotification"
   | "testRule"
+
+/** What is named beside its ticket. */
+export type OfTicket = "comment" | "attachment"
 
 /** A way to name an object of a team. */
 export interface Form {
@@ -86,7 +91,7 @@ const movedTicket = async (scene: Scene, from: string, to: string) => {
   return identifier
 }
 
-export const forms: Readonly<Record<Exclude<Kind, "comment">, readonly [Form, ...ReadonlyArray<Form>]>> = {
+export const forms: Readonly<Record<Exclude<Kind, OfTicket>, readonly [Form, ...ReadonlyArray<Form>]>> = {
   team: [
     {
       made: async ({ insiders, secret, workspace }, team) => {
@@ -265,6 +270,19 @@ export const makeScene = async (owner: Http): Promise<Scene> => {
 export const newComment = async ({ workspace }: Scene, ticket: string) =>
   (await workspace.post<Comment>(`tickets/${ticket}/comments`, { body: "Comment" })).id
 
+export const newAttachment = async ({ workspace }: Scene, ticket: string) => {
+  const { body } = await workspace.send<Attachment>("POST", `tickets/${ticket}/attachments?name=a`, { body: "content" })
+  return body.id
+}
+
+/** Makes what is named beside its ticket. */
+export const newOfTicket: Readonly<Record<OfTicket, (scene: Scene, ticket: string) => Promise<string>>> = {
+  comment: newComment,
+  attachment: newAttachment
+}
+
+export const isOfTicket = (kind: Kind): kind is OfTicket => Object.hasOwn(newOfTicket, kind)
+
 /** Much happens in the private team, and to those who were in it for that while. */
 export const liveInSecret = async (scene: Scene, shared: Project): Promise<void> => {
   const { callers, insiders, owner, secret, workspace } = scene
@@ -285,6 +303,7 @@ export const liveInSecret = async (scene: Scene, shared: Project): Promise<void>
       })
       const body = `Look, [@them](user:${by.person}) and [@it](agent:${by.agent})`
       await workspace.post(`tickets/${identifier}/comments`, { body })
+      await newAttachment(scene, identifier)
       const message = { agent: by.agent, ticket: identifier, ask: "plan", note: "Secret" }
       await workspace.post("messages", message)
       const { id } = await workspace.post<AgentMessage>("messages", message)

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import type { EventId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { PendingBlobsRepo } from "../../src/files/PendingBlobsRepo.ts"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
@@ -230,7 +231,7 @@ for (const storage of sharedStorages) {
           assert.strictEqual(file !== undefined, uploaded === "ok")
         }
         assert.strictEqual(blobsOnDisk(), before + seen.stored)
-        const lapsed = yield* (yield* TestRunFilesRepo).lapsed(1_000)
+        const lapsed = yield* (yield* PendingBlobsRepo).lapsed(1_000)
         assert.deepStrictEqual(
           lapsed.filter((blob) => blob.workspaceId === at.workspace.id),
           []
@@ -247,12 +248,13 @@ for (const storage of sharedStorages) {
         const before = blobsOnDisk()
         yield* Effect.provide(start(at), both[0])
         const repo = yield* TestRunFilesRepo
+        const pending = yield* PendingBlobsRepo
         const seen = { stored: 0, swept: 0 }
         for (let i = 0; i < rounds; i++) {
           const run = (yield* (yield* TestRunsRepo).find(at.workspace.id, 1))!
-          const blob = { id: newId<never>(), runId: run.id, workspaceId: at.workspace.id }
-          yield* repo.reserve(blob)
-          yield* repo.lapse(blob.id)
+          const blob = { id: newId<never>(), ownerId: run.id, workspaceId: at.workspace.id }
+          yield* pending.reserve(blob)
+          yield* pending.lapse(blob.id)
           const file = {
             path: `file ${i}`,
             size: 4,
@@ -263,7 +265,7 @@ for (const storage of sharedStorages) {
           }
           const storing = Effect.map(repo.store(file), (done) => done !== undefined)
           const sweeping = Effect.map(
-            Effect.tap(repo.lapsed(100), (blobs) => repo.forget(blobs.map((blob) => blob.id))),
+            Effect.tap(pending.lapsed(100), (blobs) => pending.forget(blobs.map((blob) => blob.id))),
             (blobs) => blobs.some(({ id }) => id === blob.id)
           )
           const atOnce = yield* i % 2 === 0

@@ -139,7 +139,7 @@ export const finishBody = (fields: Partial<FinishTestRun> = {}): FinishTestRun =
   ...fields
 })
 
-export const newBlob = (run: NewTestRun) => ({ id: newId<FileId>(), runId: run.id, workspaceId: run.workspaceId })
+export const newBlob = (run: NewTestRun) => ({ id: newId<FileId>(), ownerId: run.id, workspaceId: run.workspaceId })
 
 /** The blobs that a file store keeps in the directory, also while others delete some. */
 export const blobsBelow = (directory: string): ReadonlyArray<string> =>

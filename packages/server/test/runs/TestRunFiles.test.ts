@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll } from "vitest"
+import { PendingBlobsRepo } from "../../src/files/PendingBlobsRepo.ts"
 import { Settings } from "../../src/Config.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import type { BlobRef } from "../../src/files/Blob.ts"
@@ -14,7 +15,6 @@ import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
-import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { isUsed } from "../support/Databases.ts"
 import { eventually } from "../support/Eventually.ts"
@@ -60,8 +60,8 @@ const disk = {
   /** Keeps a blob from being deleted. */
   obstruct: (blob: BlobRef) => {
     // A directory where its file should be.
-    mkdirSync(join(directory, blob.runId, blob.id), { recursive: true })
-    return () => rmSync(join(directory, blob.runId), { recursive: true })
+    mkdirSync(join(directory, blob.ownerId, blob.id), { recursive: true })
+    return () => rmSync(join(directory, blob.ownerId), { recursive: true })
   }
 }
 
@@ -348,9 +348,9 @@ for (const { storage, store } of suites) {
         assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
         assert.deepStrictEqual([kept(), directories()], before)
         assert.strictEqual(yield* refusal(as(at.viewer)((yield* TestRunFiles).open(1, "a/b.txt"))), "NotFound")
-        const repo = yield* TestRunFilesRepo
+        const pending = yield* PendingBlobsRepo
         assert.deepStrictEqual(
-          (yield* repo.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id),
+          (yield* pending.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id),
           []
         )
       })
@@ -388,18 +388,18 @@ for (const { storage, store } of suites) {
     it.effect("rejects a file if its blob was swept during the upload, and leaves nothing", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const repo = yield* TestRunFilesRepo
+        const pending = yield* PendingBlobsRepo
         const files = yield* FileStore
         const before = [kept(), directories()]
         const { begun, body, go } = yield* makePausing
         const fiber = yield* Effect.forkChild(Effect.exit(as(at.member)(upload(text, { body }))))
         yield* begun
         // What another server's sweeper does once this one has been stopped for too long.
-        assert.isTrue(yield* repo.lapse(written.at(-1)!.id))
-        const blobs = (yield* repo.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id)
+        assert.isTrue(yield* pending.lapse(written.at(-1)!.id))
+        const blobs = (yield* pending.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id)
         assert.strictEqual(blobs.length, 1)
         yield* Effect.forEach(blobs, files.delete)
-        yield* repo.forget(blobs.map((blob) => blob.id))
+        yield* pending.forget(blobs.map((blob) => blob.id))
         yield* go
         const exit = yield* Fiber.join(fiber)
         assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
@@ -411,21 +411,21 @@ for (const { storage, store } of suites) {
     it.effect("sweeps at start what a killed server left behind", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const repo = yield* TestRunFilesRepo
+        const pending = yield* PendingBlobsRepo
         const files = yield* FileStore
         const run = yield* as(at.member)((yield* TestRuns).get(1))
         const before = [kept(), directories()]
         // More than one transaction deletes; some were written in part, some not at all.
         const blobs = Array.from({ length: 120 }, () => ({
           id: newId<never>(),
-          runId: run.id,
+          ownerId: run.id,
           workspaceId: at.workspace.id
         }))
         yield* Effect.forEach(blobs, (blob, i) =>
           Effect.gen(function* () {
-            yield* repo.reserve(blob)
+            yield* pending.reserve(blob)
             if (i % 3 !== 0) yield* files.write(blob, bodyOf("part"), 4)
-            if (i !== 1) yield* repo.lapse(blob.id)
+            if (i !== 1) yield* pending.lapse(blob.id)
           })
         )
         yield* Layer.build(Layer.fresh(layerServices))
@@ -433,7 +433,7 @@ for (const { storage, store } of suites) {
         const isLeft = (left: ReadonlyArray<number>) => (now: ReadonlyArray<number>) => String(now) === String(left)
         // One may still be in upload.
         yield* eventually(now, isLeft(before.map((count) => count + 1)))
-        yield* repo.lapse(blobs[1]!.id)
+        yield* pending.lapse(blobs[1]!.id)
         yield* eventually(Effect.andThen(sweepAgain, now), isLeft(before))
       })
     )
@@ -441,11 +441,11 @@ for (const { storage, store } of suites) {
     it.effect("sweeps the rest when one blob cannot be deleted", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const repo = yield* TestRunFilesRepo
+        const pending = yield* PendingBlobsRepo
         const run = yield* as(at.member)((yield* TestRuns).get(1))
         const blobs = Array.from({ length: 3 }, () => ({
           id: newId<never>(),
-          runId: run.id,
+          ownerId: run.id,
           workspaceId: at.workspace.id
         }))
         const files = yield* FileStore
@@ -453,13 +453,13 @@ for (const { storage, store } of suites) {
         const before = kept()
         yield* Effect.forEach(others, (blob) => files.write(blob, bodyOf(text), text.length))
         const clear = store.obstruct(stuck!)
-        yield* Effect.forEach(blobs, (blob) => Effect.andThen(repo.reserve(blob), repo.lapse(blob.id)))
+        yield* Effect.forEach(blobs, (blob) => Effect.andThen(pending.reserve(blob), pending.lapse(blob.id)))
         yield* eventually(Effect.andThen(sweepAgain, Effect.sync(kept)), (now) => now <= before)
         // Waits for the sweeper's transaction.
-        assert.isTrue(yield* repo.lapse(stuck!.id))
-        for (const blob of others) assert.isFalse(yield* repo.lapse(blob.id))
+        assert.isTrue(yield* pending.lapse(stuck!.id))
+        for (const blob of others) assert.isFalse(yield* pending.lapse(blob.id))
         clear()
-        yield* repo.forget([stuck!.id])
+        yield* pending.forget([stuck!.id])
       }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
     )
 
@@ -476,9 +476,9 @@ for (const { storage, store } of suites) {
         assert.isTrue(contents.includes(bytes.toString()))
         assert.strictEqual(file.sha256, sha256(bytes))
         assert.strictEqual(kept(), before + 1)
-        const repo = yield* TestRunFilesRepo
+        const pending = yield* PendingBlobsRepo
         assert.deepStrictEqual(
-          (yield* repo.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id),
+          (yield* pending.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id),
           []
         )
       })
@@ -511,13 +511,13 @@ for (const { storage, store } of suites) {
           s3.server.store.putObject = putObject
           assert.strictEqual(kept(), before + 1)
           // It is still known as garbage, and will be for a minute. What other tests left may be over that.
-          const repo = yield* TestRunFilesRepo
+          const pending = yield* PendingBlobsRepo
           const { id } = written.at(-1)!
           assert.notInclude(
-            (yield* repo.lapsed(100)).map((lapsed) => lapsed.id),
+            (yield* pending.lapsed(100)).map((lapsed) => lapsed.id),
             id
           )
-          assert.isTrue(yield* repo.lapse(id))
+          assert.isTrue(yield* pending.lapse(id))
           yield* eventually(Effect.andThen(sweepAgain, Effect.sync(kept)), (now) => now <= before)
           assert.strictEqual(kept(), before)
           assert.strictEqual(yield* refusal(as(at.viewer)((yield* TestRunFiles).open(1, "a/b.txt"))), "NotFound")
@@ -529,12 +529,12 @@ for (const { storage, store } of suites) {
       it.effect("renews the lease of a blob for as long as its upload takes", () =>
         Effect.gen(function* () {
           const at = yield* makeRun
-          const repo = yield* TestRunFilesRepo
+          const pending = yield* PendingBlobsRepo
           const { begun, body, go } = yield* makePausing
           const fiber = yield* Effect.forkChild(as(at.member)(upload(text, { body })))
           yield* begun
           yield* TestClock.adjust("2 minutes")
-          assert.deepStrictEqual(yield* repo.lapsed(100), [])
+          assert.deepStrictEqual(yield* pending.lapsed(100), [])
           yield* go
           assert.isTrue((yield* Fiber.join(fiber)).created)
         })

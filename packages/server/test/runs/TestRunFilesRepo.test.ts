@@ -2,8 +2,9 @@ import { assert } from "@effect/vitest"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
+import { PendingBlobsRepo, type WorkspaceBlob } from "../../src/files/PendingBlobsRepo.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { type RunBlob, type TestRunFile, TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
+import { type TestRunFile, TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { newId } from "../identity/Scene.ts"
 import { makeDeployed, newBlob, newEvent, newRun, onEachStorage } from "./Scene.ts"
@@ -14,7 +15,7 @@ const makeRun = Effect.gen(function* () {
   return run
 })
 
-const fileOf = (blob: RunBlob, fields: Partial<TestRunFile> = {}): TestRunFile => ({
+const fileOf = (blob: WorkspaceBlob, fields: Partial<TestRunFile> = {}): TestRunFile => ({
   path: "a/b.txt",
   size: 12,
   contentType: "text/plain; charset=utf-8",
@@ -26,8 +27,8 @@ const fileOf = (blob: RunBlob, fields: Partial<TestRunFile> = {}): TestRunFile =
 
 /** The blobs of the run that have lapsed, in any order. */
 const lapsedOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
-  const repo = yield* TestRunFilesRepo
-  const lapsed = yield* repo.lapsed(1_000)
+  const pending = yield* PendingBlobsRepo
+  const lapsed = yield* pending.lapsed(1_000)
   return lapsed.filter((blob) => blob.workspaceId === workspaceId)
 })
 
@@ -35,9 +36,10 @@ onEachStorage("TestRunFilesRepo", (it) => {
   it.effect("shows a file from when it is stored", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
+      const pending = yield* PendingBlobsRepo
       const run = yield* makeRun
       const blob = newBlob(run)
-      yield* repo.reserve(blob)
+      yield* pending.reserve(blob)
       assert.strictEqual(yield* repo.find(run.workspaceId, 1, "a/b.txt"), undefined)
       assert.isFalse(yield* repo.isStored(blob.id))
       assert.deepStrictEqual(yield* repo.store(fileOf(blob)), { replaced: undefined })
@@ -54,9 +56,10 @@ onEachStorage("TestRunFilesRepo", (it) => {
   it.effect("replaces a file of the same path, whose blob is garbage from then on", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
+      const pending = yield* PendingBlobsRepo
       const run = yield* makeRun
       const [first, second, beside] = [newBlob(run), newBlob(run), newBlob(run)]
-      yield* Effect.forEach([first, second, beside], repo.reserve)
+      yield* Effect.forEach([first, second, beside], pending.reserve)
       yield* repo.store(fileOf(first))
       yield* repo.store(fileOf(beside, { path: "a" }))
       const after = fileOf(second, { size: 0, contentType: "x", sha256: "b", createdAt: timestamp(2_000) })
@@ -64,7 +67,7 @@ onEachStorage("TestRunFilesRepo", (it) => {
       assert.deepStrictEqual(yield* repo.find(run.workspaceId, 1, "a/b.txt"), after)
       assert.isFalse(yield* repo.isStored(first.id))
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [first])
-      yield* repo.forget([first.id])
+      yield* pending.forget([first.id])
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
       assert.isTrue(yield* repo.isStored(beside.id))
     })
@@ -73,12 +76,13 @@ onEachStorage("TestRunFilesRepo", (it) => {
   it.effect("stores nothing under a blob that is not pending", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
+      const pending = yield* PendingBlobsRepo
       const run = yield* makeRun
       const [stored, gone] = [newBlob(run), newBlob(run)]
-      yield* repo.reserve(stored)
+      yield* pending.reserve(stored)
       yield* repo.store(fileOf(stored))
-      yield* repo.reserve(gone)
-      yield* repo.forget([gone.id])
+      yield* pending.reserve(gone)
+      yield* pending.forget([gone.id])
       assert.strictEqual(yield* repo.store(fileOf(gone, { size: 1 })), undefined)
       assert.strictEqual(yield* repo.store(fileOf(stored, { size: 1 })), undefined)
       assert.deepStrictEqual(yield* repo.find(run.workspaceId, 1, "a/b.txt"), fileOf(stored))
@@ -88,25 +92,25 @@ onEachStorage("TestRunFilesRepo", (it) => {
 
   it.effect("lets pending blobs lapse or be renewed", () =>
     Effect.gen(function* () {
-      const repo = yield* TestRunFilesRepo
+      const pending = yield* PendingBlobsRepo
       const run = yield* makeRun
       const [lapses, lives, unknown] = [newBlob(run), newBlob(run), newBlob(run)]
-      yield* Effect.forEach([lapses, lives], repo.reserve)
+      yield* Effect.forEach([lapses, lives], pending.reserve)
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
-      assert.isTrue(yield* repo.lapse(lapses.id))
-      assert.isFalse(yield* repo.lapse(unknown.id))
+      assert.isTrue(yield* pending.lapse(lapses.id))
+      assert.isFalse(yield* pending.lapse(unknown.id))
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [lapses])
-      assert.isTrue(yield* repo.lapse(lapses.id, 60))
-      assert.isFalse(yield* repo.lapse(unknown.id, 60))
+      assert.isTrue(yield* pending.lapse(lapses.id, 60))
+      assert.isFalse(yield* pending.lapse(unknown.id, 60))
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
-      yield* repo.lapse(lapses.id)
+      yield* pending.lapse(lapses.id)
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [lapses])
-      yield* repo.renew([lapses.id, lives.id, unknown.id])
+      yield* pending.renew([lapses.id, lives.id, unknown.id])
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
-      yield* Effect.forEach([lapses, lives], (blob) => repo.lapse(blob.id))
-      assert.strictEqual((yield* repo.lapsed(1)).length, 1)
-      yield* repo.forget([])
-      yield* repo.forget([lapses.id, lives.id])
+      yield* Effect.forEach([lapses, lives], (blob) => pending.lapse(blob.id))
+      assert.strictEqual((yield* pending.lapsed(1)).length, 1)
+      yield* pending.forget([])
+      yield* pending.forget([lapses.id, lives.id])
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
     })
   )
@@ -114,10 +118,11 @@ onEachStorage("TestRunFilesRepo", (it) => {
   it.effect("stores a blob that has lapsed and is not yet deleted", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
+      const pending = yield* PendingBlobsRepo
       const run = yield* makeRun
       const blob = newBlob(run)
-      yield* repo.reserve(blob)
-      yield* repo.lapse(blob.id)
+      yield* pending.reserve(blob)
+      yield* pending.lapse(blob.id)
       assert.deepStrictEqual(yield* repo.store(fileOf(blob)), { replaced: undefined })
     })
   )
@@ -125,10 +130,11 @@ onEachStorage("TestRunFilesRepo", (it) => {
   it.effect("keeps nothing of a transaction that is rolled back", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
+      const pending = yield* PendingBlobsRepo
       const storage = yield* Storage
       const run = yield* makeRun
       const [first, second] = [newBlob(run), newBlob(run)]
-      yield* Effect.forEach([first, second], repo.reserve)
+      yield* Effect.forEach([first, second], pending.reserve)
       yield* repo.store(fileOf(first))
       yield* Effect.flip(
         storage.transaction(Effect.andThen(repo.store(fileOf(second, { size: 1 })), Effect.fail("back")))

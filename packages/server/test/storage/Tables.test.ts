@@ -8,6 +8,7 @@ import * as Catalog from "../../src/catalog/Catalog.ts"
 import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Flow from "../../src/flow/Flow.ts"
+import * as Files from "../../src/files/Files.ts"
 import * as Identity from "../../src/identity/Identity.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import * as Planning from "../../src/planning/Planning.ts"
@@ -22,6 +23,7 @@ import { layerLiveClock } from "../support/Storages.ts"
 /** Every table that the migrations made is described in the sources, column by column. */
 
 const tables: ReadonlyArray<Table> = [
+  Files.tables,
   Keys.tables,
   EventsRoom.tables,
   AuditRoom.tables,

@@ -7,6 +7,10 @@ export const callAs = (id: string): void => {
   person = id
 }
 
+/** The headers that say for whom a call is, for what is no call of the client. */
+export const headersOfPerson = (): Readonly<Record<string, string>> =>
+  person === undefined ? {} : { "delivery-person": person }
+
 /** Without a network the failure says so, and that the call was not made. */
 const send: typeof fetch = async (input, init) => {
   const wasOnline = navigator.onLine

@@ -34,7 +34,7 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   webhook: ["webhooks"],
   message: ["notifications", "trace", "messages"],
   // That a ticket was commented on is an event of the ticket.
-  ticket: ["notifications", "tickets", "projects", "comments", "trace"],
+  ticket: ["notifications", "tickets", "projects", "comments", "trace", "attachments"],
   comment: ["notifications", "comments", "tickets"],
   project: ["projects", "tickets"],
   milestone: ["projects", "tickets"],

@@ -10,6 +10,8 @@ import { Time } from "../ui/Time.tsx"
 
 /** Kinds whose words are others than their verb and noun. */
 const others: Readonly<Record<string, string>> = {
+  attachment_added: "attached a file to ticket",
+  attachment_deleted: "deleted a file of ticket",
   member_joined: "joined",
   team_member_added: "added a member to team",
   team_member_removed: "removed a member from team",

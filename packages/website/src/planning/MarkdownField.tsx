@@ -1,11 +1,14 @@
 import { type KeyboardEvent, Suspense, useId, useLayoutEffect, useRef, useState } from "react"
 import { later } from "../ui/later.tsx"
+import { AttachButton } from "./AttachButton.tsx"
 import { choicesOf, type Mention, mentionAt, withMention } from "./mention.ts"
 import { useOwners } from "./owners.ts"
+import { UploadList } from "./UploadList.tsx"
+import { useFieldUploads } from "./useFieldUploads.ts"
 
-/** A field for Markdown: `@` mentions people and agents, and what it will look like is one press away. */
+/** A field for Markdown: `@` mentions people and agents, files are pasted and dropped, and what it will look like is one press away. */
 
-const Markdown = later(() => import("../ui/Markdown.tsx"))
+const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
 interface Props {
   readonly slug: string
@@ -110,6 +113,7 @@ export const MarkdownField = (props: Props) => {
   const { hasFocus = false, label, onChange, onEscape, onSubmit, placeholder, rows = 5, slug, value } = props
   const id = useId()
   const mentions = useMentions(slug, value, onChange)
+  const files = useFieldUploads(mentions.field, value, onChange)
   const [isPreview, setPreview] = useState(false)
   const hasChoices = mentions.choices.length > 0
   const onKeyDown = (event: KeyboardEvent) => {
@@ -124,7 +128,12 @@ export const MarkdownField = (props: Props) => {
     }
   }
   return (
-    <div className="border-border focus-within:border-strong relative flex flex-col rounded-md border">
+    <div
+      className="border-border focus-within:border-strong relative flex flex-col rounded-md border"
+      onDragOver={files.onDragOver}
+      onDrop={files.onDrop}
+      onPaste={files.onPaste}
+    >
       <div className="flex gap-1 px-1 pt-1">
         <button aria-pressed={!isPreview} className={tab} onClick={() => setPreview(false)} type="button">
           Write
@@ -132,6 +141,13 @@ export const MarkdownField = (props: Props) => {
         <button aria-pressed={isPreview} className={tab} onClick={() => setPreview(true)} type="button">
           Preview
         </button>
+        {files.mayAttach && (
+          <AttachButton
+            className={`${tab} ml-auto`}
+            label={`Attach files to the ${label.toLowerCase()}`}
+            onFiles={files.attach}
+          />
+        )}
       </div>
       {isPreview ? (
         <Preview text={value} />
@@ -152,6 +168,7 @@ export const MarkdownField = (props: Props) => {
           value={value}
         />
       )}
+      <UploadList uploads={files.uploads} />
       {hasChoices && <Choices id={id} mentions={mentions} />}
     </div>
   )

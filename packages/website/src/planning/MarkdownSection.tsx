@@ -6,7 +6,7 @@ import { useDraft } from "./useDraft.ts"
 
 /** A text in Markdown that is edited in its place. What was typed stays until it is saved or discarded. */
 
-const Markdown = later(() => import("../ui/Markdown.tsx"))
+const Markdown = later(() => import("./TicketMarkdown.tsx"))
 const MarkdownEditor = later(() => import("./MarkdownEditor.tsx"))
 
 interface Props {

@@ -9,6 +9,7 @@ import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { saidOf } from "./activity.ts"
+import { AttachmentList } from "./AttachmentList.tsx"
 import { MarkdownField } from "./MarkdownField.tsx"
 import { commentsKey, commentsQuery, historyQuery, traceQuery } from "./activityQueries.ts"
 import { ticketsKey } from "./queries.ts"
@@ -18,7 +19,7 @@ import { TicketDelivery } from "./TicketDelivery.tsx"
 import { TicketMessage, TicketReply } from "./TicketMessage.tsx"
 import { useDraft } from "./useDraft.ts"
 
-/** What came of a ticket, what people and agents said about it, where one says more, and what changed. */
+/** The files of a ticket, what came of it, what people and agents said about it, where one says more, and what changed. */
 
 const AskAgent = later(() => import("./AskAgent.tsx"))
 
@@ -109,6 +110,7 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
 
 const TicketActivity = (props: Props) => (
   <>
+    <AttachmentList {...props} />
     <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
     <Activity {...props} />
   </>

@@ -3,7 +3,12 @@ import { actorName } from "../api/actors.ts"
 import { Changes } from "../ui/Changes.tsx"
 import { Time } from "../ui/Time.tsx"
 
-const verbs: Readonly<Record<string, string>> = { ticket_created: "created it", ticket_updated: "changed" }
+const verbs: Readonly<Record<string, string>> = {
+  attachment_added: "attached a file",
+  attachment_deleted: "deleted a file",
+  ticket_created: "created it",
+  ticket_updated: "changed"
+}
 
 /** What somebody changed of a ticket, in one line between what was said. */
 export const TicketChange = ({ event: { actor, changes, createdAt, kind } }: { readonly event: Event }) => (

@@ -12,7 +12,7 @@ import { MarkdownField } from "./MarkdownField.tsx"
 import { commentsKey } from "./activityQueries.ts"
 import { ticketsKey } from "./queries.ts"
 
-const Markdown = later(() => import("../ui/Markdown.tsx"))
+const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
 interface Props {
   readonly slug: string

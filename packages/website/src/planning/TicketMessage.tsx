@@ -12,7 +12,7 @@ import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 
-const Markdown = later(() => import("../ui/Markdown.tsx"))
+const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
 const Text = ({ text }: { readonly text: string }) => (
   <div className="pt-1">

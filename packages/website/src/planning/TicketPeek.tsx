@@ -6,9 +6,9 @@ import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
-import { ticketQuery } from "./queries.ts"
+import { ticketQuery, TicketContext } from "./queries.ts"
 
-const Markdown = later(() => import("../ui/Markdown.tsx"))
+const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
 /** What a ticket is about, beside the list. */
 const TicketPeek = ({ slug, ticket: identifier }: { readonly slug: string; readonly ticket: string }) => {
@@ -27,15 +27,17 @@ const TicketPeek = ({ slug, ticket: identifier }: { readonly slug: string; reado
             ]}
           />
           <div className="flex flex-col gap-4 px-4 py-3">
-            <Suspense fallback={null}>
-              <Markdown text={ticket.description ?? "*No description.*"} />
-              {ticket.plan !== null && (
-                <section aria-label="Plan">
-                  <h3 className="text-muted pb-1 text-xs font-medium">Plan</h3>
-                  <Markdown text={ticket.plan} />
-                </section>
-              )}
-            </Suspense>
+            <TicketContext value={{ slug, ticket: identifier, mayAttach: false }}>
+              <Suspense fallback={null}>
+                <Markdown text={ticket.description ?? "*No description.*"} />
+                {ticket.plan !== null && (
+                  <section aria-label="Plan">
+                    <h3 className="text-muted pb-1 text-xs font-medium">Plan</h3>
+                    <Markdown text={ticket.plan} />
+                  </section>
+                )}
+              </Suspense>
+            </TicketContext>
           </div>
         </>
       )}

@@ -16,7 +16,7 @@ import { Aside } from "./Aside.tsx"
 import type { Shown } from "./changes.ts"
 import { MarkdownSection } from "./MarkdownSection.tsx"
 import { asPending, pendingTickets } from "./pendingTickets.ts"
-import { teamsQuery, ticketQuery } from "./queries.ts"
+import { teamsQuery, ticketQuery, TicketContext } from "./queries.ts"
 import { TicketTitle } from "./TicketTitle.tsx"
 import { useTicketChange } from "./useTicketChange.ts"
 
@@ -119,29 +119,31 @@ const Whole = ({ slug, ticket }: Props) => {
           </>
         }
       />
-      <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
-        <div className="min-w-0 pb-4">
-          <TicketTitle
-            mayChange={mayChange}
-            onChange={(title) => void save({ title }, `${ticket.identifier} was renamed`)}
-            title={ticket.title}
-          />
-          <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
+      <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: mayChange }}>
+        <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
+          <div className="min-w-0 pb-4">
+            <TicketTitle
+              mayChange={mayChange}
+              onChange={(title) => void save({ title }, `${ticket.identifier} was renamed`)}
+              title={ticket.title}
+            />
+            <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
+          </div>
+          <Aside>
+            <TicketProperties
+              mayChange={mayChange}
+              onChange={(change, done) => void changeProperty(change, done)}
+              slug={slug}
+              ticket={ticket}
+            />
+          </Aside>
+          <div className="min-w-0 pb-8">
+            <Suspense fallback={<SkeletonRows rows={4} />}>
+              <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
+            </Suspense>
+          </div>
         </div>
-        <Aside>
-          <TicketProperties
-            mayChange={mayChange}
-            onChange={(change, done) => void changeProperty(change, done)}
-            slug={slug}
-            ticket={ticket}
-          />
-        </Aside>
-        <div className="min-w-0 pb-8">
-          <Suspense fallback={<SkeletonRows rows={4} />}>
-            <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
-          </Suspense>
-        </div>
-      </div>
+      </TicketContext>
       {asked !== undefined && (
         <Suspense fallback={null}>
           <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} ticket={ticket.identifier} />

@@ -1,5 +1,6 @@
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
+import { createContext } from "react"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 
@@ -110,3 +111,8 @@ export const viewTicketsQuery = (slug: string, view: string) =>
     queryKey: [...ticketsKey(slug), "list", { view }],
     queryFn: ({ signal }) => client.views.listTickets({ params: { slug, view } }, { signal })
   })
+
+/** The ticket whose texts are shown and written: they refer to its files, and fields attach files to it. */
+export const TicketContext = createContext<
+  { readonly slug: string; readonly ticket: string; readonly mayAttach: boolean } | undefined
+>(undefined)

@@ -1,5 +1,6 @@
 import type { Definition, List, ListItem, Nodes, Root, Table } from "mdast"
 import { Fragment, type ReactNode, use, useMemo } from "react"
+import { FilesContext } from "./files.ts"
 import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { type Identifiers, IdentifiersContext, partsOf } from "./identifiers.ts"
@@ -7,7 +8,7 @@ import { treeOf } from "./markdown.ts"
 import { PathLink } from "./PathLink.tsx"
 import { ticked } from "./tasks.ts"
 
-/** Markdown of others as elements: nothing in it runs, and nothing is loaded from elsewhere. Load it lazily. */
+/** Markdown of others as elements: nothing in it runs, and nothing is loaded from elsewhere. Pictures are files of this service. Load it lazily. */
 
 interface Props {
   readonly text: string
@@ -17,8 +18,49 @@ interface Props {
 
 const headings = ["text-lg font-semibold", "text-md font-semibold", "font-semibold", "font-medium"] as const
 
-/** A link of others leads to a page of the web, to a page of this website, or nowhere. */
+/** The file that a text refers to by `attachment:ID`; undefined for another address. */
+const attachmentIn = (url: string): string | undefined => /^attachment:([0-9a-f-]{36})$/i.exec(url)?.[1]?.toLowerCase()
+
+const fileLink = "text-accent underline"
+
+interface FileProps {
+  readonly id: string
+  /** What the text has for it. */
+  readonly children: ReactNode
+}
+
+const FileLink = ({ children, id }: FileProps) => {
+  const file = use(FilesContext)(id)
+  return file == null ? (
+    <span title={file === null ? "There is no such file on this ticket." : undefined}>{children}</span>
+  ) : (
+    <a className={fileLink} href={file.url} rel="noopener" target="_blank" title={visible(file.name)}>
+      {children}
+    </a>
+  )
+}
+
+/** A picture of this service is shown, and leads to itself in its own size; another file is a link. */
+const Picture = ({ alt, id }: { readonly id: string; readonly alt: string }) => {
+  const file = use(FilesContext)(id)
+  if (file == null || !file.isPicture)
+    return <FileLink id={id}>{visible(alt === "" ? (file?.name ?? id) : alt)}</FileLink>
+  return (
+    <a className="inline-block max-w-full" href={file.url} rel="noopener" target="_blank" title={visible(file.name)}>
+      <img
+        alt={visible(alt === "" ? file.name : alt)}
+        className="border-border max-h-120 max-w-full rounded-md border"
+        loading="lazy"
+        src={file.url}
+      />
+    </a>
+  )
+}
+
+/** A link of others leads to a page of the web, to a page of this website, to a file of the ticket, or nowhere. */
 const Anchor = ({ children, url }: { readonly url: string; readonly children: ReactNode }) => {
+  const file = attachmentIn(url)
+  if (file !== undefined) return <FileLink id={file}>{children}</FileLink>
   if (/^(?:user|agent):/i.test(url)) return <span className="text-accent font-medium">{children}</span>
   if (/^\/(?![/\\])/.test(url)) {
     return (
@@ -177,8 +219,11 @@ const drawn = (node: Nodes, render: Render): ReactNode => {
       const children = keyed(node.children, render)
       return to === undefined ? children : <Anchor url={to.url}>{children}</Anchor>
     }
-    case "image":
+    case "image": {
+      const file = attachmentIn(node.url)
+      if (file !== undefined) return <Picture alt={node.alt ?? ""} id={file} />
       return <Anchor url={node.url}>{visible(node.alt === null || node.alt === "" ? node.url : node.alt!)}</Anchor>
+    }
     case "imageReference":
       return visible(node.alt ?? "")
     case "footnoteReference":

@@ -1,8 +1,9 @@
-import type { TestRunId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import type { BlobOwner } from "../../../src/files/Blob.ts"
+import { PendingBlobsRepo } from "../../../src/files/PendingBlobsRepo.ts"
 import { WorkspacesRepo } from "../../../src/identity/WorkspacesRepo.ts"
 import { ReleasesRepo } from "../../../src/releases/ReleasesRepo.ts"
 import { RunErasure } from "../../../src/runs/erasure/RunErasure.ts"
@@ -54,7 +55,7 @@ const idOf = Effect.fnUntraced(function* (at: Deployed, number: number) {
 })
 
 /** How many rows of each table a run has, and its blobs that are garbage; on memory nothing. */
-const rowsOf = Effect.fnUntraced(function* (run: TestRunId) {
+const rowsOf = Effect.fnUntraced(function* (run: BlobOwner) {
   const sql = Option.getOrUndefined(yield* Effect.serviceOption(PgClient.PgClient))
   if (sql === undefined) return undefined
   const [rows] = yield* Effect.orDie(sql<typeof nothing>`select
@@ -73,8 +74,8 @@ const assertRows = (found: Effect.Success<ReturnType<typeof rowsOf>>, expected: 
 }
 
 /** Whether the blobs of a run are garbage. */
-const isGarbage = Effect.fnUntraced(function* (run: TestRunId) {
-  return (yield* (yield* TestRunFilesRepo).lapsed(10_000)).some(({ runId }) => runId === run)
+const isGarbage = Effect.fnUntraced(function* (run: BlobOwner) {
+  return (yield* (yield* PendingBlobsRepo).lapsed(10_000)).some(({ ownerId }) => ownerId === run)
 })
 
 const nothing = { tests: 0, attempts: 0, retries: 0, files: 0, erased: 0, garbage: 0 }
@@ -245,8 +246,8 @@ for (const storage of sharedStorages) {
         assert.strictEqual(yield* as(at.viewer)(refusal(files.open(number, "a"))), "NotFound")
         assert.strictEqual((yield* as(at.viewer)(runs.get(number))).tests.length, 2)
         assert.isFalse(yield* repo.isStored(blob.id))
-        assertRows(yield* rowsOf(blob.runId), { files: 0, garbage: 1, tests: 2 })
-        assert.isTrue(yield* isGarbage(blob.runId))
+        assertRows(yield* rowsOf(blob.ownerId), { files: 0, garbage: 1, tests: 2 })
+        assert.isTrue(yield* isGarbage(blob.ownerId))
 
         const newer = yield* as(at.member)(runs.start(startBody(at)))
         assert.strictEqual(yield* upload(at.member, newer.number, "b"), "ok")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isKnown, isUnchanged, requestedRange } from "../../src/runs/RangeRequests.ts"
+import { isKnown, isUnchanged, requestedRange } from "../../src/http/RangeRequests.ts"
 
 const ask = (header: string | undefined, size = 100) => {
   const range = requestedRange(header, size)

@@ -1,8 +1,24 @@
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { Effect, Stream } from "effect"
+import { Effect, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
+import type { BlobNotFound } from "../files/Blob.ts"
 import { isKnown, isUnchanged, requestedRange } from "./RangeRequests.ts"
-import type { OpenFile } from "./TestRunFiles.ts"
+
+/** A file that may be read. */
+export interface OpenFile {
+  readonly file: {
+    readonly size: number
+    readonly contentType: string
+    /** In hexadecimal. */
+    readonly sha256: string
+    readonly createdAt: Timestamp
+  }
+  readonly etag: string
+  /** `Content-Disposition`: what a browser does with it; undefined where it may show it. */
+  readonly disposition: string | undefined
+  /** The bytes from `offset`. Fails where the file has been replaced since: open it again. */
+  readonly read: (offset: number, length: number) => Effect.Effect<Stream.Stream<Uint8Array>, BlobNotFound, Scope.Scope>
+}
 
 /** The headers of a request that say which part of a file it wants, and when. */
 export interface Conditions {
@@ -18,11 +34,15 @@ export interface Conditions {
 const shown =
   /^(?:image\/(?:apng|avif|bmp|gif|heic|jpeg|jxl|png|tiff|webp|x-icon|vnd\.microsoft\.icon)|(?:video|audio)\/[\w.-]+|text\/plain)[\t ]*(?:;[^,]*)?$/i
 
+/** `Content-Disposition` of a file by its type, where no name is known. */
+export const dispositionOf = (contentType: string): string | undefined =>
+  shown.test(contentType) ? undefined : "attachment"
+
 /** A stored file was written by others: it must not act for the service, whatever its type (docs/contract.md, Files). */
-const guards = (contentType: string) => ({
+const guards = (disposition: string | undefined) => ({
   "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox; default-src 'none'",
-  ...(shown.test(contentType) ? {} : { "content-disposition": "attachment" })
+  ...(disposition === undefined ? {} : { "content-disposition": disposition })
 })
 
 /** The answer to a request for a file, which is opened again where it has been replaced since. */
@@ -39,14 +59,18 @@ export const download = <E extends { readonly _tag: string }, R>(
 
 const httpDate = (timestamp: Timestamp): string => new Date(timestamp).toUTCString()
 
-const answerOf = Effect.fnUntraced(function* ({ etag, file, read }: OpenFile, conditions: Conditions, isHead: boolean) {
+const answerOf = Effect.fnUntraced(function* (
+  { disposition, etag, file, read }: OpenFile,
+  conditions: Conditions,
+  isHead: boolean
+) {
   const lastModified = httpDate(file.createdAt)
   const headers = {
     etag,
     "last-modified": lastModified,
     "accept-ranges": "bytes",
     "cache-control": "private, no-cache",
-    ...guards(file.contentType)
+    ...guards(disposition)
   }
   if (isKnown(conditions["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
 

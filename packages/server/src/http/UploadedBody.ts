@@ -1,17 +1,19 @@
 import { InvalidInput } from "@delivery/domain/Errors"
-import { maxFileBytes } from "@delivery/domain/runs/StoredFile"
 import { Effect, Stream } from "effect"
 
 /** The body of an upload, and what its headers say of it. */
 
-/** The size that `Content-Length` declares (docs/contract.md, Files). */
-export const declaredSize = (contentLength: string | undefined): Effect.Effect<number, InvalidInput> => {
+/** The size that `Content-Length` declares, at most `maxBytes` (docs/contract.md, Files). */
+export const declaredSize = (
+  contentLength: string | undefined,
+  maxBytes: number
+): Effect.Effect<number, InvalidInput> => {
   if (contentLength === undefined) return Effect.fail(InvalidInput.at("Content-Length", "The header is required."))
   if (!/^\d+$/.test(contentLength)) return Effect.fail(InvalidInput.at("Content-Length", "Expected a number of bytes"))
   const size = Number(contentLength)
-  return size <= maxFileBytes
+  return size <= maxBytes
     ? Effect.succeed(size)
-    : Effect.fail(InvalidInput.at("Content-Length", `Expected at most ${maxFileBytes} bytes`))
+    : Effect.fail(InvalidInput.at("Content-Length", `Expected at most ${maxBytes} bytes`))
 }
 
 /** The body, which must have the size that was declared. */
