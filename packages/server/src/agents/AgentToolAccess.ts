@@ -1,10 +1,10 @@
 import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import { Effect, Layer } from "effect"
-import { McpSchema, McpServer } from "effect/ai"
+import { McpServer } from "effect/ai"
 import * as AgentToolHandlers from "./AgentToolHandlers.ts"
 import { AgentTools, isByServerUrl, toolNeedsWriteScope } from "./AgentTools.ts"
-import { inTurn } from "./McpBatches.ts"
+import { inTurn, notDone, type Result, sizeOf } from "./McpBatches.ts"
 
 /** Which tools a sign-in has (docs/contract.md, MCP). */
 
@@ -15,15 +15,17 @@ const writing = new Set<string>(tools.filter(toolNeedsWriteScope).map(({ name })
 /** Whether the caller has the tool: a sign-in by the server's URL has those of the inbox alone. */
 const mayUse = (tool: string) => Effect.map(AgentCaller, ({ computer }) => computer !== null || byServerUrl.has(tool))
 
-const notOffered = new McpSchema.CallToolResult({
-  isError: true,
-  content: [
-    {
-      type: "text",
-      text: "Forbidden: A sign-in that was made with the server URL has only whoami and the tools of the inbox. (server_url)"
-    }
-  ]
-})
+const notOffered = notDone(
+  "Forbidden: A sign-in that was made with the server URL has only whoami and the tools of the inbox. (server_url)"
+)
+
+/** Characters of text that a result may have. What the tools fit into their answers is far less. */
+const maxResult = 2 * 1024 * 1024
+
+/** A result that is too long to send says so. */
+const withinLimit = (result: Result): Result => (sizeOf(result) > maxResult ? tooLong : result)
+
+const tooLong = notDone("TooManyRequests: The result is longer than 2 MiB. Ask for less of it.")
 
 // The services of a request are in the context of its calls; the type of registrations does not say so.
 // @effect-diagnostics unsafeEffectTypeAssertion:off
@@ -35,7 +37,7 @@ const refusing = (server: McpServer.McpServer["Service"]): McpServer.McpServer["
       ...registration,
       handle: (payload) =>
         Effect.flatMap(mayUse(registration.tool.name), (may) =>
-          may ? inTurn(registration.handle(payload)) : Effect.succeed(notOffered)
+          may ? inTurn(Effect.map(registration.handle(payload), withinLimit)) : Effect.succeed(notOffered)
         ) as ReturnType<typeof registration.handle>
     })
 })

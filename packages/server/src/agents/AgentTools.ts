@@ -82,7 +82,8 @@ export const isByServerUrl = ({ annotations }: Pick<Tool.Any, "annotations">): b
 const NoParameters = Schema.Record(Schema.String, Schema.Unknown)
 const message = Ref.annotate({ description: "The message's id." })
 const ticket = Ref.annotate({ description: "The ticket's identifier, such as ENG-12, or its id." })
-const Messages = Schema.Struct({ messages: Schema.Array(QuotedMessage) })
+/** What does not fit into an answer (FittingAnswers.ts) is counted in it. */
+const leftOut = Schema.Int.annotate({ description: "How many more there are, which the answer has no room for." })
 
 export const AgentTools = Toolkit.make(
   tool("whoami", {
@@ -95,16 +96,17 @@ export const AgentTools = Toolkit.make(
   }),
   tool("list_inbox", {
     title: "List the inbox",
-    description: "The messages that wait for you, oldest first; they stay in the inbox.",
+    description:
+      "The oldest messages that wait for you, oldest first; they stay in the inbox. leftOut counts those that the answer has no room for: take some, and list again.",
     parameters: NoParameters,
-    success: Messages,
+    success: Schema.Struct({ messages: Schema.Array(QuotedMessage), leftOut }),
     hints: reads,
     byServerUrl: true
   }),
   tool("take_message", {
     title: "Take messages",
     description:
-      "Takes the oldest messages out of the inbox, with description and plan of their tickets: they are yours alone now, and wait for complete_message or decline_message.",
+      "Takes the oldest messages out of the inbox, with description and plan of their tickets: they are yours alone now, and wait for complete_message or decline_message. Long ones are fewer than limit; the others stay in the inbox.",
     parameters: TakeMessages,
     success: Schema.Struct({ messages: Schema.Array(QuotedTakenMessage) }),
     hints: adds,
@@ -132,16 +134,24 @@ export const AgentTools = Toolkit.make(
   tool("list_tickets", {
     title: "List tickets",
     description:
-      "Tickets that you see, in board order, without plans; with q, the 100 that the search finds, best first.",
+      "Tickets that you see, in board order, without plans; with q, the 100 that the search finds, best first. leftOut counts those that the answer has no room for: ask for fewer with the filters.",
     parameters: Schema.Struct(ticketQuery),
-    success: Schema.Struct({ tickets: Schema.Array(QuotedTicketSummary) }),
+    success: Schema.Struct({ tickets: Schema.Array(QuotedTicketSummary), leftOut }),
     hints: reads
   }),
   tool("get_ticket", {
     title: "Get a ticket",
-    description: "A ticket with its plan and its comments, oldest first.",
-    parameters: Schema.Struct({ ticket }),
-    success: Schema.Struct({ ...QuotedTicket.fields, comments: Schema.Array(QuotedComment) }),
+    description:
+      "A ticket with its plan and its newest comments, oldest of these first. commentsLeftOut counts the older ones: for those, call it again with before, the id of the first comment that you have.",
+    parameters: Schema.Struct({
+      ticket,
+      before: Schema.optionalKey(Ref.annotate({ description: "The id of a comment: the comments before it." }))
+    }),
+    success: Schema.Struct({
+      ...QuotedTicket.fields,
+      comments: Schema.Array(QuotedComment),
+      commentsLeftOut: Schema.Int.annotate({ description: "How many comments are older than the first of these." })
+    }),
     hints: reads
   }),
   tool("create_ticket", {
@@ -176,7 +186,7 @@ export const AgentTools = Toolkit.make(
     title: "List projects",
     description: "Projects that you see, in priority order.",
     parameters: Schema.Struct(projectQuery),
-    success: Schema.Struct({ projects: Schema.Array(QuotedProjectSummary) }),
+    success: Schema.Struct({ projects: Schema.Array(QuotedProjectSummary), leftOut }),
     hints: reads
   }),
   tool("get_project", {
