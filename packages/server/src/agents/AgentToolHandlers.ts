@@ -2,6 +2,7 @@ import type { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import { type AgentMessage, messagesPageSize, type TakeMessages } from "@delivery/domain/agents/Message"
 import type { Conflict, Forbidden, InvalidInput, NotFound, TooManyRequests } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
+import { visible } from "@delivery/domain/Text"
 import { Effect, Option } from "effect"
 import type { Tool, Toolkit } from "effect/ai"
 import { Settings } from "../Config.ts"
@@ -23,7 +24,8 @@ import {
   type QuotedTakenMessage,
   quotedTakenMessage,
   quotedTicket,
-  quotedTicketSummary
+  quotedTicketSummary,
+  shown
 } from "./QuotedAnswers.ts"
 
 type Tools = Toolkit.Tools<typeof AgentTools>
@@ -124,16 +126,17 @@ const toolHandlers = (handlers: Handlers, turns: ListTurns["Service"], limitMill
   return AgentTools.of(Object.fromEntries(guarded) as unknown as Toolkit.HandlersFrom<Tools>)
 }
 
-/** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. */
+/** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. It hides nothing. */
 const failingWithin =
   (millis: number) =>
   <A, R>(
     effect: Effect.Effect<A, InvalidInput | Forbidden | NotFound | Conflict | TooManyRequests, R>
   ): Effect.Effect<A, ToolFailure, R> =>
     effect.pipe(
+      Effect.map(shown),
       Effect.mapError((error) => {
         const reason = "reason" in error && error.reason !== undefined ? ` (${error.reason})` : ""
-        return new ToolFailure({ message: `${error._tag}: ${error.message}${reason}` })
+        return new ToolFailure({ message: visible(`${error._tag}: ${error.message}${reason}`) })
       }),
       Effect.timeoutOrElse({
         duration: millis,
