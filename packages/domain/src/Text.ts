@@ -156,6 +156,21 @@ export const HttpUrl = Schema.String.annotate({ format: "uri" })
       (text) => {
         // `URL` drops blanks and control characters, which would make two different texts the same address.
         if (!/^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
+/** References to at most `max` objects. Their number is checked first: a list of a million wrong ones is one mistake. */
+export const Refs = (max: number, noun: string) =>
+  Schema.Array(Schema.Unknown)
+    .check(
+      Schema.makeFilter<ReadonlyArray<unknown>>(({ length }) => length <= max || `Expected at most ${max} ${noun}`, {
+        toJsonSchema: () => ({ maxItems: max, items: { type: "string", minLength: 1, maxLength: 200 } })
+      })
+    )
+    .pipe(Schema.decodeTo(Schema.Array(Ref), SchemaTransformation.passthrough({ strict: false })))
+
+/** What is searched for. Bytes that are not UTF-8 arrive as U+FFFD, and would find what nobody asked for. */
+export const isSearchable = Schema.makeFilter<string>((text) => !text.includes("\ufffd") || "Expected text in UTF-8", {
+  toJsonSchema: undocumented
+})
+
         return true
       },
       { toJsonSchema: undocumented }

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
-import { Body } from "../Body.ts"
+import { Body, Exact } from "../Body.ts"
 import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, PersonId, ProjectId, TagId, TeamId, TicketId, TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { maxNumber } from "../Numbers.ts"
-import { atLeast, Name, OneOf, Ref, Text, undocumented } from "../Text.ts"
+import { atLeast, Name, OneOf, Ref, Refs, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
@@ -363,7 +363,7 @@ export const CreateTicket = Body({
 export type CreateTicket = typeof CreateTicket.Type
 
 /** What a change was made from (docs/contract.md, Tickets): where the ticket has another value by now, it is refused. */
-const ExpectedTicket = Schema.Struct({
+const ExpectedTicket = Exact({
   title: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.NullOr(Schema.String)),
   plan: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -377,11 +377,13 @@ const ExpectedTicket = Schema.Struct({
   milestone: Schema.optionalKey(
     Schema.NullOr(Schema.Int).annotate({ description: "The number of the milestone; null for none." })
   ),
-  tags: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "The ids of all tags, in any order." }))
+  tags: Schema.optionalKey(
+    Refs(maxTags, "tags").pipe(Schema.annotateEncoded({ description: "The ids of all tags, in any order." }))
+  )
 }).annotate({
   identifier: "ExpectedTicket",
   description:
-    "The values that fields have as far as you know. If one of them has another value by now, nothing is changed and the answer is 409 `ticket_changed`. So a change never overwrites what somebody else wrote meanwhile.",
+    "The values that fields have as far as you know. If one of them has another value by now, nothing is changed and the answer is 409 `ticket_changed`. So a change never overwrites what somebody else wrote meanwhile. A field that has the value of the change already is no conflict, so a change can be sent again: it claims nothing, and two callers who send the same change both succeed. Unknown properties are refused.",
   examples: [{ description: "The checkout takes Visa." }]
 })
 

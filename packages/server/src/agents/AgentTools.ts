@@ -163,7 +163,8 @@ export const AgentTools = Toolkit.make(
   }),
   tool("update_ticket", {
     title: "Update a ticket",
-    description: "Changes the fields of a ticket that you send. Null clears a field.",
+    description:
+      "Changes the fields of a ticket that you send. Null clears a field. Texts in expected are the true ones: not quoted, so without `> ` before their lines, and with the characters that a quotation shows like `\\u{202E}`.",
     parameters: Schema.Struct({ ticket, ...UpdateTicket.fields }),
     success: QuotedTicket,
     hints: overwrites

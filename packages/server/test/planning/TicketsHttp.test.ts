@@ -201,7 +201,7 @@ onEachServer("tickets", (test) => {
 
   test("validates bodies and queries before anything else", async (owner) => {
     const { create, member, team } = await newTeam(owner)
-    const { identifier } = await create()
+    const { identifier, title } = await create()
     const base = { team: team.key, title: "x" }
     for (const [expected, json] of [
       ["400 team title", {}],
@@ -232,7 +232,12 @@ onEachServer("tickets", (test) => {
       ["400 title", { title: "" }],
       ["400 team", { team: null }],
       ["400 milestone", { milestone: 1, project: null }],
-      ["400 milestone", { milestone: 1 }]
+      ["400 milestone", { milestone: 1 }],
+      // Ignored, a typing error would overwrite what it was to guard.
+      ["400 expected.titel", { title: "y", expected: { titel: "x" } }],
+      ["400 expected.tags", { title: "y", expected: { tags: Array.from({ length: 51 }, () => "x") } }],
+      ["400 title", { title: "\u200b" }],
+      ["400 title", { title: "\u2800 \u202e\u{e0041}\ufe0f" }]
     ] as const) {
       await member.refuse(expected, "PATCH", `tickets/${identifier}`, json)
     }
