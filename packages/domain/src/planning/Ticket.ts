@@ -315,9 +315,7 @@ const fields = {
     Schema.NullOr(MilestoneNumber).annotate({ description: "A milestone of the project, by number; null for none." })
   ),
   tags: Schema.optionalKey(
-    Schema.Array(Ref)
-      .check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
-      .annotate({ description: "Tags of the team or of the workspace, by id." })
+    Refs(maxTags, "tags").pipe(Schema.annotateEncoded({ description: "Tags of the team or of the workspace, by id." }))
   ),
   blocks: Schema.optionalKey(
     Schema.Boolean.annotate({
@@ -419,7 +417,7 @@ export const UpdateTicket = Body({
   })
 export type UpdateTicket = typeof UpdateTicket.Type
 
-const TagRefs = Schema.Array(Ref).check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
+const TagRefs = (description: string) => Refs(maxTags, "tags").pipe(Schema.annotateEncoded({ description }))
 
 /** The changes of `UpdateTicket` that mean the same for many tickets; statuses also by category, tags one by one. */
 export const TicketChanges = Schema.Struct({
@@ -433,10 +431,8 @@ export const TicketChanges = Schema.Struct({
   owner: fields.owner,
   project: fields.project,
   milestone: fields.milestone,
-  addTags: Schema.optionalKey(TagRefs.annotate({ description: "Tags to add, by id." })),
-  removeTags: Schema.optionalKey(
-    TagRefs.annotate({ description: "Tags to remove, by id. A ticket that does not have one stays as it is." })
-  ),
+  addTags: Schema.optionalKey(TagRefs("Tags to add, by id.")),
+  removeTags: Schema.optionalKey(TagRefs("Tags to remove, by id. A ticket that does not have one stays as it is.")),
   expected: UpdateTicket.fields.expected
 })
   .check(
@@ -460,16 +456,15 @@ export const TicketChanges = Schema.Struct({
 export type TicketChanges = typeof TicketChanges.Type
 
 export const UpdateTickets = Body({
-  tickets: Schema.Array(Ref)
+  tickets: Refs(maxBatch, "tickets")
     .check(
       Schema.isMinLength(1, { message: "Expected at least 1 ticket" }),
-      Schema.isMaxLength(maxBatch, { message: `Expected at most ${maxBatch} tickets` }),
       Schema.makeFilter<ReadonlyArray<string>>(
         (refs) => new Set(refs.map((ref) => ref.toUpperCase())).size === refs.length || "Expected each ticket once",
         { toJsonSchema: undocumented }
       )
     )
-    .annotate({ description: "The tickets, by identifier or id, each once." }),
+    .pipe(Schema.annotateEncoded({ description: "The tickets, by identifier or id, each once." })),
   changes: TicketChanges
 }).annotate({
   identifier: "UpdateTickets",

@@ -1,7 +1,7 @@
 import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import { Effect, Layer } from "effect"
-import { McpServer } from "effect/ai"
+import { McpSchema, McpServer } from "effect/ai"
 import * as AgentToolHandlers from "./AgentToolHandlers.ts"
 import { AgentTools, isByServerUrl, toolNeedsWriteScope } from "./AgentTools.ts"
 import { inTurn, notDone, type Result, sizeOf } from "./McpBatches.ts"
@@ -27,6 +27,23 @@ const withinLimit = (result: Result): Result => (sizeOf(result) > maxResult ? to
 
 const tooLong = notDone("TooManyRequests: The result is longer than 2 MiB. Ask for less of it.")
 
+/** How many mistakes in its arguments a call is told. Each has a line, and one for its place. */
+const maxIssues = 20
+
+const withFewIssues = (error: McpSchema.InvalidParams): McpSchema.InvalidParams => {
+  const lines = error.message.split("\n")
+  if (lines.length <= 2 * maxIssues) return error
+  return new McpSchema.InvalidParams({ message: lines.slice(0, 2 * maxIssues).join("\n") })
+}
+
+type Registration = Parameters<McpServer.McpServer["Service"]["addTool"]>[0]
+
+const limited = (call: ReturnType<Registration["handle"]>): ReturnType<Registration["handle"]> =>
+  call.pipe(
+    Effect.map(withinLimit),
+    Effect.catchTag("InvalidParams", (error) => Effect.fail(withFewIssues(error)))
+  )
+
 // The services of a request are in the context of its calls; the type of registrations does not say so.
 // @effect-diagnostics unsafeEffectTypeAssertion:off
 /** Before a tool reads what it was called with, so that each refused call answers alike. */
@@ -37,7 +54,7 @@ const refusing = (server: McpServer.McpServer["Service"]): McpServer.McpServer["
       ...registration,
       handle: (payload) =>
         Effect.flatMap(mayUse(registration.tool.name), (may) =>
-          may ? inTurn(Effect.map(registration.handle(payload), withinLimit)) : Effect.succeed(notOffered)
+          may ? inTurn(limited(registration.handle(payload))) : Effect.succeed(notOffered)
         ) as ReturnType<typeof registration.handle>
     })
 })

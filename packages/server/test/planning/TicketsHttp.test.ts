@@ -13,6 +13,7 @@ import {
   accountKey,
   assertId,
   assertTimestamp,
+  type ErrorBody,
   type Http,
   join,
   newWorkspace,
@@ -266,6 +267,32 @@ onEachServer("tickets", (test) => {
   test("stores texts of the maximum size unchanged", async (owner) => {
     const { create, member } = await newTeam(owner)
     // Escaped in JSON, all that a body may hold: three bytes a character.
+  test("counts the elements of a list before it looks at them", async (owner) => {
+    const { create, member, team } = await newTeam(owner)
+    const { identifier } = await create()
+    const many = Array.from({ length: 100_000 }, () => 1)
+    for (const [method, path, json, at, limit] of [
+      ["POST", "tickets", { team: team.key, title: "x", tags: many }, ["tags"], "50 tags"],
+      ["PATCH", `tickets/${identifier}`, { tags: many }, ["tags"], "50 tags"],
+      ["PATCH", `tickets/${identifier}`, { expected: { tags: many } }, ["expected", "tags"], "50 tags"],
+      ["POST", "tickets/batch", { tickets: many, changes: {} }, ["tickets"], "100 tickets"],
+      [
+        "POST",
+        "tickets/batch",
+        { tickets: [identifier], changes: { addTags: many } },
+        ["changes", "addTags"],
+        "50 tags"
+      ]
+    ] as const) {
+      const { body, status } = await member.send<ErrorBody>(method, path, { json })
+      assert.strictEqual(status, 400, path)
+      assert.deepStrictEqual<unknown>(body.issues, [{ path: at, message: `Expected at most ${limit}` }])
+    }
+    const wrong = Array.from({ length: 50 }, () => 1)
+    const { body } = await member.send<ErrorBody>("PATCH", `tickets/${identifier}`, { json: { tags: wrong } })
+    assert.lengthOf(body.issues!, 20)
+  })
+
     const longest = "€".repeat(100_000)
     const made = await create({ title: "ü".repeat(200), description: longest, plan: longest })
     const { description, plan, title } = await member.get<Ticket>(`tickets/${made.id}`)
