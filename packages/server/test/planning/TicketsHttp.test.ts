@@ -242,6 +242,7 @@ onEachServer("tickets", (test) => {
     ] as const) {
       await member.refuse(expected, "PATCH", `tickets/${identifier}`, json)
     }
+    assert.strictEqual((await member.get<Ticket>(`tickets/${identifier}`)).title, title)
     for (const json of [{}, { before: identifier, after: null }, { before: null }, { before: 1 }, []]) {
       const answer = await member.send("POST", `tickets/${identifier}/reorder`, { json })
       assert.strictEqual(answer.status, 400, JSON.stringify(json))
@@ -258,15 +259,14 @@ onEachServer("tickets", (test) => {
       ["404 team:", "team=NONE"],
       ["404 project:", "project=none"],
       ["404 owner:", "owner=none@example.com"],
-      ["404 owner:", "owner=x"]
+      ["404 owner:", "owner=x"],
+      ["400 q", "q=%FF"],
+      ["400 q", "q=pay%20%C3%28"]
     ] as const) {
       await member.refuse(expected, "GET", `tickets?${query}`)
     }
   })
 
-  test("stores texts of the maximum size unchanged", async (owner) => {
-    const { create, member } = await newTeam(owner)
-    // Escaped in JSON, all that a body may hold: three bytes a character.
   test("counts the elements of a list before it looks at them", async (owner) => {
     const { create, member, team } = await newTeam(owner)
     const { identifier } = await create()
@@ -293,6 +293,9 @@ onEachServer("tickets", (test) => {
     assert.lengthOf(body.issues!, 20)
   })
 
+  test("stores texts of the maximum size unchanged", async (owner) => {
+    const { create, member } = await newTeam(owner)
+    // Escaped in JSON, all that a body may hold: three bytes a character.
     const longest = "€".repeat(100_000)
     const made = await create({ title: "ü".repeat(200), description: longest, plan: longest })
     const { description, plan, title } = await member.get<Ticket>(`tickets/${made.id}`)
