@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Body.ts"
+import { Body, Exact } from "../Body.ts"
 import { Person } from "../identity/Actor.ts"
 import { MilestoneId, PersonId, ProductId, ProjectId, TeamId } from "../Ids.ts"
 import { Name, OneOf, Ref, Slug, Text } from "../Text.ts"
@@ -201,7 +201,7 @@ export const UpdateProject = Body({
     Schema.NullOr(ProjectDocument).annotate({ description: "The document of the project, in Markdown." })
   ),
   expected: Schema.optionalKey(
-    Schema.Struct({ document: Schema.optionalKey(Schema.NullOr(Schema.String)) }).annotate({
+    Exact({ document: Schema.optionalKey(Schema.NullOr(Schema.String)) }).annotate({
       identifier: "ExpectedProject",
       description:
         "The document as far as you know. If it is another one by now, nothing is changed and the answer is 409 `project_changed`.",

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
-import { Body } from "../Body.ts"
+import { Body, Exact } from "../Body.ts"
 import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, PersonId, ProjectId, TagId, TeamId, TicketId, TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { maxNumber } from "../Numbers.ts"
-import { atLeast, Name, OneOf, Ref, Text, undocumented } from "../Text.ts"
+import { atLeast, Name, OneOf, Ref, Refs, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
@@ -315,9 +315,7 @@ const fields = {
     Schema.NullOr(MilestoneNumber).annotate({ description: "A milestone of the project, by number; null for none." })
   ),
   tags: Schema.optionalKey(
-    Schema.Array(Ref)
-      .check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
-      .annotate({ description: "Tags of the team or of the workspace, by id." })
+    Refs(maxTags, "tags").pipe(Schema.annotateEncoded({ description: "Tags of the team or of the workspace, by id." }))
   ),
   blocks: Schema.optionalKey(
     Schema.Boolean.annotate({
@@ -363,7 +361,7 @@ export const CreateTicket = Body({
 export type CreateTicket = typeof CreateTicket.Type
 
 /** What a change was made from (docs/contract.md, Tickets): where the ticket has another value by now, it is refused. */
-const ExpectedTicket = Schema.Struct({
+const ExpectedTicket = Exact({
   title: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.NullOr(Schema.String)),
   plan: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -377,11 +375,13 @@ const ExpectedTicket = Schema.Struct({
   milestone: Schema.optionalKey(
     Schema.NullOr(Schema.Int).annotate({ description: "The number of the milestone; null for none." })
   ),
-  tags: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "The ids of all tags, in any order." }))
+  tags: Schema.optionalKey(
+    Refs(maxTags, "tags").pipe(Schema.annotateEncoded({ description: "The ids of all tags, in any order." }))
+  )
 }).annotate({
   identifier: "ExpectedTicket",
   description:
-    "The values that fields have as far as you know. If one of them has another value by now, nothing is changed and the answer is 409 `ticket_changed`. So a change never overwrites what somebody else wrote meanwhile.",
+    "The values that fields have as far as you know. If one of them has another value by now, nothing is changed and the answer is 409 `ticket_changed`. So a change never overwrites what somebody else wrote meanwhile. A field that has the value of the change already is no conflict, so a change can be sent again: it claims nothing, and two callers who send the same change both succeed. Unknown properties are refused.",
   examples: [{ description: "The checkout takes Visa." }]
 })
 
@@ -417,7 +417,7 @@ export const UpdateTicket = Body({
   })
 export type UpdateTicket = typeof UpdateTicket.Type
 
-const TagRefs = Schema.Array(Ref).check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
+const TagRefs = (description: string) => Refs(maxTags, "tags").pipe(Schema.annotateEncoded({ description }))
 
 /** The changes of `UpdateTicket` that mean the same for many tickets; statuses also by category, tags one by one. */
 export const TicketChanges = Schema.Struct({
@@ -431,10 +431,8 @@ export const TicketChanges = Schema.Struct({
   owner: fields.owner,
   project: fields.project,
   milestone: fields.milestone,
-  addTags: Schema.optionalKey(TagRefs.annotate({ description: "Tags to add, by id." })),
-  removeTags: Schema.optionalKey(
-    TagRefs.annotate({ description: "Tags to remove, by id. A ticket that does not have one stays as it is." })
-  ),
+  addTags: Schema.optionalKey(TagRefs("Tags to add, by id.")),
+  removeTags: Schema.optionalKey(TagRefs("Tags to remove, by id. A ticket that does not have one stays as it is.")),
   expected: UpdateTicket.fields.expected
 })
   .check(
@@ -458,16 +456,15 @@ export const TicketChanges = Schema.Struct({
 export type TicketChanges = typeof TicketChanges.Type
 
 export const UpdateTickets = Body({
-  tickets: Schema.Array(Ref)
+  tickets: Refs(maxBatch, "tickets")
     .check(
       Schema.isMinLength(1, { message: "Expected at least 1 ticket" }),
-      Schema.isMaxLength(maxBatch, { message: `Expected at most ${maxBatch} tickets` }),
       Schema.makeFilter<ReadonlyArray<string>>(
         (refs) => new Set(refs.map((ref) => ref.toUpperCase())).size === refs.length || "Expected each ticket once",
         { toJsonSchema: undocumented }
       )
     )
-    .annotate({ description: "The tickets, by identifier or id, each once." }),
+    .pipe(Schema.annotateEncoded({ description: "The tickets, by identifier or id, each once." })),
   changes: TicketChanges
 }).annotate({
   identifier: "UpdateTickets",

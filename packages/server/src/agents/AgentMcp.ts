@@ -54,12 +54,43 @@ const withBatches =
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const text = request.method === "POST" ? yield* readText(request) : ""
+      if (isTooDeep(text)) return tooDeep
       const messages = /^\s*\[/.test(text) ? jsonOf(text) : undefined
       if (!Array.isArray(messages) || messages.length === 0) return yield* httpEffect
       if (messages.length > maxBatchMessages) return tooManyMessages
+      if (hasIdTwice(messages)) return idTwice
       const refused = yield* Effect.catchTag(alsoRequested(messages.length - 1), "TooManyRequests", Effect.succeed)
       return refused === undefined ? yield* asBatch(httpEffect) : errorResponse(refused, 429)
     })
+
+/** Levels of JSON that a message may have: several times as many as any that means something. */
+const maxLevels = 64
+
+/** Whether its JSON is nested so deep that reading it, level by level, would keep others waiting. */
+const isTooDeep = (text: string): boolean => {
+  let [level, isText] = [0, false]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isText) {
+      if (code === 0x5c) at++
+      else if (code === 0x22) isText = false
+    } else if (code === 0x22) isText = true
+    else if (code === 0x5b || code === 0x7b) {
+      if (++level > maxLevels) return true
+    } else if (code === 0x5d || code === 0x7d) level--
+  }
+  return false
+}
+
+/** Whether two messages of a batch have one id: their answers could not be told apart. */
+const hasIdTwice = (messages: ReadonlyArray<unknown>): boolean => {
+  const ids = messages.flatMap((message) =>
+    typeof message === "object" && message !== null && "id" in message && message.id !== null
+      ? [String(message.id)]
+      : []
+  )
+  return new Set(ids).size < ids.length
+}
 
 /** Refuses calls for which the token's scope is too narrow, so that clients can ask for a wider one. */
 const withScope =
@@ -144,6 +175,10 @@ const unknownSession = transportError(
 const tooMuchClientData = transportError(400, "The parameters of initialize are too large.", -32_600)
 
 const tooManyMessages = transportError(400, `A batch has at most ${maxBatchMessages} messages.`, -32_600)
+
+const idTwice = transportError(400, "Each message of a batch needs an id of its own.", -32_600)
+
+const tooDeep = transportError(400, `The JSON of a message has at most ${maxLevels} levels.`)
 
 const tooLarge = transportError(400, "The body is larger than 1 MiB.")
 

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import * as AgentToolHandlers from "./AgentToolHandlers.ts"
 import { AgentTools, isByServerUrl, toolNeedsWriteScope } from "./AgentTools.ts"
-import { inTurn } from "./McpBatches.ts"
+import { inTurn, notDone, type Result, sizeOf } from "./McpBatches.ts"
 
 /** Which tools a sign-in has (docs/contract.md, MCP). */
 
@@ -15,15 +15,34 @@ const writing = new Set<string>(tools.filter(toolNeedsWriteScope).map(({ name })
 /** Whether the caller has the tool: a sign-in by the server's URL has those of the inbox alone. */
 const mayUse = (tool: string) => Effect.map(AgentCaller, ({ computer }) => computer !== null || byServerUrl.has(tool))
 
-const notOffered = new McpSchema.CallToolResult({
-  isError: true,
-  content: [
-    {
-      type: "text",
-      text: "Forbidden: A sign-in that was made with the server URL has only whoami and the tools of the inbox. (server_url)"
-    }
-  ]
-})
+const notOffered = notDone(
+  "Forbidden: A sign-in that was made with the server URL has only whoami and the tools of the inbox. (server_url)"
+)
+
+/** Characters of text that a result may have. What the tools fit into their answers is far less. */
+const maxResult = 2 * 1024 * 1024
+
+/** A result that is too long to send says so. */
+const withinLimit = (result: Result): Result => (sizeOf(result) > maxResult ? tooLong : result)
+
+const tooLong = notDone("TooManyRequests: The result is longer than 2 MiB. Ask for less of it.")
+
+/** How many mistakes in its arguments a call is told. Each has a line, and one for its place. */
+const maxIssues = 20
+
+const withFewIssues = (error: McpSchema.InvalidParams): McpSchema.InvalidParams => {
+  const lines = error.message.split("\n")
+  if (lines.length <= 2 * maxIssues) return error
+  return new McpSchema.InvalidParams({ message: lines.slice(0, 2 * maxIssues).join("\n") })
+}
+
+type Registration = Parameters<McpServer.McpServer["Service"]["addTool"]>[0]
+
+const limited = (call: ReturnType<Registration["handle"]>): ReturnType<Registration["handle"]> =>
+  call.pipe(
+    Effect.map(withinLimit),
+    Effect.catchTag("InvalidParams", (error) => Effect.fail(withFewIssues(error)))
+  )
 
 // The services of a request are in the context of its calls; the type of registrations does not say so.
 // @effect-diagnostics unsafeEffectTypeAssertion:off
@@ -35,7 +54,7 @@ const refusing = (server: McpServer.McpServer["Service"]): McpServer.McpServer["
       ...registration,
       handle: (payload) =>
         Effect.flatMap(mayUse(registration.tool.name), (may) =>
-          may ? inTurn(registration.handle(payload)) : Effect.succeed(notOffered)
+          may ? inTurn(limited(registration.handle(payload))) : Effect.succeed(notOffered)
         ) as ReturnType<typeof registration.handle>
     })
 })

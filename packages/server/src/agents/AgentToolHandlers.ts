@@ -1,11 +1,13 @@
 import type { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
-import type { AgentMessage } from "@delivery/domain/agents/Message"
-import type { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { type AgentMessage, messagesPageSize, type TakeMessages } from "@delivery/domain/agents/Message"
+import type { Conflict, Forbidden, InvalidInput, NotFound, TooManyRequests } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
+import { visible } from "@delivery/domain/Text"
 import { Effect, Option } from "effect"
 import type { Tool, Toolkit } from "effect/ai"
 import { Settings } from "../Config.ts"
 import { Attachments } from "../planning/Attachments.ts"
+import { ListTurns } from "../http/ListTurns.ts"
 import { Comments } from "../planning/Comments.ts"
 import { Projects } from "../planning/Projects.ts"
 import { Tickets } from "../planning/Tickets.ts"
@@ -13,6 +15,7 @@ import { TicketStatuses } from "../planning/TicketStatuses.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { AgentTools, ToolFailure, toolNeedsWriteScope } from "./AgentTools.ts"
 import { mayWrite } from "./AgentWrites.ts"
+import { fitting, maxAnswer, maxAnsweredComments, maxListed, sizeOf } from "./FittingAnswers.ts"
 import { Inbox } from "./Inbox.ts"
 import {
   quotedAttachment,
@@ -20,9 +23,11 @@ import {
   quotedMessage,
   quotedProject,
   quotedProjectSummary,
+  type QuotedTakenMessage,
   quotedTakenMessage,
   quotedTicket,
-  quotedTicketSummary
+  quotedTicketSummary,
+  shown
 } from "./QuotedAnswers.ts"
 
 type Tools = Toolkit.Tools<typeof AgentTools>
@@ -50,42 +55,76 @@ function* make() {
     Effect.map(Effect.option(tickets.get(message.ticket.id)), (ticket) =>
       quotedTakenMessage(message, Option.getOrUndefined(ticket))
     )
-  const quotedMessages = (messages: ReadonlyArray<AgentMessage>) => ({ messages: messages.map(quotedMessage) })
+  const listInbox = Effect.gen(function* () {
+    const listed = yield* inbox.list
+    const messages = yield* fitting(listed, quotedMessage, maxAnswer)
+    const isWhole = messages.length === listed.length && listed.length < messagesPageSize
+    return { messages, leftOut: isWhole ? 0 : Math.max(0, (yield* inbox.count) - messages.length) }
+  })
+  // One after the other: what no longer fits stays in the inbox.
+  const takeMessages = Effect.fnUntraced(function* ({ limit = 1 }: TakeMessages) {
+    const messages: Array<typeof QuotedTakenMessage.Type> = []
+    for (let size = 0; messages.length < limit && size < maxAnswer;) {
+      const [message] = yield* inbox.take({ limit: 1 })
+      if (message === undefined) break
+      const taken = yield* withTicket(message)
+      messages.push(taken)
+      size += sizeOf(taken)
+      yield* Effect.yieldNow
+    }
+    return { messages }
+  })
+  const getTicket = Effect.fnUntraced(function* ({ before, ticket: ref }: Tool.Parameters<Tools["get_ticket"]>) {
+    // Bytes that are read: what fits has at most three for each of its characters.
+    const part = { before, limit: maxAnsweredComments, bytes: 3 * maxAnswer }
+    const [ticket, found, files] = yield* Effect.all([
+      tickets.get(ref),
+      comments.newest(ref, part),
+      attachments.list(ref)
+    ])
+    const newest = yield* fitting(found.comments.toReversed(), quotedComment, maxAnswer)
+    const commentsLeftOut = found.older + found.comments.length - newest.length
+    return {
+      ...quotedTicket(ticket),
+      comments: newest.toReversed(),
+      commentsLeftOut,
+      attachments: files.map(quotedAttachment)
+    }
+  })
 
   const handlers: Handlers = {
     whoami: () => sessions.me,
-    list_inbox: () => Effect.map(inbox.list, quotedMessages),
-    take_message: (input) =>
-      Effect.flatMap(inbox.take(input), (messages) =>
-        Effect.map(Effect.forEach(messages, withTicket), (messages) => ({ messages }))
-      ),
+    list_inbox: () => listInbox,
+    take_message: takeMessages,
     complete_message: ({ message, ...input }) => Effect.map(inbox.complete(message, input), quotedMessage),
     decline_message: ({ message, ...input }) => Effect.map(inbox.decline(message, input), quotedMessage),
     list_tickets: (query) =>
-      Effect.map(tickets.list(query), (tickets) => ({ tickets: tickets.map(quotedTicketSummary) })),
-    get_ticket: ({ ticket }) =>
-      Effect.map(
-        Effect.all([tickets.get(ticket), comments.list(ticket), attachments.list(ticket)]),
-        ([ticket, comments, attachments]) => ({
-          ...quotedTicket(ticket),
-          comments: comments.map(quotedComment),
-          attachments: attachments.map(quotedAttachment)
-        })
+      Effect.flatMap(tickets.list(query), (all) =>
+        Effect.map(fitting(all, quotedTicketSummary, maxListed), (tickets) => ({
+          tickets,
+          leftOut: all.length - tickets.length
+        }))
       ),
+    get_ticket: getTicket,
     create_ticket: (input) => Effect.map(tickets.create(input), quotedTicket),
     update_ticket: ({ ticket, ...input }) => Effect.map(tickets.update(ticket, input), quotedTicket),
     add_comment: ({ ticket, ...input }) => Effect.map(comments.create(ticket, input), quotedComment),
     list_statuses: ({ team }) => Effect.map(statuses.list(team), (statuses) => ({ statuses })),
     list_projects: (query) =>
-      Effect.map(projects.list(query), (projects) => ({ projects: projects.map(quotedProjectSummary) })),
+      Effect.flatMap(projects.list(query), (all) =>
+        Effect.map(fitting(all, quotedProjectSummary, maxListed), (projects) => ({
+          projects,
+          leftOut: all.length - projects.length
+        }))
+      ),
     get_project: ({ project }) => Effect.map(projects.get(project), quotedProject),
     report_session: ({ session, ...input }) => sessions.report(session, input)
   }
-  return toolHandlers(handlers, (yield* Settings).requestLimitMillis)
+  return toolHandlers(handlers, yield* ListTurns, (yield* Settings).requestLimitMillis)
 }
 
-/** Adds to each tool the check of the scope, MCP's form of errors, and a time limit. */
-const toolHandlers = (handlers: Handlers, limitMillis: number) => {
+/** Adds to each tool the check of the scope, MCP's form of errors, and a time limit. What reads takes turns, as long lists do. */
+const toolHandlers = (handlers: Handlers, turns: ListTurns["Service"], limitMillis: number) => {
   const within = failingWithin(limitMillis)
   const guarded = Object.values(AgentTools.tools).map((tool: Tools[keyof Tools]) => {
     const handler = handlers[tool.name] as Handler<Tool.Any>
@@ -93,22 +132,23 @@ const toolHandlers = (handlers: Handlers, limitMillis: number) => {
       tool.name,
       toolNeedsWriteScope(tool)
         ? (input: unknown) => within(Effect.andThen(mayWrite, handler(input)))
-        : (input: unknown) => within(handler(input))
+        : (input: unknown) => within(Effect.scoped(Effect.andThen(turns.take, handler(input))))
     ] as const
   })
   return AgentTools.of(Object.fromEntries(guarded) as unknown as Toolkit.HandlersFrom<Tools>)
 }
 
-/** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. */
+/** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. It hides nothing. */
 const failingWithin =
   (millis: number) =>
   <A, R>(
-    effect: Effect.Effect<A, InvalidInput | Forbidden | NotFound | Conflict, R>
+    effect: Effect.Effect<A, InvalidInput | Forbidden | NotFound | Conflict | TooManyRequests, R>
   ): Effect.Effect<A, ToolFailure, R> =>
     effect.pipe(
+      Effect.map(shown),
       Effect.mapError((error) => {
         const reason = "reason" in error && error.reason !== undefined ? ` (${error.reason})` : ""
-        return new ToolFailure({ message: `${error._tag}: ${error.message}${reason}` })
+        return new ToolFailure({ message: visible(`${error._tag}: ${error.message}${reason}`) })
       }),
       Effect.timeoutOrElse({
         duration: millis,

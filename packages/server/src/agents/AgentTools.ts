@@ -83,7 +83,8 @@ export const isByServerUrl = ({ annotations }: Pick<Tool.Any, "annotations">): b
 const NoParameters = Schema.Record(Schema.String, Schema.Unknown)
 const message = Ref.annotate({ description: "The message's id." })
 const ticket = Ref.annotate({ description: "The ticket's identifier, such as ENG-12, or its id." })
-const Messages = Schema.Struct({ messages: Schema.Array(QuotedMessage) })
+/** What does not fit into an answer (FittingAnswers.ts) is counted in it. */
+const leftOut = Schema.Int.annotate({ description: "How many more there are, which the answer has no room for." })
 
 export const AgentTools = Toolkit.make(
   tool("whoami", {
@@ -96,16 +97,17 @@ export const AgentTools = Toolkit.make(
   }),
   tool("list_inbox", {
     title: "List the inbox",
-    description: "The messages that wait for you, oldest first; they stay in the inbox.",
+    description:
+      "The oldest messages that wait for you, oldest first; they stay in the inbox. leftOut counts those that the answer has no room for: take some, and list again.",
     parameters: NoParameters,
-    success: Messages,
+    success: Schema.Struct({ messages: Schema.Array(QuotedMessage), leftOut }),
     hints: reads,
     byServerUrl: true
   }),
   tool("take_message", {
     title: "Take messages",
     description:
-      "Takes the oldest messages out of the inbox, with description and plan of their tickets: they are yours alone now, and wait for complete_message or decline_message.",
+      "Takes the oldest messages out of the inbox, with description and plan of their tickets: they are yours alone now, and wait for complete_message or decline_message. Long ones are fewer than limit; the others stay in the inbox.",
     parameters: TakeMessages,
     success: Schema.Struct({ messages: Schema.Array(QuotedTakenMessage) }),
     hints: adds,
@@ -133,19 +135,23 @@ export const AgentTools = Toolkit.make(
   tool("list_tickets", {
     title: "List tickets",
     description:
-      "Tickets that you see, in board order, without plans; with q, the 100 that the search finds, best first.",
+      "Tickets that you see, in board order, without plans; with q, the 100 that the search finds, best first. leftOut counts those that the answer has no room for: ask for fewer with the filters.",
     parameters: Schema.Struct(ticketQuery),
-    success: Schema.Struct({ tickets: Schema.Array(QuotedTicketSummary) }),
+    success: Schema.Struct({ tickets: Schema.Array(QuotedTicketSummary), leftOut }),
     hints: reads
   }),
   tool("get_ticket", {
     title: "Get a ticket",
     description:
-      "A ticket with its plan, its comments and its attachments, oldest first. Texts refer to an attachment by attachment:ID; what is in it is not answered.",
-    parameters: Schema.Struct({ ticket }),
+      "A ticket with its plan, its attachments and its newest comments, oldest of these first. commentsLeftOut counts the older ones: for those, call it again with before, the id of the first comment that you have. Texts refer to an attachment by attachment:ID; what is in it is not answered.",
+    parameters: Schema.Struct({
+      ticket,
+      before: Schema.optionalKey(Ref.annotate({ description: "The id of a comment: the comments before it." }))
+    }),
     success: Schema.Struct({
       ...QuotedTicket.fields,
       comments: Schema.Array(QuotedComment),
+      commentsLeftOut: Schema.Int.annotate({ description: "How many comments are older than the first of these." }),
       attachments: Schema.Array(QuotedAttachment)
     }),
     hints: reads
@@ -159,7 +165,8 @@ export const AgentTools = Toolkit.make(
   }),
   tool("update_ticket", {
     title: "Update a ticket",
-    description: "Changes the fields of a ticket that you send. Null clears a field.",
+    description:
+      "Changes the fields of a ticket that you send. Null clears a field. Texts in expected are the true ones: not quoted, so without `> ` before their lines, and with the characters that a quotation shows like `\\u{202E}`.",
     parameters: Schema.Struct({ ticket, ...UpdateTicket.fields }),
     success: QuotedTicket,
     hints: overwrites
@@ -182,7 +189,7 @@ export const AgentTools = Toolkit.make(
     title: "List projects",
     description: "Projects that you see, in priority order.",
     parameters: Schema.Struct(projectQuery),
-    success: Schema.Struct({ projects: Schema.Array(QuotedProjectSummary) }),
+    success: Schema.Struct({ projects: Schema.Array(QuotedProjectSummary), leftOut }),
     hints: reads
   }),
   tool("get_project", {

@@ -35,7 +35,8 @@ export const asBatch =
       })
     )
 
-type Result = McpSchema.CallToolResult | McpSchema.InputRequired
+/** What a call answers. */
+export type Result = McpSchema.CallToolResult | McpSchema.InputRequired
 
 /** Does a call when the calls before it in its batch are done; at once, if it was sent alone. */
 export const inTurn = <E, R>(call: Effect.Effect<Result, E, R>): Effect.Effect<Result, E, R> =>
@@ -50,12 +51,14 @@ export const inTurn = <E, R>(call: Effect.Effect<Result, E, R>): Effect.Effect<R
   })
 
 /** The text of a result; what is structured in it says the same. */
-const sizeOf = (result: Result): number =>
+export const sizeOf = (result: Result): number =>
   "content" in result
     ? result.content.reduce((size, content) => size + (content.type === "text" ? content.text.length : 0), 0)
     : 0
 
-const notDone = (text: string) => new McpSchema.CallToolResult({ isError: true, content: [{ type: "text", text }] })
+/** A call that is refused, for the model to read. */
+export const notDone = (text: string): McpSchema.CallToolResult =>
+  new McpSchema.CallToolResult({ isError: true, content: [{ type: "text", text }] })
 
 const tooMuch = notDone(
   "TooManyRequests: The results of this batch are too long already. The call was not done; send it alone."

@@ -5,6 +5,7 @@ import { Attachment } from "@delivery/domain/planning/Attachment"
 import { Comment } from "@delivery/domain/planning/Comment"
 import { Milestone, type Project, ProjectSummary } from "@delivery/domain/planning/Project"
 import { type Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
+import { visible } from "@delivery/domain/Text"
 import { Schema } from "effect"
 
 /**
@@ -124,3 +125,13 @@ export const quotedProject = ({ document, milestones, ...project }: Project): ty
   })),
   document: quoteOrNull(members, document)
 })
+
+/** An answer in which nothing is hidden, in names and labels neither. What is quoted shows it already, on several lines. */
+export const shown = <A>(answer: A): A => shownValue(answer) as A
+
+const shownValue = (value: unknown): unknown => {
+  if (typeof value === "string") return visible(value)
+  if (Array.isArray(value)) return value.map(shownValue)
+  if (typeof value !== "object" || value === null || ("by" in value && "text" in value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shownValue(one)]))
+}

@@ -9,6 +9,7 @@ import { RequestQueue } from "../http/RequestQueue.ts"
 import { Stopping } from "../http/Stopping.ts"
 import { EventAudience } from "./EventAudience.ts"
 import { EventFeed, type FollowsTooOften } from "./EventFeed.ts"
+import { EventTurns } from "./EventTurns.ts"
 import { cursorBefore, cursorBehind, type EventPlace, placeOf } from "./EventPlaces.ts"
 import { type EventFilter, EventsRepo, type EventWithActor, isSeenBy, matches, type ReadEvents } from "./EventsRepo.ts"
 
@@ -34,6 +35,7 @@ interface Dependencies {
   readonly repo: EventsRepo["Service"]
   readonly audience: EventAudience["Service"]
   readonly feed: EventFeed["Service"]
+  readonly turns: EventTurns["Service"]
   readonly queue: RequestQueue["Service"]
   readonly stopping: Stopping["Service"]
 }
@@ -45,6 +47,7 @@ function* make() {
       repo: yield* EventsRepo,
       audience: yield* EventAudience,
       feed: yield* EventFeed,
+      turns: yield* EventTurns,
       queue: yield* RequestQueue,
       stopping: yield* Stopping
     })
@@ -143,16 +146,24 @@ const waiting = (
   again: Effect.Effect<Caller["Service"] | undefined> | undefined
 ) =>
   Effect.gen(function* () {
-    const { audience, feed, queue, repo, stopping } = dependencies
+    const { audience, feed, queue, repo, stopping, turns } = dependencies
     const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
     const access = yield* anyRole
     const place = yield* placeOf(repo, access.workspace.id, "after", query.after)
     const watch = yield* feed.watch(access.workspace.id, access.principal.id)
     yield* stopping.onBegin(watch.wake)
+    const turn = yield* turns.join(access.principal.id, watch.wake)
+    /** A page that is read from storage, when it is the caller's turn. */
+    const read = Effect.fnUntraced(function* (by: Effect.Effect<Access, NotFound | Unauthorized>) {
+      for (watch.listen(); !turn.ask(); watch.listen()) yield* queue.releaseWhile(watch.changed)
+      watch.listen()
+      const found = yield* nextPage(dependencies, yield* by, query, place)
+      turn.end()
+      return found
+    })
     const [filter, after] = [filterOf(query), progressOf(place)]
     const present = again === undefined ? Effect.succeed(access) : Effect.flatMap(again, accessOf)
-    watch.listen()
-    let { page, upTo } = yield* nextPage(dependencies, access, query, place)
+    let { page, upTo } = yield* read(Effect.succeed(access))
     while (page.events.length === 0) {
       const left = until - (yield* Clock.currentTimeMillis)
       if (left <= 0 || stopping.hasBegun()) return yield* Effect.as(present, page)
@@ -160,7 +171,7 @@ const waiting = (
       watch.listen()
       const news = watch.since(upTo)
       if (news === undefined) {
-        ;({ page, upTo } = yield* nextPage(dependencies, yield* present, query, place))
+        ;({ page, upTo } = yield* read(present))
         continue
       }
       upTo = news.upTo

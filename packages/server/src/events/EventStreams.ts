@@ -14,6 +14,7 @@ import { EventAudience } from "./EventAudience.ts"
 import { EventFeed, type FollowsTooOften, type Watch } from "./EventFeed.ts"
 import { filterOf, isNew, presentEvent, progressOf, visible } from "./EventPages.ts"
 import { cursorBehind, placeOf } from "./EventPlaces.ts"
+import { type EventTurn, EventTurns } from "./EventTurns.ts"
 import { type EventFilter, EventsRepo, type EventWithActor, type ReadEvents } from "./EventsRepo.ts"
 
 /** Milliseconds without a word after which a stream sends a comment: with the second until it is noticed, 15 s. */
@@ -59,6 +60,7 @@ interface Dependencies {
   readonly repo: EventsRepo["Service"]
   readonly audience: EventAudience["Service"]
   readonly feed: EventFeed["Service"]
+  readonly turns: EventTurns["Service"]
   readonly callers: CurrentCaller["Service"]
   readonly stopping: Stopping["Service"]
   readonly credentials: Map<string, Credential>
@@ -74,6 +76,7 @@ function* make() {
     repo: yield* EventsRepo,
     audience: yield* EventAudience,
     feed: yield* EventFeed,
+    turns: yield* EventTurns,
     callers: yield* CurrentCaller,
     stopping: yield* Stopping,
     credentials: new Map(),
@@ -137,7 +140,7 @@ const check = ({ asked, callers, credentials }: Dependencies) => {
 
 const follow = (dependencies: Dependencies): EventStreams["Service"]["follow"] =>
   Effect.fnUntraced(function* (query, asked) {
-    const { feed, repo } = dependencies
+    const { feed, repo, turns } = dependencies
     const access = yield* anyRole
     // By its id: the slug of the path may come to belong to another workspace.
     const { id } = access.workspace
@@ -148,7 +151,8 @@ const follow = (dependencies: Dependencies): EventStreams["Service"]["follow"] =
         : { from: progressOf(yield* placeOf(repo, id, "after", query.after)), id: query.after }
     const watch = yield* feed.watch(id, access.principal.id)
     const follower = yield* register(dependencies, access, { ...asked, workspace: id }, watch)
-    return textOf(dependencies, follower, watch, begin, filter)
+    const turn = yield* turns.join(access.principal.id, watch.wake)
+    return textOf(dependencies, follower, { watch, turn }, begin, filter)
   })
 
 /** Where a stream begins, and the cursor that a client has until the first event. */
@@ -205,7 +209,7 @@ const register = (
 const textOf = (
   dependencies: Dependencies,
   follower: Follower,
-  watch: Watch,
+  { turn, watch }: { readonly watch: Watch; readonly turn: EventTurn },
   { from, id }: Beginning,
   filter: EventFilter
 ): Stream.Stream<string> => {
@@ -221,14 +225,27 @@ const textOf = (
     while (true) {
       if (follower.isOver || stopping.hasBegun()) return yield* Cause.done()
       watch.listen()
-      const { events, upTo } = watch.since(cursor.position) ?? (yield* stored(repo, follower.access, cursor))
-      const matching = events.filter((event) => isNew(cursor, filter, event))
-      const seen = yield* visible(audience, follower.access, matching)
-      const begun = cursor
-      cursor = { position: Math.max(cursor.position, upTo), seen: cursor.seen }
-      if (seen.length > 0) return seen.map(sent(dependencies, follower.access.workspace.slug, begun)).join("")
-      if ((yield* Clock.currentTimeMillis) - follower.sentAt >= quietMillis) return ":\n\n"
-      if (events.length < catchUpSize) yield* watch.changed
+      const recent = watch.since(cursor.position)
+      const isTurn = recent === undefined && turn.ask()
+      let isFull = false
+      if (recent !== undefined || isTurn) {
+        const { events, upTo } = recent ?? (yield* stored(repo, follower.access, cursor))
+        const matching = events.filter((event) => isNew(cursor, filter, event))
+        const seen = yield* visible(audience, follower.access, matching)
+        const begun = cursor
+        cursor = { position: Math.max(cursor.position, upTo), seen: cursor.seen }
+        const text = seen.map(sent(dependencies, follower.access.workspace.slug, begun)).join("")
+        isFull = isTurn && events.length === catchUpSize
+        // Others are answered between two pages, and what the client is slow to read keeps no turn.
+        if (isTurn) yield* Effect.yieldNow
+        turn.end()
+        if (text !== "") return text
+      }
+      if ((yield* Clock.currentTimeMillis) - follower.sentAt >= quietMillis) {
+        turn.end()
+        return ":\n\n"
+      }
+      if (!isFull) yield* watch.changed
     }
   })
   return Stream.fromPull(Effect.succeed(Effect.map(next, (text) => [text] as const)))

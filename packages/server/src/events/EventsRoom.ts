@@ -7,6 +7,7 @@ import * as EventsMemory from "./EventsMemory.ts"
 import { events } from "./EventsRepo.ts"
 import * as EventsSql from "./EventsSql.ts"
 import { EventStreams } from "./EventStreams.ts"
+import { EventTurns } from "./EventTurns.ts"
 
 /** What happened in each workspace. */
 
@@ -20,7 +21,10 @@ export const layerMemory = EventsMemory.layer
 export const layer = Events.layer
 
 /** Shows events, also as they come. Needs `EventAudience`, which planning supplies with its storage. */
-export const layerReads = Layer.provideMerge(EventPages.layer, EventFeed.layer)
+export const layerReads = EventPages.layer.pipe(
+  Layer.provideMerge(EventFeed.layer),
+  Layer.provideMerge(EventTurns.layer)
+)
 
 /** Needs `CurrentCaller`, which identity supplies. */
 export const layerHttp = Layer.provide(EventsHttp.layer, EventStreams.layer)

@@ -3,7 +3,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { StoredMute } from "../planning/TicketsRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
-import { instant, json, type Row, table, uuid } from "../storage/Table.ts"
+import { instant, json, table, uuid } from "../storage/Table.ts"
 
 /** Mutes that ended by their time, of which the ticket is still open. */
 export const overdueMutes = table("overdue_mutes", {
@@ -13,8 +13,6 @@ export const overdueMutes = table("overdue_mutes", {
   caseIds: json<ReadonlyArray<string>>(),
   until: instant()
 })
-
-export type OverdueMuteRow = Row<typeof overdueMutes>
 
 /** A test that was muted until a time that has passed, and whose ticket is still open. */
 export interface OverdueMute {

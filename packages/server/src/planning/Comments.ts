@@ -27,6 +27,11 @@ export class Comments extends Context.Service<
   Comments,
   {
     readonly list: (ticket: string) => Effect.Effect<ReadonlyArray<Comment>, NotFound, Caller>
+    /** The newest comments, or those before one of them, as far as they fit; oldest first. `older` are left out. */
+    readonly newest: (
+      ticket: string,
+      part: { readonly before?: string | undefined; readonly limit: number; readonly bytes: number }
+    ) => Effect.Effect<{ readonly comments: ReadonlyArray<Comment>; readonly older: number }, NotFound, Caller>
     readonly create: (ticket: string, input: CreateComment) => Effect.Effect<Comment, Refused, Caller>
     readonly update: (ticket: string, comment: string, input: UpdateComment) => Effect.Effect<Comment, Refused, Caller>
     readonly delete: (ticket: string, comment: string) => Effect.Effect<void, Refused, Caller>
@@ -57,6 +62,7 @@ function* make() {
   }
   return Comments.of({
     list: list(dependencies),
+    newest: newest(dependencies),
     create: create(dependencies),
     update: update(dependencies),
     delete: remove(dependencies)
@@ -68,6 +74,17 @@ const list = ({ repo }: Dependencies) =>
     const access = yield* anyRole
     const comments = yield* repo.list(viewerOf(access), ticketRef)
     return comments === undefined ? yield* NotFound.of("ticket", ticketRef) : comments.map(present)
+  })
+
+const newest = ({ repo, tickets }: Dependencies): Comments["Service"]["newest"] =>
+  Effect.fn("Comments.newest")(function* (ticketRef, { before, ...part }) {
+    const place = yield* tickets.locate(viewerOf(yield* anyRole), ticketRef)
+    if (place === undefined) return yield* NotFound.of("ticket", ticketRef)
+    const id = before !== undefined && isId(before) ? (before as CommentId) : undefined
+    const named = id === undefined ? undefined : yield* repo.find(place.id, id)
+    if (before !== undefined && named === undefined) return yield* NotFound.reference("before", before)
+    const { comments, older } = yield* repo.newest(place.id, { ...part, before: named })
+    return { comments: comments.map(present), older }
   })
 
 const create = (dependencies: Dependencies) => {

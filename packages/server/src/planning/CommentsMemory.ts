@@ -28,6 +28,7 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     CommentsRepo.of({
       list: list(memory),
+      newest: newest(memory),
       find: find(memory),
       lock: (ticketId, id) => Effect.map(find(memory)(ticketId, id), (comment) => comment !== undefined),
       mentionable: mentionable(memory),
@@ -45,15 +46,33 @@ type Repo = CommentsRepo["Service"]
 const list = (memory: Memory) => (viewer: Viewer, ticketRef: string) =>
   memory.read((database) => {
     const ticket = findTicketInMemory(database, viewer, ticketRef)
-    return (
-      ticket &&
-      database
-        .table(comments)
-        .filter((comment) => comment.ticketId === ticket.id)
-        .toSorted((a, b) => compare(a.createdAt, b.createdAt) || compare(a.id, b.id))
-        .map((comment) => detailsIn(database, comment))
-    )
+    return ticket && commentsOf(database, ticket.id).map((comment) => detailsIn(database, comment))
   })
+
+type Placed = Pick<CommentRow, "createdAt" | "id">
+
+const compareComments = (a: Placed, b: Placed): number => compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
+
+/** Oldest first. */
+const commentsOf = (database: MemoryDatabase, ticketId: TicketId): ReadonlyArray<CommentRow> =>
+  database
+    .table(comments)
+    .filter((comment) => comment.ticketId === ticketId)
+    .toSorted(compareComments)
+
+const newest =
+  (memory: Memory): Repo["newest"] =>
+  (ticketId, { before, bytes, limit }) =>
+    memory.read((database) => {
+      const rows = commentsOf(database, ticketId).filter(
+        (row) => before === undefined || compareComments(row, before) < 0
+      )
+      let first = rows.length
+      for (let size = 0; first > 0 && rows.length - first < limit && size < bytes; first--) {
+        size += Buffer.byteLength(rows[first - 1]!.body)
+      }
+      return { comments: rows.slice(first).map((row) => detailsIn(database, row)), older: first }
+    })
 
 const find = (memory: Memory) => (ticketId: TicketId, id: CommentId) =>
   memory.read((database) => {

@@ -62,12 +62,27 @@ export interface Mentionable {
   }>
 }
 
+/** A part of the comments on a ticket. */
+export interface CommentsPart {
+  /** Only those before this place. */
+  readonly before?: Pick<CommentRow, "createdAt" | "id"> | undefined
+  /** At most so many. */
+  readonly limit: number
+  /** And no further ones once their bodies have so many bytes. */
+  readonly bytes: number
+}
+
 /** Stores comments and whom they mention. */
 export class CommentsRepo extends Context.Service<
   CommentsRepo,
   {
     /** Oldest first; undefined where the viewer sees no such ticket. */
     readonly list: (viewer: Viewer, ticketRef: string) => Effect.Effect<ReadonlyArray<CommentDetails> | undefined>
+    /** The newest of a part, oldest first, and how many comments are older than these. */
+    readonly newest: (
+      ticketId: TicketId,
+      part: CommentsPart
+    ) => Effect.Effect<{ readonly comments: ReadonlyArray<CommentDetails>; readonly older: number }>
     readonly find: (ticketId: TicketId, id: CommentId) => Effect.Effect<CommentDetails | undefined>
     /** Locks the comment until the transaction ends; false where there is none. */
     readonly lock: (ticketId: TicketId, id: CommentId) => Effect.Effect<boolean>

@@ -19,6 +19,7 @@ export const layer = Layer.effect(
   Effect.map(PgClient.PgClient, (sql) =>
     CommentsRepo.of({
       list: list(sql),
+      newest: newest(sql),
       find: find(sql),
       lock: lock(sql),
       mentionable: mentionable(sql),
@@ -73,6 +74,29 @@ const list = (sql: PgClient.PgClient): Repo["list"] => {
           ),
           dieOnSqlError
         )
+  }
+}
+
+const newest = (sql: PgClient.PgClient): Repo["newest"] => {
+  const columns = detailColumns(sql)
+  const joins = authorJoins(sql)
+  return (ticketId, { before, bytes, limit }) => {
+    const isOlder =
+      before === undefined ? sql`true` : sql`(created_at, id) < (${date(before.createdAt)}, ${before.id}::uuid)`
+    return sql<SelectedComment & { readonly older: number }>`select ${columns},
+        (select count(*)::int from comments older
+          where older.ticket_id = c.ticket_id and (older.created_at, older.id) < (c.created_at, c.id)) as older
+      from (
+        select *, sum(octet_length(body)) over (order by created_at desc, id desc) - octet_length(body) as newer_bytes
+        from (
+          select * from comments where ticket_id = ${ticketId} and ${isOlder}
+          order by created_at desc, id desc limit ${limit}
+        ) part
+      ) c ${joins}
+      where c.newer_bytes < ${bytes} order by c.created_at, c.id`.pipe(
+      Effect.map((rows) => ({ comments: rows.map(readDetails), older: rows[0]?.older ?? 0 })),
+      dieOnSqlError
+    )
   }
 }
 

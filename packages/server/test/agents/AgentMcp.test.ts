@@ -4,7 +4,7 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { assert } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import { type Http, join, newWorkspace, onEachServer, registerAgent, teamKey } from "../support/Http.ts"
+import { accept, type Http, join, newWorkspace, onEachServer, registerAgent, teamKey } from "../support/Http.ts"
 
 /** The parts of tool results that the tests read. */
 interface Answer {
@@ -196,6 +196,41 @@ onEachServer("Agents over MCP", (test) => {
       for (const line of lines) if (line.includes(said)) assert.match(line, /^> /, tool)
       // No escape that a terminal would follow.
       assert.notMatch(text, /[\u001b\u2028]|\\u001b/, tool)
+    }
+    await client.close()
+  })
+
+  test("read names of others with all that cannot be seen", async (owner) => {
+    const { signIn, team, workspace } = await scene(owner)
+    const name = "Ana\u202e\u200b\u2066\ue000\u{e0041}"
+    const shown = "Ana\\u{202E}\\u{200B}\\u{2066}\\u{E000}\\u{E0041}"
+    const email = `${team.toLowerCase()}@example.com`
+    const { apiKey, person } = await accept(workspace, "member", email, name)
+    const ana = workspace.as(apiKey!.secret)
+    const own = await registerAgent(ana)
+    await workspace.send("PATCH", `teams/${team}`, { json: { name } })
+    const tag = await workspace.post<{ readonly id: string }>("tags", { name, color: "#d73a4a" })
+    const { statuses } = await workspace.get<{ statuses: ReadonlyArray<{ id: string; isDefault: boolean }> }>(
+      `ticket-statuses?team=${team}`
+    )
+    const status = statuses.find(({ isDefault }) => isDefault)!.id
+    await workspace.send("PATCH", `ticket-statuses/${status}`, { json: { name } })
+    const ticket = await ana.post<Ticket>("tickets", { team, title: "Pay", owner: person.id, tags: [tag.id] })
+    const body = `[@Ana](user:${person.id}) [@Claude](agent:${own.agent})`
+    await ana.post(`tickets/${ticket.identifier}/comments`, { body })
+    await ana.post("messages", { agent: signIn.agent, ticket: ticket.identifier, ask: "plan" })
+    const { call, client } = await connect(ana, own.access_token)
+    const answers = [
+      await call("whoami"),
+      await call("list_inbox"),
+      await call("get_ticket", { ticket: ticket.identifier }),
+      await call("list_tickets"),
+      await call("list_statuses", { team }),
+      await call("get_ticket", { ticket: name })
+    ]
+    for (const { structured, text } of answers) {
+      if (text.startsWith("{")) assert.include(text, shown.replaceAll("\\", "\\\\"))
+      for (const one of [text, ...strings(structured)]) assert.notMatch(one, /[\u202e\u200b\u2066\ue000\u{e0041}]/u)
     }
     await client.close()
   })

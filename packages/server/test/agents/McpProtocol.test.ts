@@ -231,6 +231,60 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual(code(await send(agent, request("ping"), session)), "200 ok")
   })
 
+  test("refuses a batch in which two messages have one id, and does none of it", async (owner) => {
+    const { agent, workspace } = await scene(owner)
+    const team = teamKey()
+    await workspace.post("teams", { key: team, name: "Team" })
+    const session = await begin(agent, "2025-03-26")
+    const create = { name: "create_ticket", arguments: { team, title: "Twice" } }
+    const refused = await send(
+      agent,
+      [1, "a", 1].map((id) => request("tools/call", create, id)),
+      session
+    )
+    assert.deepStrictEqual(
+      [code(refused), refused.body.error?.message],
+      ["400 -32600", "Each message of a batch needs an id of its own."]
+    )
+    assert.lengthOf((await workspace.get<{ tickets: ReadonlyArray<unknown> }>("tickets")).tickets, 0)
+  })
+
+  test("reads no message that is nested deeply", async (owner) => {
+    const { agent } = await scene(owner)
+    const session = await begin(agent, "2025-11-25")
+    const nested = (levels: number) => {
+      const deep = "[".repeat(levels) + "]".repeat(levels)
+      const ping = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"text":"[[[[\\"[","x":${deep}}}`
+      const headers = { accept: both, "content-type": "application/json", ...session }
+      return agent.send<JsonRpc>("POST", "/agent/mcp", { body: ping, headers })
+    }
+    assert.strictEqual(code(await nested(62)), "200 ok")
+    for (const levels of [63, 400_000]) {
+      const refused = await nested(levels)
+      assert.deepStrictEqual(
+        [code(refused), refused.body.error?.message],
+        ["400 -32000", "The JSON of a message has at most 64 levels."]
+      )
+    }
+  })
+
+  test("names the first mistakes of arguments", async (owner) => {
+    const { agent } = await scene(owner)
+    const session = await begin(agent, "2025-11-25")
+    const wrong = async (count: number) => {
+      const tags = Array.from({ length: count }, () => 1)
+      const call = { name: "create_ticket", arguments: { team: "ENG", title: "x", tags } }
+      const { body } = await send(agent, request("tools/call", call), session)
+      assert.isTrue(body.result?.isError)
+      return body.result!.content![0]!.text
+    }
+    assert.match(
+      await wrong(400_000),
+      /^Invalid parameters for tool 'create_ticket': Expected at most 50 tags\n {2}at \["tags"\]$/
+    )
+    assert.lengthOf((await wrong(50)).match(/Expected string/g)!, 20)
+  })
+
   test("does no more calls of a batch once their results are long", async (owner) => {
     const { agent, workspace } = await scene(owner)
     const team = teamKey()
