@@ -19,6 +19,12 @@ export const maxMentionNote = 2_000
 /** How many messages the list has. */
 export const messagesPageSize = 100
 
+/**
+ * How many messages of one sender may wait in the inbox of one agent: half of what lists of the inbox and of notifications show, so
+ * that nobody alone can hide what others send.
+ */
+export const maxQueued = 50
+
 /** How long a computer may be unseen before other computers of the agent get its messages: milliseconds. */
 export const unseenMillis = 600_000
 

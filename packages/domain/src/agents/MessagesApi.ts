@@ -51,12 +51,13 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       doc(
         "write",
         "Send a message to an agent",
-        "Sends a message to an agent, and notifies its person, even if that is you. If you name no computer, the service chooses the first of these that exists: a computer with a live session in a repository of the ticket's project, the computer with the latest live session, a live computer, the computer that was seen last. Returns 409 `agent_revoked` if the agent was revoked, 409 `inactive_member` if its person is not an active member, and 409 `ticket_invisible` if its person cannot see the ticket. Requires the role `member` or higher. Account API keys cannot send messages (403 `account_key`).",
+        "Sends a message to an agent, and notifies its person, even if that is you. If you name no computer, the service chooses the first of these that exists: a computer with a live session in a repository of the ticket's project, the computer with the latest live session, a live computer, the computer that was seen last. Returns 409 `agent_revoked` if the agent was revoked, 409 `inactive_member` if its person is not an active member, 409 `ticket_invisible` if its person cannot see the ticket, and 409 `too_many_messages` if 50 messages of yours wait in its inbox. Requires the role `member` or higher. Account API keys cannot send messages (403 `account_key`).",
         {
           conflicts: {
             agent_revoked: "The agent was revoked.",
             inactive_member: "The person of the agent is not an active member.",
-            ticket_invisible: "The person of the agent cannot see the ticket."
+            ticket_invisible: "The person of the agent cannot see the ticket.",
+            too_many_messages: "50 messages of yours wait in the inbox of the agent already, which is the limit."
           }
         }
       )

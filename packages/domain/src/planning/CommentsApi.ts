@@ -17,6 +17,10 @@ const paramsOfOne = {
   })
 }
 const conflicts = { archived: "The team is archived." }
+const mentioning = {
+  ...conflicts,
+  too_many_messages: "50 messages of yours wait in the inbox of the agent already, which is the limit."
+}
 
 /** Comments on tickets (docs/contract.md, Comments). Writing requires a member. */
 export class CommentsApi extends HttpApiGroup.make("comments")
@@ -40,8 +44,8 @@ export class CommentsApi extends HttpApiGroup.make("comments")
       doc(
         "write",
         "Create a comment",
-        "Adds a comment to the ticket. Links such as `[@Ana](user:ID)` and `[@Claude](agent:ID)` in its Markdown mention active members and agents of the workspace. Links in code are not mentions, and an id that nobody has stays plain text. Each agent that a person mentions gets one message with the ask `mention`, unless the person it works for cannot see the ticket. Returns 409 `archived` if the team of the ticket is archived. Requires the role `member` or higher.",
-        { conflicts }
+        "Adds a comment to the ticket. Links such as `[@Ana](user:ID)` and `[@Claude](agent:ID)` in its Markdown mention active members and agents of the workspace. Links in code are not mentions, and an id that nobody has stays plain text. Each agent that a person mentions gets one message with the ask `mention`, unless the person it works for cannot see the ticket. Returns 409 `archived` if the team of the ticket is archived, and 409 `too_many_messages` if 50 messages of yours wait in the inbox of an agent that you mention. Requires the role `member` or higher.",
+        { conflicts: mentioning }
       )
     ),
     HttpApiEndpoint.patch("update", one, {
@@ -53,8 +57,8 @@ export class CommentsApi extends HttpApiGroup.make("comments")
       doc(
         "write",
         "Edit a comment",
-        "Replaces the text of the comment. Agents that the comment did not mention before get a message, as with a new comment. Sending the same text changes nothing. Returns 409 `archived` if the team of the ticket is archived. Only the author can edit a comment (403 `not_author`).",
-        { conflicts }
+        "Replaces the text of the comment. Agents that the comment did not mention before get a message, as with a new comment. Sending the same text changes nothing. Returns 409 `archived` if the team of the ticket is archived, and 409 `too_many_messages` as a new comment does. Only the author can edit a comment (403 `not_author`).",
+        { conflicts: mentioning }
       )
     ),
     HttpApiEndpoint.delete("delete", one, {

@@ -3,6 +3,7 @@ import {
   type Ask,
   type DeclineMessage,
   maxMentionNote,
+  maxQueued,
   type MessageStatus,
   type SendMessage
 } from "@delivery/domain/agents/Message"
@@ -193,6 +194,7 @@ const send = (dependencies: Dependencies) => {
     const sent = Effect.gen(function* () {
       const ticket = yield* findTicket(viewer, input.ticket)
       const { addressee, computerId } = yield* findAddressee(viewer, ticket.team, input)
+      yield* mayQueue(dependencies, viewer.workspaceId, addressee.agent.id, sender.id)
       const id = yield* add(by, {
         addressee,
         ticket: { id: ticket.id, teamId: ticket.team.id, identifier: identifierOf(ticket) },
@@ -207,6 +209,20 @@ const send = (dependencies: Dependencies) => {
     return yield* storage.transaction(sent)
   })
 }
+
+/** Fails where the sender has as many messages in the inbox of the agent as one sender may have. */
+const mayQueue = Effect.fnUntraced(function* (
+  { repo }: Dependencies,
+  workspaceId: WorkspaceId,
+  agentId: AgentId,
+  senderId: PersonId
+) {
+  if ((yield* repo.queuedBy(workspaceId, agentId, senderId)) < maxQueued) return
+  return yield* new Conflict({
+    message: `${maxQueued} messages of yours wait in the inbox of the agent already, which is the limit.`,
+    reason: "too_many_messages"
+  })
+})
 
 /** The ticket that a new message is about. Locked, so that it still exists when the message is stored. */
 const lockTicket = ({ tickets }: Dependencies) =>
@@ -341,13 +357,20 @@ const declineWaiting = (dependencies: Dependencies): WaitingMessages["Service"][
 const mentioned = (dependencies: Dependencies): AgentMentions["Service"]["mentioned"] => {
   const { repo } = dependencies
   const add = queue(dependencies)
-  return ({ agentIds, by, comment, ticket }) =>
-    Effect.forEach(
+  return Effect.fnUntraced(function* ({ agentIds, by, comment, ticket }) {
+    const sender = personOf(by.principal)
+    if (sender === undefined) return
+    // In one order: each holds what it counts, and two comments may mention the same agents.
+    yield* Effect.forEach(
+      agentIds.toSorted(),
+      (agentId) => mayQueue(dependencies, by.workspace.id, agentId, sender.id),
+      { discard: true }
+    )
+    yield* Effect.forEach(
       agentIds,
       Effect.fnUntraced(function* (agentId) {
-        const sender = personOf(by.principal)
         const addressee = yield* repo.addressee(by.workspace.id, agentId, ticket.teamId)
-        if (sender === undefined || addressee === undefined) return
+        if (addressee === undefined) return
         // An agent that was revoked meanwhile, or whose person was deactivated, gets no message.
         if (addressee.isRevoked || !addressee.hasActiveMember) return
         yield* add(by, {
@@ -362,6 +385,7 @@ const mentioned = (dependencies: Dependencies): AgentMentions["Service"]["mentio
       }),
       { discard: true }
     )
+  })
 }
 
 /** A message as the API answers it. */

@@ -55,6 +55,13 @@ export const layer = Layer.effect(
       take: take(memory),
       declineQueued: declineQueued(memory),
       addressee: addressee(memory),
+      queuedBy: (_, agentId, senderId) =>
+        memory.read(
+          (database) =>
+            database
+              .table(messages)
+              .filter((row) => row.agentId === agentId && row.senderId === senderId && row.status === "queued").length
+        ),
       repositories: repositories(memory),
       hasAgent: (workspaceId, id) =>
         memory.read((database) => database.table(agents).get(id)?.workspaceId === workspaceId),

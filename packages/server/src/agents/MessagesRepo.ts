@@ -139,6 +139,8 @@ export class MessagesRepo extends Context.Service<
      * revoked before the transaction ends.
      */
     readonly addressee: (workspaceId: WorkspaceId, id: AgentId, teamId: TeamId) => Effect.Effect<Addressee | undefined>
+    /** How many messages of the sender wait in the agent's inbox. Until the transaction ends, nobody else is told. */
+    readonly queuedBy: (workspaceId: WorkspaceId, agentId: AgentId, senderId: PersonId) => Effect.Effect<number>
     /** The repositories of the products of the ticket's project. */
     readonly repositories: (ticketId: TicketId) => Effect.Effect<ReadonlyArray<string>>
     /** Whether an agent of the workspace has the id, revoked or not. */

@@ -40,6 +40,7 @@ export const layer = Layer.effect(
       take: take(sql),
       declineQueued: declineQueued(sql),
       addressee: addressee(sql),
+      queuedBy: queuedBy(sql),
       repositories: repositories(sql),
       hasAgent: hasAgent(sql),
       findTicket: findTicket(sql),
@@ -278,6 +279,18 @@ const addressee = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, id: Age
     Effect.map((rows) => rows.map(readAddressee)[0]),
     dieOnSqlError
   )
+
+const queuedBy =
+  (sql: PgClient.PgClient): MessagesRepo["Service"]["queuedBy"] =>
+  (workspaceId, agentId, senderId) =>
+    sql`select pg_advisory_xact_lock(hashtextextended(${`queued:${agentId}:${senderId}`}, 0))::text`.pipe(
+      Effect.andThen(
+        sql<{ readonly count: number }>`select count(*)::int as count from messages
+          where workspace_id = ${workspaceId} and agent_id = ${agentId} and status = 'queued' and sender_id = ${senderId}`
+      ),
+      Effect.map((rows) => rows[0]!.count),
+      dieOnSqlError
+    )
 
 const repositories = (sql: PgClient.PgClient) => (ticketId: TicketId) =>
   sql<{ readonly repository: string }>`select distinct p.repository from tickets t

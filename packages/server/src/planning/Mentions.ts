@@ -1,3 +1,4 @@
+import type { Conflict } from "@delivery/domain/Errors"
 import type { AgentId, CommentId, TeamId, TicketId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { Access } from "../access/Access.ts"
@@ -23,7 +24,7 @@ export interface AgentMention {
 export class AgentMentions extends Context.Service<
   AgentMentions,
   {
-    /** Called in the transaction that stores the comment. */
-    readonly mentioned: (mention: AgentMention) => Effect.Effect<void>
+    /** Called in the transaction that stores the comment. Fails where an agent has too many messages of the person. */
+    readonly mentioned: (mention: AgentMention) => Effect.Effect<void, Conflict>
   }
 >()("@delivery/server/planning/AgentMentions") {}

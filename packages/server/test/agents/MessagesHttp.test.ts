@@ -1,5 +1,5 @@
 import type { AgentSignIn, RegisteredAgent } from "@delivery/domain/agents/Agent"
-import type { AgentMessage } from "@delivery/domain/agents/Message"
+import { type AgentMessage, maxQueued } from "@delivery/domain/agents/Message"
 import type { Notification } from "@delivery/domain/agents/Notification"
 import type { Event } from "@delivery/domain/events/Event"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
@@ -56,6 +56,7 @@ const notifications = async (by: Http) =>
   (await by.get<{ notifications: ReadonlyArray<Notification> }>("notifications")).notifications
 const list = async (by: Http, query = "") =>
   (await by.get<{ messages: ReadonlyArray<AgentMessage> }>(`messages${query}`)).messages
+const times = (count: number, status: number) => Array.from({ length: count }, () => status)
 const ids = (messages: ReadonlyArray<{ readonly id: string }>) => messages.map(({ id }) => id)
 
 /** Until a call waits for a message. */
@@ -308,6 +309,27 @@ onEachServer(
         await end(access_token)
         assert.strictEqual(refusal(await waiting), "401")
       }
+    })
+
+    test("of one sender are limited in the inbox of an agent, also those of comments", async (owner) => {
+      const at = await scene(owner)
+      for (let count = 0; count < maxQueued - 5; count++) await send(at.ben, at)
+      // Together, so that each counts while others do.
+      const json = { agent: at.signIn.agent, ticket: at.ticket.identifier, ask: "build" }
+      const more = await Promise.all(Array.from({ length: 10 }, () => at.ben.send("POST", "messages", { json })))
+      assert.deepStrictEqual(more.map(({ status }) => status).toSorted(), [...times(5, 201), ...times(5, 409)])
+      await at.ben.refuse("409 too_many_messages", "POST", "messages", json)
+      const body = `[@Claude](agent:${at.signIn.agent}) please`
+      const comments = `tickets/${at.ticket.identifier}/comments`
+      await at.ben.refuse("409 too_many_messages", "POST", comments, { body })
+      assert.lengthOf((await at.ben.get<{ comments: ReadonlyArray<unknown> }>(comments)).comments, 0)
+      // Others are not limited by that, nor is the sender elsewhere, nor once the agent has taken one.
+      await send(at.ana, at)
+      const { agent } = await registerAgent(at.ana, { client: "codex" })
+      await send(at.ben, at, { agent })
+      await take(at.agent)
+      await at.ben.post(comments, { body })
+      await at.ben.refuse("409 too_many_messages", "POST", "messages", json)
     })
 
     test("let agents work on tickets as their person may", async (owner) => {
