@@ -150,12 +150,14 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
 ) {
   /**
    * The object that the path names. `NotFound.of("product", "shop")` says: There is no product "shop" that you can see.
-   * Without a value: The product does not exist.
+   * Without a value, and with 0, which stands for a path that has no number: The product does not exist.
    */
   static of(noun: string, value?: string | number): NotFound {
     return new NotFound({
       message:
-        value === undefined ? `The ${noun} does not exist.` : `There is no ${noun} ${quote(value)} that you can see.`
+        value === undefined || value === 0
+          ? `The ${noun} does not exist.`
+          : `There is no ${noun} ${quote(value)} that you can see.`
     })
   }
   /**

@@ -42,6 +42,15 @@ export const OneOf = <const Values extends ReadonlyArray<string>>(values: Values
 /** Any text of at most `max` characters. */
 export const Text = (max: number) => Schema.String.check(atMost(max), isStorable)
 
+/** Something that a reader sees, where there is something at all. */
+const isVisible = Schema.makeFilter<string>(
+  (text) =>
+    text === "" ||
+    /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text) ||
+    "Expected text that can be seen",
+  { toJsonSchema: undocumented }
+)
+
 /** A name that people read: trimmed, never empty, on one line, at most `max` characters. */
 export const Name = (max: number) =>
   Schema.String.check(
@@ -52,7 +61,7 @@ export const Name = (max: number) =>
     })
   ).pipe(
     Schema.decodeTo(
-      Schema.String.check(atLeast(1), atMost(max)),
+      Schema.String.check(atLeast(1), atMost(max), isVisible),
       SchemaTransformation.transform({ decode: (s) => s.trim(), encode: (s) => s })
     )
   )
@@ -147,15 +156,6 @@ export const Slug = Schema.String.check(
 /** A slug, id or another reference, as bodies and filters take it. */
 export const Ref = Schema.String.check(atLeast(1), atMost(200), isStorable)
 
-/** An absolute http or https URL. */
-export const HttpUrl = Schema.String.annotate({ format: "uri" })
-  .check(
-    atMost(2_000),
-    isStorable,
-    Schema.makeFilter<string>(
-      (text) => {
-        // `URL` drops blanks and control characters, which would make two different texts the same address.
-        if (!/^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
 /** References to at most `max` objects. Their number is checked first: a list of a million wrong ones is one mistake. */
 export const Refs = (max: number, noun: string) =>
   Schema.Array(Schema.Unknown)
@@ -166,11 +166,15 @@ export const Refs = (max: number, noun: string) =>
     )
     .pipe(Schema.decodeTo(Schema.Array(Ref), SchemaTransformation.passthrough({ strict: false })))
 
-/** What is searched for. Bytes that are not UTF-8 arrive as U+FFFD, and would find what nobody asked for. */
-export const isSearchable = Schema.makeFilter<string>((text) => !text.includes("\ufffd") || "Expected text in UTF-8", {
-  toJsonSchema: undocumented
-})
-
+/** An absolute http or https URL. */
+export const HttpUrl = Schema.String.annotate({ format: "uri" })
+  .check(
+    atMost(2_000),
+    isStorable,
+    Schema.makeFilter<string>(
+      (text) => {
+        // `URL` drops blanks and control characters, which would make two different texts the same address.
+        if (!/^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
         return true
       },
       { toJsonSchema: undocumented }

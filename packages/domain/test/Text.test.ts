@@ -134,6 +134,13 @@ describe("Name", () => {
     }
   })
 
+  it("refuses what nobody can see", () => {
+    for (const text of ["\u200b", "\u2800", "\u00ad \u202e", "\u{e0041}", "\ufe0f", "\u3164", "\ue000"]) {
+      assert.isUndefined(name(text), JSON.stringify(text))
+      assert.strictEqual(name(`${text}a`), `${text}a`.trim())
+    }
+  })
+
   it("refuses control characters, also at the ends", () => {
     for (const control of ["\u0000", "\t", "\n", "\r", "\u001b", "\u001f", "\u007f", "\u0080", "\u0085", "\u009f"]) {
       for (const text of [control, `${control}a`, `a${control}`, `a${control}b`]) {

@@ -111,7 +111,7 @@ The address must be https, and every address of its host on the public internet.
         doc(
           "admin",
           "Rotate the secret of a webhook",
-          `Makes a new secret, which is shown once, in this response. Until the overlap is over, both secrets sign what is sent, the newest first; an older one than these two ends at once. The body may be left out. ${admins}`,
+          `Makes a new secret, which is shown once, in this response. Until the overlap is over, both secrets sign what is sent, the newest first; an older one than these two ends at once. The body may be left out. An API key needs the scope \`read\` beside \`admin\`, and one that expires is refused (403 \`key_expires\`). ${admins}`,
           { isBodyOptional: true }
         )
       ),

@@ -59,7 +59,7 @@ export class Webhooks extends Context.Service<
     readonly rotate: (
       id: string,
       input?: RotateWebhook
-    ) => Effect.Effect<WebhookWithSecret, NotFound | Forbidden, Caller>
+    ) => Effect.Effect<WebhookWithSecret, Unauthorized | NotFound | Forbidden, Caller>
     readonly test: (id: string) => Effect.Effect<WebhookDelivery, NotFound | Forbidden | Conflict, Caller>
     readonly deliveries: (
       id: string,
@@ -284,11 +284,14 @@ const rotate = (dependencies: Dependencies) =>
   Effect.fn("Webhooks.rotate")(function* (id: string, input: RotateWebhook = {}) {
     const { events, keys, repo, storage } = dependencies
     const by = yield* atLeast("admin")
+    yield* mayRead
     yield* freshProof
     const cipher = yield* keys.cipher(by.workspace.id)
     const secret = newSecret()
     const overlap = input.overlapSeconds ?? overlapSeconds.default
     const rotated = Effect.gen(function* () {
+      // As for a new webhook: the secret stays longer than the key would.
+      if ((yield* dependencies.makers.hold).expiresAt !== null) return yield* keyExpires
       const before = yield* found(dependencies, by, id, "lock")
       const until = timestamp((yield* Clock.currentTimeMillis) + overlap * 1_000)
       yield* repo.update({

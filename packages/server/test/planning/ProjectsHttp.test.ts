@@ -7,6 +7,7 @@ import {
   accountKey,
   assertId,
   assertTimestamp,
+  type ErrorBody,
   type Http,
   join,
   newWorkspace,
@@ -325,6 +326,24 @@ onEachServer("projects", (test) => {
       many.map(({ number }) => number).toSorted((a, b) => a - b),
       Array.from({ length: 20 }, (_, i) => i + 5)
     )
+  })
+
+  test("names no other milestone than the one that was asked for", async (owner) => {
+    const { create, workspace } = await newTeam(owner)
+    const { slug } = await create()
+    for (const [number, message] of [
+      ["1.5", "The milestone does not exist."],
+      ["x", "The milestone does not exist."],
+      ["7", 'There is no milestone "7" that you can see.']
+    ] as const) {
+      for (const method of ["PATCH", "DELETE"]) {
+        const json = method === "PATCH" ? { name: "New" } : undefined
+        const { body, status } = await workspace.send<ErrorBody>(method, `projects/${slug}/milestones/${number}`, {
+          json
+        })
+        assert.deepStrictEqual([status, body.message], [404, message])
+      }
+    }
   })
 
   test("hides a project without a team that the caller sees", async (owner) => {

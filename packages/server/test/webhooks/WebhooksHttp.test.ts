@@ -451,6 +451,19 @@ onEachServer(
       const { id } = await create(owner, receiver.url)
       await brief.refuse("403 key_expires", "PATCH", `webhooks/${id}`, { url: (await newReceiver()).url })
       await brief.patch(`webhooks/${id}`, { kinds: ["tag_created"] })
+      await brief.refuse("403 key_expires", "POST", `webhooks/${id}/rotate`, {})
+    })
+
+    test("show a new secret to nobody who may not read", async (main) => {
+      const owner = await newWorkspace(main)
+      const { id } = await create(owner, (await newReceiver()).url)
+      const key = async (...scopes: ReadonlyArray<string>) =>
+        owner.as((await owner.post<NewApiKey>("/v1/api-keys", { name: unique("key"), scopes }, 200)).secret)
+      await (await key("admin")).refuse("403 scope_missing", "POST", `webhooks/${id}/rotate`, {})
+      assert.match(
+        (await (await key("admin", "read")).post<WebhookWithSecret>(`webhooks/${id}/rotate`, {}, 200)).secret,
+        /^whsec_/
+      )
     })
 
     test("say that their maker is no admin any more", async (main) => {
