@@ -166,11 +166,6 @@ export const Refs = (max: number, noun: string) =>
     )
     .pipe(Schema.decodeTo(Schema.Array(Ref), SchemaTransformation.passthrough({ strict: false })))
 
-/** What is searched for. Bytes that are not UTF-8 arrive as U+FFFD, and would find what nobody asked for. */
-export const isSearchable = Schema.makeFilter<string>((text) => !text.includes("\ufffd") || "Expected text in UTF-8", {
-  toJsonSchema: undocumented
-})
-
 /** An absolute http or https URL. */
 export const HttpUrl = Schema.String.annotate({ format: "uri" })
   .check(

@@ -19,7 +19,7 @@ const paramsOfOne = {
 const conflicts = { archived: "The team is archived." }
 const mentioning = {
   ...conflicts,
-  too_many_messages: "50 messages of yours wait in the inbox of the agent already, which is the limit."
+  too_many_messages: "200 messages of yours wait in the inbox of the agent already, which is the limit."
 }
 
 /** Comments on tickets (docs/contract.md, Comments). Writing requires a member. */
@@ -44,7 +44,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
       doc(
         "write",
         "Create a comment",
-        "Adds a comment to the ticket. Links such as `[@Ana](user:ID)` and `[@Claude](agent:ID)` in its Markdown mention active members and agents of the workspace. Links in code are not mentions, and an id that nobody has stays plain text. Each agent that a person mentions gets one message with the ask `mention`, unless the person it works for cannot see the ticket. Returns 409 `archived` if the team of the ticket is archived, and 409 `too_many_messages` if 50 messages of yours wait in the inbox of an agent that you mention. Requires the role `member` or higher.",
+        "Adds a comment to the ticket. Links such as `[@Ana](user:ID)` and `[@Claude](agent:ID)` in its Markdown mention active members and agents of the workspace. Links in code are not mentions, and an id that nobody has stays plain text. Each agent that a person mentions gets one message with the ask `mention`, unless the person it works for cannot see the ticket. Returns 409 `archived` if the team of the ticket is archived, and 409 `too_many_messages` if 200 messages of yours wait in the inbox of an agent that you mention. Requires the role `member` or higher.",
         { conflicts: mentioning }
       )
     ),

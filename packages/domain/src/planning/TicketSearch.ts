@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { firstCharacters, foldCase, isSearchable, Ref, undocumented } from "../Text.ts"
+import { firstCharacters, foldCase, Ref, undocumented } from "../Text.ts"
 
 /** The words of tickets, and of what is looked for in them (docs/contract.md, Tickets). */
 
@@ -23,7 +23,6 @@ export const wordsOf = (text: string): ReadonlyArray<string> => {
 
 /** `q` of a list of tickets. */
 export const TicketQuery = Ref.check(
-  isSearchable,
   Schema.makeFilter<string>((q) => wordsOf(q).length <= maxQueryWords || `Expected at most ${maxQueryWords} words`, {
     toJsonSchema: undocumented
   })

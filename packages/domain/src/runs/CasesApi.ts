@@ -5,7 +5,7 @@ import { RestOfPath } from "../Endpoint.ts"
 import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NumberInPath, NumberInQuery, WholeInQuery } from "../Numbers.ts"
-import { atLeast, isSearchable, Ref, Text, undocumented } from "../Text.ts"
+import { atLeast, Ref, Text, undocumented } from "../Text.ts"
 import { CalendarDate } from "../Timestamp.ts"
 import {
   CasePage,
@@ -83,7 +83,7 @@ export class CasesApi extends HttpApiGroup.make("cases")
         environment,
         q: Schema.optionalKey(
           Text(500)
-            .check(atLeast(1), isSearchable)
+            .check(atLeast(1))
             .annotate({
               description:
                 "Only cases that match this text: part of the title, the file or the case id. Case does not matter.",

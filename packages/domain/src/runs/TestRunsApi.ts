@@ -5,7 +5,7 @@ import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
-import { atLeast, isSearchable, OneOf, Ref, Text } from "../Text.ts"
+import { atLeast, OneOf, Ref, Text } from "../Text.ts"
 import { NumberInPath, NumberInQuery } from "../Numbers.ts"
 import { FinishTestRun } from "./FinishTestRun.ts"
 import { LargeBody, largeBody } from "./LargeBody.ts"
@@ -49,7 +49,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
           })
         ),
         q: Schema.optionalKey(
-          text.check(isSearchable).annotate({
+          text.annotate({
             description:
               "Only runs that match this text: part of the branch or of the commit subject, or the start of the commit SHA. Case does not matter.",
             examples: ["basket"]

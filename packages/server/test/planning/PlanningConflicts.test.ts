@@ -1,5 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import type { AgentMessage } from "@delivery/domain/agents/Message"
+import { type AgentMessage, maxQueued } from "@delivery/domain/agents/Message"
 import type { Comment } from "@delivery/domain/planning/Comment"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Tag } from "@delivery/domain/planning/Tag"
@@ -84,6 +84,14 @@ const ended = async (owner: Http): Promise<readonly [agent: Http, message: strin
   const { id } = await owner.post<AgentMessage>("messages", { agent, ticket, ask: "build" })
   await owner.post(`messages/${id}/decline`, {}, 200)
   return [owner.as(access_token), id]
+}
+
+/** Somebody whose messages fill the inbox of an agent as far as they may, a ticket, and a comment that mentions the agent. */
+const full = async (owner: Http) => {
+  const { agent } = await registerAgent(owner)
+  const ticket = await newTicket(owner, await newTeam(owner))
+  for (let count = 0; count < maxQueued; count++) await owner.post("messages", { agent, ticket, ask: "build" })
+  return { agent, ticket, body: `[@Claude](agent:${agent})` }
 }
 
 /** A body for a ticket of a team that it may not be in, or that may not have what it names. */
@@ -335,6 +343,18 @@ const rows: Readonly<Record<string, (owner: Http) => Promise<Request>>> = {
     const { agent } = await registerAgent(await join(owner, "member"))
     const ticket = await newTicket(owner, await newTeam(owner, { visibility: "private" }))
     return [owner, "POST", "messages", { agent, ticket, ask: "build" }]
+  },
+  "messages.send too_many_messages": async (owner) => {
+    const { agent, ticket } = await full(owner)
+    return [owner, "POST", "messages", { agent, ticket, ask: "build" }]
+  },
+  "comments.create too_many_messages": async (owner) => {
+    const { body, ticket } = await full(owner)
+    return [owner, "POST", `tickets/${ticket}/comments`, { body }]
+  },
+  "comments.update too_many_messages": async (owner) => {
+    const { body, ticket } = await full(owner)
+    return [owner, "PATCH", `tickets/${ticket}/comments/${await newComment(owner, ticket)}`, { body }]
   },
   "messages.decline ended": async (owner) => [owner, "POST", `messages/${(await ended(owner))[1]}/decline`, {}],
   "agentInbox.complete ended": async (owner) => {
