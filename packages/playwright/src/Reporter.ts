@@ -37,7 +37,7 @@ export class DeliveryReporter implements Reporter {
   #config: FullConfig | undefined
   #suite: Suite | undefined
   #isRefused = false
-  /** Whether there is no test, and nothing has failed without one. */
+  /** Whether there is no test. */
   #isEmpty = false
   #stopListening: (() => void) | undefined
 
@@ -94,6 +94,7 @@ export class DeliveryReporter implements Reporter {
       this.#publication.lines.push(nothingToPublish)
       return undefined
     }
+    if (this.#isEmpty) await this.#start(this.#config)
     const report = this.#report(this.#config, result)
     const isPublished = await this.#publication.end(report)
     if (this.#isRequired && !isPublished && result.status === "passed") return { status: "failed" }
@@ -121,10 +122,14 @@ export class DeliveryReporter implements Reporter {
     this.#isRefused = false
   }
 
+  /** Starts the run, unless there is no test: whether Playwright lets that pass is known at the end. */
   async #begin(config: FullConfig, suite: Suite): Promise<string | undefined> {
     // A shard without tests is still one that its run waits for.
-    this.#isEmpty = suite.allTests().length === 0 && config.shard === null && this.#errors.length === 0
-    if (this.#isEmpty) return undefined
+    this.#isEmpty = suite.allTests().length === 0 && config.shard === null
+    return this.#isEmpty ? undefined : this.#start(config)
+  }
+
+  #start(config: FullConfig): Promise<string | undefined> {
     this.#stopListening ??= onTermination()
     return this.#publication.begin({
       directory: directoryOf(config),

@@ -1,7 +1,22 @@
-import { checkOptions, type DeliveryReporterOptions, isRequired, nothingToPublish, onInterruption, Publication } from "@delivery/publishing"
+import {
+  checkOptions,
+  type DeliveryReporterOptions,
+  isRequired,
+  nothingToPublish,
+  onInterruption,
+  Publication
+} from "@delivery/publishing"
 import { performance } from "node:perf_hooks"
 import { setTimeout } from "node:timers/promises"
-import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, TestSpecification, Vitest } from "vitest/node"
+import type {
+  Reporter,
+  SerializedError,
+  TestCase,
+  TestModule,
+  TestRunEndReason,
+  TestSpecification,
+  Vitest
+} from "vitest/node"
 import { attachedFiles, messageOf, testReports } from "./TestReports.ts"
 
 const oldestVitest = 5

@@ -67,7 +67,12 @@ const runVitest = (
       }
       const args = [join(vitest, "vitest.mjs"), "run", ...more]
       // A group of its own, as a terminal makes one for each command.
-      const child = spawn(process.execPath, args, { cwd: directory, env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
+      const child = spawn(process.execPath, args, {
+        cwd: directory,
+        env,
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"]
+      })
       let [output, isSaid] = ["", false]
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (text: string) => {
@@ -235,7 +240,9 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     proxy.close()
     expect(outcome.exitCode).toBe(130)
     expect(outcome.lines).toEqual([
-      expect.stringMatching(/run \d+ \(.*\) is not finished: it was interrupted twice. Its results are kept: delivery runs/)
+      expect.stringMatching(
+        /run \d+ \(.*\) is not finished: it was interrupted twice. Its results are kept: delivery runs/
+      )
     ])
     const results = join(directory, "delivery-results")
     const [name = ""] = await readdir(results)
