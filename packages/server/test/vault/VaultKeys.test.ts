@@ -231,7 +231,7 @@ describe("the command vault", () => {
   }, 240_000)
 
   it("asks for the key of DATA_DIR that is lost, and makes no other one", async () => {
-    const environment = { DATA_DIR: join(directory, "lost"), PORT: "0" }
+    const environment = { DATA_DIR: join(directory, "lost") }
     server = await startServer(environment)
     await server.end("SIGTERM")
     server = undefined
