@@ -107,7 +107,6 @@ export const migrations = {
   "0113_message_evidence": messageEvidence,
   "0116_overdue_mutes": overdueMutes,
   "0120_readiness": readiness,
-  "0120_readiness": readiness,
   "0130_ticket_attachments": ticketAttachments
 }
 
