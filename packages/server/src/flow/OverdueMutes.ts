@@ -14,7 +14,7 @@ export const overdueMutes = table("overdue_mutes", {
   until: instant()
 })
 
-export type OverdueMuteRow = Row<typeof overdueMutes>
+type OverdueMuteRow = Row<typeof overdueMutes>
 
 /** A test that was muted until a time that has passed, and whose ticket is still open. */
 export interface OverdueMute {
