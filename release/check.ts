@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { get, type IncomingMessage } from "node:http"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -9,6 +9,7 @@ import { setTimeout } from "node:timers/promises"
 import { promisify } from "node:util"
 import { brotliCompressSync } from "node:zlib"
 import { rolldown } from "rolldown"
+import { type Name, names, needs, packAll, plainEnvironment } from "./pack.ts"
 
 /**
  * `pnpm release:check`: packs all packages, has them judged, installs the tarballs with npm in empty projects outside of the
@@ -17,14 +18,12 @@ import { rolldown } from "rolldown"
  */
 
 const root = join(import.meta.dirname, "..")
-/** In the order in which one needs the other. */
-const names = ["domain", "client", "publishing", "playwright", "vitest", "server", "cli"] as const
-type Name = (typeof names)[number]
-
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const oldestNode = "20.20.2"
 /** Other versions that the command line runs on, beside the one of this process. */
 const otherNode = "22.19.0"
+/** One that the command line refuses. */
+const tooOldNode = "18.20.8"
 
 const say = (text: string) => console.log(`release:check: ${text}`)
 
@@ -32,11 +31,6 @@ interface Where {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
 }
-
-/** Of the environment only what a shell of a user has: pnpm sets variables that npm reads. */
-const plainEnvironment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_|pnpm_|DELIVERY_|NODE_OPTIONS$|INIT_CWD$)/i.test(name))
-)
 
 /** Runs a program to its end. Fails with all that it printed. */
 const run = async (program: string, args: ReadonlyArray<string>, { cwd = root, env = {} }: Where = {}) => {
@@ -50,24 +44,6 @@ const run = async (program: string, args: ReadonlyArray<string>, { cwd = root, e
 
 const versionOf = async (packageDirectory: string): Promise<string> =>
   JSON.parse(await readFile(join(root, packageDirectory, "package.json"), "utf8")).version
-
-/** The tarball of each package, built anew. */
-const packAll = async (into: string): Promise<Record<Name, string>> => {
-  for (const name of names) {
-    say(`packing @delivery/${name}`)
-    await run("pnpm", ["pack", "--pack-destination", into], { cwd: join(root, "packages", name) })
-  }
-  const files = await readdir(into)
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      join(
-        into,
-        files.find((file) => file.startsWith(`delivery-${name}-`))!
-      )
-    ])
-  ) as Record<Name, string>
-}
 
 /** What tools that know every fault of a package say of the tarballs. */
 const judge = async (tarballs: Record<Name, string>) => {
@@ -112,30 +88,44 @@ const makeProject = async (directory: string, sources: string, install: Readonly
   await run(join(root, "node_modules/.bin/tsc"), ["-p", directory])
 }
 
-/** The packages of this repository that a package needs: no registry has them before the release. */
-const needs: Record<Name, ReadonlyArray<Name>> = {
-  domain: [],
-  client: ["domain"],
-  publishing: ["domain", "client"],
-  playwright: ["domain", "client", "publishing"],
-  vitest: ["domain", "client", "publishing"],
-  server: ["domain"],
-  cli: []
+/** The commands of docs/install.md, by those of the READMEs that they stand for. */
+const installCommands = async (): Promise<ReadonlyMap<string, string>> => {
+  const page = await readFile(join(root, "docs/install.md"), "utf8")
+  const tarball = /\.\.\/delivery-packages\/delivery-(\w+)-\*\.tgz/g
+  return new Map(
+    (page.match(/^npm install .+$/gm) ?? []).map((command) => {
+      const given = [...command.matchAll(tarball)].map(([, name]) => name as Name)
+      const name = given.at(-1)!
+      if (given.join() !== [...needs[name], name].join()) {
+        throw new Error(`docs/install.md installs ${given.join(", ")} for @delivery/${name}.`)
+      }
+      const [, ...others] = given
+      return [
+        others.reduce((text) => text.replace(/\S+\.tgz /, ""), command).replace(/\S+\.tgz/, `@delivery/${name}`),
+        command
+      ]
+    })
+  )
 }
 
-/** Runs the commands of READMEs that install a package, with tarballs in its place, and loads what they installed. */
-const checkReadmes = async (tarballs: Record<Name, string>, directory: string) => {
+/** Runs the commands of READMEs that install a package as docs/install.md has them, with tarballs, and loads what they installed. */
+const checkReadmes = async (directory: string) => {
+  const commandsOf = await installCommands()
   for (const name of names) {
     const readme = await readFile(join(root, "packages", name, "README.md"), "utf8")
     const commands = readme.match(/^npm install .+$/gm) ?? []
     if (commands.length === 0) throw new Error(`The README of @delivery/${name} does not say how to install it.`)
+    if (!readme.includes("docs/install.md"))
+      throw new Error(`The README of @delivery/${name} names no docs/install.md.`)
     for (const command of commands) {
+      const withTarballs = commandsOf.get(command)
+      if (withTarballs === undefined) throw new Error(`docs/install.md does not have: ${command}`)
       say(`README of @delivery/${name}: ${command}`)
       const project = await mkdtemp(join(directory, "readme-"))
-      const files = [...needs[name], name].map((one) => tarballs[one])
-      const words = command.split(" ").slice(2)
-      const args = words.flatMap((word) => (word === `@delivery/${name}` ? files : [word]))
-      await run("npm", [...npmInstall, "--prefix", project, ...args], { cwd: project })
+      await writeFile(join(project, "package.json"), JSON.stringify({ private: true }))
+      const quiet = { npm_config_audit: "false", npm_config_fund: "false", npm_config_prefer_offline: "true" }
+      const env = command.includes("--global") ? { ...quiet, npm_config_prefix: project } : quiet
+      await run("sh", ["-c", withTarballs], { cwd: project, env })
       if (name === "cli") await run(join(project, "bin/delivery"), ["--help"], { cwd: project })
       else {
         await hasOneEffect(project)
@@ -258,18 +248,26 @@ interface Page {
 /** The largest bundle of the client for pages, in bytes of brotli. */
 const maxPageBytes = 6 * 1024
 
-/** Bundles pages as their authors do, prints how large they are, and has each call the service. */
+/** Bundles pages as their authors do, compares how large they are with what the README says, and has each call the service. */
 const checkPages = async (project: string, url: string) => {
+  const readme = await readFile(join(root, "packages/client/README.md"), "utf8")
+  const [, ...said] = /about (\d+) KB of brotli, where the whole client has about (\d+)/.exec(readme) ?? []
   for (const [entry, most] of [
     ["page", maxPageBytes],
     ["full-page", Infinity]
   ] as const) {
+    const kilobytes = Number(said[entry === "page" ? 0 : 1])
     const bundle = await rolldown({ cwd: project, input: `${entry}.ts`, platform: "browser" })
     const file = join(project, "out", `${entry}.bundle.js`)
     const { output } = await bundle.write({ file, format: "esm", minify: true, codeSplitting: false })
     const { code } = output[0]
     const small = brotliCompressSync(code).length
     say(`the bundle of ${entry}.ts has ${code.length} bytes, ${small} in brotli`)
+    if (!(Math.abs(small / 1_000 - kilobytes) <= Math.max(0.5, kilobytes / 20))) {
+      throw new Error(
+        `The README of the client says ${kilobytes} KB of ${entry}.ts, which has ${small} bytes in brotli.`
+      )
+    }
     if (small > most) throw new Error(`The bundle of ${entry}.ts has more than ${most} bytes in brotli.`)
     const { productsOf } = (await import(file)) as Page
     const products = await productsOf(url, apiKey)
@@ -319,6 +317,15 @@ const runConsumers = async (clients: string, node22: string, server: string, url
   if (page.status !== 200 || loaded?.status !== 200) throw new Error(`The website answers ${page.status}.`)
   const viewer = await statusAt(url, "files.localhost", "/trace-viewer/sw.bundle.js")
   if (viewer !== 200) throw new Error(`The trace viewer answers ${viewer}.`)
+  say(`refusing to start the command line on Node ${tooOldNode}`)
+  const tooOld = join(node22, "too-old/node_modules/node/bin/node")
+  const refusedCommand = await run(tooOld, [join(clients, "node_modules/.bin/delivery"), "--help"]).then(
+    () => "It started.",
+    ({ message }: Error) => message
+  )
+  if (!refusedCommand.endsWith(`\ndelivery needs Node 20.16 or newer. This is Node ${tooOldNode}.\n`)) {
+    throw new Error(refusedCommand)
+  }
   say(`refusing to start the server on Node ${oldestNode}`)
   const main = "node_modules/@delivery/server/dist/cli/main.js"
   const refused = await run(oldNode, [main, "serve"], { cwd: server }).then(
@@ -333,9 +340,9 @@ const runConsumers = async (clients: string, node22: string, server: string, url
 const directory = await mkdtemp(join(tmpdir(), "delivery-release-"))
 let started: Started | undefined
 try {
-  const tarballs = await packAll(directory)
+  const tarballs = await packAll(join(directory, "delivery-packages"), say)
   await judge(tarballs)
-  await checkReadmes(tarballs, directory)
+  await checkReadmes(directory)
 
   const effect = `effect@${await versionOf("packages/client/node_modules/effect")}`
   const types = `@types/node@${await versionOf("node_modules/@types/node")}`
@@ -358,6 +365,9 @@ try {
   const node22 = join(directory, "node22")
   await mkdir(node22)
   await run("npm", [...npmInstall, "--prefix", node22, `node@${otherNode}`], { cwd: node22 })
+  const tooOld = join(node22, "too-old")
+  await mkdir(tooOld)
+  await run("npm", [...npmInstall, "--prefix", tooOld, `node@${tooOldNode}`], { cwd: tooOld })
   await makeProject(serverProject, "server", [domain, client, server, effect, types, vitest])
   const vitestProject = join(directory, "vitest")
   await makeProject(vitestProject, "vitest", [domain, client, publishing, vitestReporter, effect, types, vitest])

@@ -1,10 +1,9 @@
 import { AgentClient, type AgentSignIn } from "@delivery/domain/agents/Agent"
 import { timestamp, Timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Data, Effect, FileSystem, Option, Path, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Effect, FileSystem, Option, Path, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { LockedByAnother, makeFileLock } from "./FileLock.ts"
 import { callFailure, Failure } from "./Failure.ts"
-import { configDirectory, replaceFile } from "./PrivateFiles.ts"
+import { configDirectory, replaceFile, underLock } from "./PrivateFiles.ts"
 
 /** Names a sign-in of this computer. A client has one for each workspace of each server. */
 export interface SignInName {
@@ -161,13 +160,13 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
   const next = Effect.fnUntraced(function* (refused?: string) {
     const found = yield* usable(refused)
     if (found.isUsable) return found.signIn.accessToken
-    return yield* Effect.acquireUseRelease(
-      lock(`${file}.locks`),
-      Effect.fnUntraced(function* () {
+    return yield* underLock(
+      file,
+      cannotBe("locked"),
+      Effect.gen(function* () {
         const { isUsable, signIn } = yield* usable(refused)
         return isUsable ? signIn.accessToken : yield* refresh(signIn)
-      }),
-      (held) => Effect.sync(() => held.close())
+      })
     )
   })
   return {
@@ -176,24 +175,6 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
     next: (refused) => turn.withPermits(1)(Effect.uninterruptible(Effect.provideContext(next(refused), services)))
   } satisfies AccessTokens
 })
-
-class HeldByAnother extends Data.TaggedError("HeldByAnother") {}
-
-/** Longer than it takes to see that a killed process left its lock. */
-const lock = (directory: string) =>
-  Effect.suspend(() => {
-    const shared = makeFileLock(directory)
-    return Effect.try({
-      try: () => shared.take(),
-      catch: (cause) => (cause instanceof LockedByAnother ? new HeldByAnother() : cannotBe("locked")(cause))
-    }).pipe(
-      Effect.retry({
-        while: ({ _tag }) => _tag === "HeldByAnother",
-        schedule: Schedule.spaced("20 millis").pipe(Schedule.jittered, Schedule.upTo({ duration: "60 seconds" }))
-      }),
-      Effect.catchTag("HeldByAnother", (cause) => Effect.fail(cannotBe("locked")(cause)))
-    )
-  })
 
 function cannotBe(done: string) {
   return (cause: unknown) =>

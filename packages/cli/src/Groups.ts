@@ -23,7 +23,7 @@ const groups = [
   },
   {
     name: "runs",
-    description: "Test runs: list, show, publish, retry, open, trace",
+    description: "Test runs: list, show, publish, end, retry, open, trace",
     load: async () => (await import("./Runs.ts")).runs
   },
   {

@@ -1,5 +1,6 @@
-import { Config, Effect, FileSystem, Option, Path, type PlatformError } from "effect"
+import { Config, Data, Effect, FileSystem, Option, Path, type PlatformError, Schedule } from "effect"
 import { homedir } from "node:os"
+import { LockedByAnother, makeFileLock } from "./FileLock.ts"
 
 /** Files of the command that only its user can read. */
 
@@ -33,6 +34,38 @@ const makeDirectory = (
         ({ reason }) => reason._tag === "AlreadyExists",
         () => Effect.void
       )
+    )
+  })
+
+class HeldByAnother extends Data.TaggedError("HeldByAnother") {}
+
+class NotLocked extends Data.TaggedError("NotLocked")<{ readonly cause: unknown }> {}
+
+/** Longer than it takes to see that a killed process left its lock. */
+const lock = (directory: string) =>
+  Effect.suspend(() => {
+    const shared = makeFileLock(directory)
+    return Effect.try({
+      try: () => shared.take(),
+      catch: (cause) => (cause instanceof LockedByAnother ? new HeldByAnother() : new NotLocked({ cause }))
+    }).pipe(
+      Effect.retry({
+        while: ({ _tag }) => _tag === "HeldByAnother",
+        schedule: Schedule.spaced("20 millis").pipe(Schedule.jittered, Schedule.upTo({ duration: "60 seconds" }))
+      }),
+      Effect.catchTag("HeldByAnother", (cause) => Effect.fail(new NotLocked({ cause })))
+    )
+  })
+
+/** Reads and writes a file while no other process does. `refused` is the failure where the file cannot be locked. */
+export const underLock = <A, E, R, F>(file: string, refused: (cause: unknown) => F, use: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    yield* Effect.mapError(makeDirectory(path.dirname(file)), refused)
+    return yield* Effect.acquireUseRelease(
+      Effect.mapError(lock(`${file}.locks`), ({ cause }) => refused(cause)),
+      () => use,
+      (held) => Effect.sync(() => held.close())
     )
   })
 

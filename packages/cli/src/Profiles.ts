@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Failure } from "./Failure.ts"
-import { configDirectory, replaceFile } from "./PrivateFiles.ts"
+import { configDirectory, replaceFile, underLock } from "./PrivateFiles.ts"
 
 /** Profiles: the services that this user has signed in to, in one file that only they can read. */
 
@@ -50,26 +50,43 @@ export const readProfiles = Effect.gen(function* () {
   )
 })
 
-const writeProfiles = Effect.fnUntraced(function* (profiles: Profiles) {
+const notWritten = (file: string) => () => new Failure({ message: `${file} cannot be written.` })
+
+/** Changes the stored profiles. Commands that run at once change them one after the other. */
+const changeProfiles = Effect.fnUntraced(function* (change: (stored: Profiles) => Profiles) {
   const file = yield* profilesFile
-  yield* Effect.mapError(
-    replaceFile(file, `${JSON.stringify(profiles, null, 2)}\n`),
-    () => new Failure({ message: `${file} cannot be written.` })
+  return yield* underLock(
+    file,
+    notWritten(file),
+    Effect.gen(function* () {
+      const before = yield* readProfiles
+      const after = change(before)
+      if (after !== before) {
+        yield* Effect.mapError(replaceFile(file, `${JSON.stringify(after, null, 2)}\n`), notWritten(file))
+      }
+      return { file, before }
+    })
   )
-  return file
 })
 
-/** Stores a profile and makes it the current one. Answers the path of the file. */
+const storedAs = ({ profiles }: Profiles, name: string): Profile | undefined =>
+  Object.hasOwn(profiles, name) ? profiles[name] : undefined
+
+/** Stores a profile and makes it the current one. Answers the path of the file, and the profile that it replaced. */
 export const keepProfile = Effect.fnUntraced(function* (name: string, profile: Profile) {
-  const { profiles } = yield* readProfiles
-  return yield* writeProfiles({ current: name, profiles: { ...profiles, [name]: profile } })
+  const { before, file } = yield* changeProfiles(({ profiles }) => ({
+    current: name,
+    profiles: { ...profiles, [name]: profile }
+  }))
+  return { file, replaced: storedAs(before, name) }
 })
 
 /** Deletes a profile. Answers whether there was one. */
 export const forgetProfile = Effect.fnUntraced(function* (name: string) {
-  const { current, profiles } = yield* readProfiles
-  if (!Object.hasOwn(profiles, name)) return false
-  const { [name]: _, ...others } = profiles
-  yield* writeProfiles({ current: current === name ? null : current, profiles: others })
-  return true
+  const { before } = yield* changeProfiles((stored) => {
+    if (storedAs(stored, name) === undefined) return stored
+    const { [name]: _, ...others } = stored.profiles
+    return { current: stored.current === name ? null : stored.current, profiles: others }
+  })
+  return storedAs(before, name) !== undefined
 })

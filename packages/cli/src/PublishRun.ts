@@ -18,8 +18,8 @@ import {
 } from "@delivery/publishing"
 import type { Dirent } from "node:fs"
 import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
-import { extname, join, relative, sep } from "node:path"
-import { Failure } from "./Failure.ts"
+import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path"
+import { callFailure, Failure } from "./Failure.ts"
 import { oneLine } from "./Output.ts"
 import { testReports } from "./results/Result.ts"
 import { readText, resultsOf } from "./results/ResultFiles.ts"
@@ -83,23 +83,33 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".zip": "application/zip"
 }
 
+/** A file, and the directory of what an argument names. */
+interface Found {
+  readonly file: string
+  readonly from: string
+}
+
 /** The files that an argument names: itself, or all below it. What a link below it leads to may be no file of the run. */
-const filesBelow = async (path: string, { note }: Tell): Promise<ReadonlyArray<string>> => {
+const filesBelow = async (path: string, { note }: Tell): Promise<ReadonlyArray<Found>> => {
   const found = await stat(path).catch(() => {
     throw Failure.usage(`--attach: ${path} cannot be read.`)
   })
-  if (!found.isDirectory()) return [path]
+  const from = dirname(resolve(path))
+  if (!found.isDirectory()) return [{ file: path, from }]
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
   const pathOf = (entry: Dirent) => join(entry.parentPath, entry.name)
   const links = entries.filter((entry) => entry.isSymbolicLink()).map(pathOf)
   if (links.length > 0) note(`--attach: symbolic links are left out: ${links.map(oneLine).join(", ")}.`)
-  return entries.filter((entry) => entry.isFile()).map(pathOf)
+  return entries.filter((entry) => entry.isFile()).map((entry) => ({ file: pathOf(entry), from }))
 }
 
-/** The path of an attached file in the run: its path from the working directory, or its name if it lies elsewhere. */
-const attachmentOf = async (file: string): Promise<Attachment> => {
+/** Whether a relative path leads out of where it begins. */
+const leadsOut = (path: string): boolean => path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path)
+
+/** The path of an attached file in the run: from the working directory or, if it lies elsewhere, from that of what was named. */
+const attachmentOf = async ({ file, from }: Found): Promise<Attachment> => {
   const below = relative(process.cwd(), file)
-  const path = (below.startsWith("..") ? file.split(sep).at(-1)! : below).split(sep).join("/")
+  const path = (leadsOut(below) ? relative(from, file) : below).split(sep).join("/")
   const problem = pathProblem(path)
   if (problem !== undefined) throw Failure.usage(`--attach: ${file}: ${problem}.`)
   const { size } = await stat(file)
@@ -109,7 +119,8 @@ const attachmentOf = async (file: string): Promise<Attachment> => {
 
 const attachmentsOf = async (paths: ReadonlyArray<string>, tell: Tell): Promise<ReadonlyArray<Attachment>> => {
   const files = (await Promise.all(paths.map((path) => filesBelow(path, tell)))).flat()
-  const attachments = await Promise.all([...new Set(files)].map(attachmentOf))
+  const unique = new Map(files.toReversed().map((found) => [found.file, found]))
+  const attachments = await Promise.all([...unique.values()].map(attachmentOf))
   const taken = new Set<string>()
   for (const { path } of attachments) {
     if (taken.has(path)) throw Failure.usage(`--attach: two files would be ${path} in the run.`)
@@ -261,6 +272,9 @@ const keepRun = async (file: string, run: number, saved: Saved, note: (line: str
   }
 }
 
+/** A report that ends a run as interrupted, without tests. */
+export const interruptedReport: FinishTestRun = { ...reportOf([]), interrupted: true }
+
 /** How long the service may take to hear that publishing was cancelled, in milliseconds. */
 const cancelMillis = 5_000
 
@@ -273,16 +287,29 @@ const rejectionOf = (cancelled: AbortSignal): Promise<never> =>
 /** Leaves no run behind that seems to go on. Saved results can still finish theirs. */
 const leave = async (publisher: Publisher, run: number, savedIn: string | undefined, { note }: Tell): Promise<void> => {
   if (savedIn !== undefined) return note(`Run ${run} is not finished. Publish ${savedIn} again to finish it.`)
-  const interrupted = { ...reportOf([]), interrupted: true }
-  await publisher.finish(run, interrupted, AbortSignal.timeout(cancelMillis)).then(
+  await publisher.finish(run, interruptedReport, AbortSignal.timeout(cancelMillis)).then(
     () => note(`Run ${run} has ended as interrupted.`),
     (error: unknown) =>
       note(
         error instanceof Conflict
           ? `Run ${run} was published before.`
-          : `Run ${run} could not be ended. The service ends it at its time limit.`
+          : `Run ${run} could not be ended. ${endLater(run)}`
       )
   )
+}
+
+const endLater = (run: number): string =>
+  `\`delivery runs end ${run}\` ends it; otherwise the service does, at its time limit.`
+
+/** Why the run is not finished, and what finishes or ends it: whoever only publishes again makes another one. */
+const unfinished = (url: string, run: number, savedIn: string | undefined, error: unknown): Failure => {
+  const failure = callFailure(url)(error)
+  if (error instanceof Conflict && error.reason === "not_running") return failure
+  const advice = savedIn === undefined ? endLater(run) : `Publish ${savedIn} again to finish it.`
+  return new Failure({
+    message: `Run ${run} was started and is not finished: ${failure.message} ${advice}`,
+    ...(failure.exitCode === undefined ? {} : { exitCode: failure.exitCode })
+  })
 }
 
 /** Reads everything first, so that a file that is refused starts no run. Ends the run where it is cancelled before its end. */
@@ -320,7 +347,9 @@ export const publishRun = async (
       omitted
     }
   } catch (error) {
-    if (cancelled.aborted) await leave(publisher, number, saved === undefined ? undefined : options.files[0], tell)
+    const savedIn = saved === undefined ? undefined : options.files[0]
+    if (!cancelled.aborted) throw unfinished(at.url, number, savedIn, error)
+    await leave(publisher, number, savedIn, tell)
     throw error
   }
 }

@@ -191,8 +191,20 @@ const open = Command.make(
   })
 ).pipe(Command.withDescription("Open the page of a run in a browser, and print its address"))
 
+const end = Command.make(
+  "end",
+  { number: runNumber },
+  Effect.fnUntraced(function* ({ number }) {
+    const { interruptedReport } = yield* Effect.promise(() => import("./PublishRun.ts"))
+    const run = yield* call((client, { workspace }) =>
+      client.testRuns.finish({ params: { slug: workspace, run: number }, payload: interruptedReport })
+    )
+    yield* print(run, `Run ${number} has ended as interrupted. ${run.url}`)
+  })
+).pipe(Command.withDescription("End a run of yours that was started and never finished, as interrupted"))
+
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("Test runs: list, show, publish, retry, open, trace"),
-  Command.withSubcommands([list, show, publish, retry, open, trace]),
+  Command.withDescription("Test runs: list, show, publish, end, retry, open, trace"),
+  Command.withSubcommands([list, show, publish, end, retry, open, trace]),
   Command.withGlobalFlags(connectionFlags)
 )

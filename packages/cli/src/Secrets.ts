@@ -3,6 +3,7 @@ import { isNamed } from "@delivery/domain/Named"
 import { compare } from "@delivery/domain/Order"
 import { readDotEnv } from "@delivery/domain/vault/DotEnv"
 import { changesProcesses } from "@delivery/domain/vault/ProcessNames"
+import { maxValueBytes } from "@delivery/domain/vault/ValueSize"
 import { Cause, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -91,6 +92,35 @@ const typedValue = (name: string) =>
     )
   )
 
+const thousands = (count: number): string => count.toLocaleString("en-US")
+
+/** Names values that no secret may have, before anything is written. */
+const checkSizes = Effect.fnUntraced(function* (values: ReadonlyMap<string, string>) {
+  for (const [name, value] of values) {
+    const bytes = Buffer.byteLength(value)
+    if (bytes <= maxValueBytes) continue
+    return yield* Failure.usage(
+      `${oneLine(name)} is ${thousands(bytes)} bytes; a value may have ${thousands(maxValueBytes)}.`
+    )
+  }
+})
+
+/** Says which names a product can only read as JSON, and which values. */
+const noteStrange = Effect.fnUntraced(function* (values: ReadonlyMap<string, string>) {
+  const strange = [...values.keys()].filter((name) => !isShellName(name))
+  if (strange.length > 0) {
+    yield* note(
+      `No shell can have these names, and \`secrets export\` prints none of them: ${strange.map(oneLine).join(", ")}.`
+    )
+  }
+  const unstartable = [...values].filter(([, value]) => value.includes("\0"))
+  if (unstartable.length > 0) {
+    yield* note(
+      `No product can be started with these values, which have a NUL: ${unstartable.map(([name]) => oneLine(name)).join(", ")}.`
+    )
+  }
+})
+
 const set = Command.make(
   "set",
   {
@@ -108,6 +138,7 @@ const set = Command.make(
       )
     }
     const value = Option.isSome(file) ? yield* textFile(file.value) : yield* typedValue(name)
+    yield* checkSizes(new Map([[name, value]]))
     const { assignments } = yield* call((client, { workspace }) =>
       client.vault.assign({
         params: { slug: workspace },
@@ -115,6 +146,7 @@ const set = Command.make(
       })
     )
     const version = assignments[0]?.version ?? 0
+    yield* noteStrange(new Map([[name, value]]))
     yield* print(
       { name, product, environment, version },
       `${oneLine(name)} is at version ${version} in ${oneLine(environment)}.`
@@ -207,12 +239,8 @@ const checkStartable = Effect.fnUntraced(function* (values: ReadonlyMap<string, 
       `Nothing is written: no product may be started with these names or values: ${names}. Take them out of the file.`
     )
   }
-  const strange = [...values.keys()].filter((name) => !isShellName(name))
-  if (strange.length > 0) {
-    yield* note(
-      `No shell can have these names, and \`secrets export\` prints none of them: ${strange.map(oneLine).join(", ")}.`
-    )
-  }
+  yield* checkSizes(values)
+  yield* noteStrange(values)
 })
 
 const importFile = Command.make(

@@ -65,7 +65,7 @@ export const run = Command.make(
         (seconds) => seconds >= 1 && seconds <= 3_600,
         () => "Changes are looked for every 1 to 3600 seconds."
       ),
-      Flag.withDefault(watchSeconds),
+      Flag.optional,
       Flag.withDescription(`Seconds between two looks for changes. Default: ${watchSeconds}`)
     ),
     fallback: optionalText(
@@ -78,6 +78,7 @@ export const run = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ command: [command = "", ...args], interval, watch, ...flags }) {
+    if (Option.isSome(interval) && !watch) return yield* Failure.usage("--watch-interval needs --watch.")
     const source = yield* sourceOf(flags)
     const { runWithSecrets } = yield* Effect.promise(() => import("./RunWithSecrets.ts"))
     // Signals are the command's: they end it, and its end ends this, with its exit code (`main.ts`).
@@ -87,7 +88,7 @@ export const run = Command.make(
           ...source,
           command,
           args,
-          watchMillis: watch ? interval * 1_000 : undefined,
+          watchMillis: watch ? Option.getOrElse(interval, () => watchSeconds) * 1_000 : undefined,
           fallback: Option.getOrUndefined(flags.fallback),
           tell: (line) => noteNow(`delivery: ${line}`)
         })

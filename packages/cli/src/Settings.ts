@@ -133,10 +133,33 @@ export interface Connection {
   readonly apiKey: string
 }
 
+/** What else the service gives out, by how it begins. */
+const otherTokens: Readonly<Record<string, string>> = {
+  dtk: "the token of a deployment",
+  atk: "the access token of an agent",
+  rtk: "the refresh token of an agent",
+  itk: "the token of an invite",
+  wtk: "the token of a session",
+  stk: "the token of a run's semaphores",
+  ltk: "the token of a sign-in link",
+  otk: "a code of a sign-in"
+}
+
+/** What is given in place of an API key; undefined for what may be one. */
+const mistaken = ({ source, value }: Sourced<string>): Failure | undefined => {
+  const prefix = value.slice(0, 3)
+  return value[3] === "_" && Object.hasOwn(otherTokens, prefix)
+    ? Failure.usage(`${source} has ${otherTokens[prefix]} (${prefix}_…). An API key begins with ctk_.`)
+    : undefined
+}
+
 /** The connection, or why there is none. A job of a CI without a key gets one for its ID token. */
 export const connection = Effect.flatMap(settings, ({ apiKey, keyProblem, url, workspace }) => {
   const at = { url: url.value, workspace: workspace.value }
-  if (apiKey !== undefined) return Effect.succeed<Connection>({ ...at, apiKey: apiKey.value })
+  if (apiKey !== undefined) {
+    const wrong = mistaken(apiKey)
+    return wrong === undefined ? Effect.succeed<Connection>({ ...at, apiKey: apiKey.value }) : Effect.fail(wrong)
+  }
   const notSignedIn = Failure.notSignedIn(
     `${keyProblem ?? `You are not signed in to ${url.value}.`} Run \`delivery login --url ${url.value}\`, or set DELIVERY_API_KEY.`
   )

@@ -89,9 +89,8 @@ const storeKey = Effect.fnUntraced(function* (name: string, url: string, { apiKe
   const asked = yield* flagOr(yield* WorkspaceFlag, "DELIVERY_WORKSPACE")
   const me = yield* holderOf(url, apiKey)
   const workspace = me === undefined ? (asked ?? null) : yield* workspaceOf(me, asked)
-  const { profiles } = yield* readProfiles
-  const file = yield* keepProfile(name, { url, workspace, apiKey, ...(keyId === undefined ? {} : { keyId }) })
-  const replaced = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  const kept = { url, workspace, apiKey, ...(keyId === undefined ? {} : { keyId }) }
+  const { file, replaced } = yield* keepProfile(name, kept)
   return { name, url, workspace, file, me: me ?? null, replaced }
 })
 
@@ -155,7 +154,12 @@ export const login = Command.make(
   Effect.fnUntraced(function* ({ expires, scopes, ...flags }) {
     const name = yield* profileName((yield* flagOr(yield* ProfileFlag, "DELIVERY_PROFILE")) ?? "default")
     const url = plainUrl((yield* flagOr(yield* UrlFlag, "DELIVERY_URL")) ?? defaultUrl)
-    if (!isServiceUrl(url)) return yield* Failure.noServiceUrl("The address of the service")
+    if (!isServiceUrl(url)) {
+      // One with a password is not repeated.
+      const repeated = url.includes("@") ? "" : ` ${oneLine(url)}`
+      const failure = Failure.noServiceUrl(`The address of the service${repeated}`)
+      return yield* Failure.usage(`${failure.message} One is ${defaultUrl}.`)
+    }
     const way = yield* wayOf(flags)
     const asked = { url, scopes: Option.getOrUndefined(scopes), days: Option.getOrUndefined(expires) }
     if (way === "withKey") {

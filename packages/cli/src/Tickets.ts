@@ -22,6 +22,9 @@ const rowOf = ({ identifier, owner, status, title }: TicketSummary) => [
   title
 ]
 
+/** The key of a team, which has upper-case letters alone; anything else as it is. */
+const teamKey = (team: string): string => (/^[a-z][a-z0-9]{0,9}$/i.test(team) ? team.toUpperCase() : team)
+
 const list = Command.make(
   "list",
   {
@@ -37,7 +40,7 @@ const list = Command.make(
     const found = yield* call((client, { workspace }) =>
       client.tickets.list({
         params: { slug: workspace },
-        query: given({ category, owner, project, team })
+        query: given({ category, owner, project, team: Option.map(team, teamKey) })
       })
     )
     const header = ["Ticket", "Status", "Owner", "Title"]
@@ -86,7 +89,7 @@ const create = Command.make(
       client.tickets.create({
         params: { slug: workspace },
         payload: {
-          team,
+          team: teamKey(team),
           title,
           description: about,
           project: Option.getOrNull(project),

@@ -4,10 +4,17 @@
  * in a directory of the user, since whoever can write there can change what runs. Node 20 has no such cache. Nothing is imported
  * here, since that would be loaded before the cache is there.
  */
-const { enableCompileCache } = process.getBuiltinModule("node:module")
-const { homedir } = process.getBuiltinModule("node:os")
-const { join } = process.getBuiltinModule("node:path")
+const isNewEnough: boolean = "getBuiltinModule" in process
+if (isNewEnough) {
+  const { enableCompileCache } = process.getBuiltinModule("node:module")
+  const { homedir } = process.getBuiltinModule("node:os")
+  const { join } = process.getBuiltinModule("node:path")
 
-enableCompileCache?.(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "delivery"))
+  enableCompileCache?.(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "delivery"))
 
-await import("./main.ts")
+  await import("./main.ts")
+} else {
+  // An older one would print a stack trace of what it lacks.
+  console.error(`delivery needs Node 20.16 or newer. This is Node ${process.versions.node}.`)
+  process.exitCode = 2
+}

@@ -8,7 +8,7 @@ import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer, request as forward } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -31,7 +31,7 @@ import { apiKey, type Service, useService } from "./support/Service.ts"
 const fixture = (name: string) => join(import.meta.dirname, "junit", name)
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8")
 
-/** Between a command and the service: passes everything on but uploads of files, which it answers nothing. */
+/** Between a command and the service: passes everything on but uploads of files, which it answers nothing, and `cut` ends all. */
 const holdingUploads = async (service: Service) => {
   let hold = () => {}
   const asked = new Promise<void>((resolve) => (hold = resolve))
@@ -46,7 +46,8 @@ const holdingUploads = async (service: Service) => {
   }).listen(0, "127.0.0.1")
   service.afterwards(() => (between.closeAllConnections(), between.close()))
   await once(between, "listening")
-  return { asked, url: `http://127.0.0.1:${(between.address() as AddressInfo).port}` }
+  const cut = () => (between.closeAllConnections(), between.close())
+  return { asked, cut, url: `http://127.0.0.1:${(between.address() as AddressInfo).port}` }
 }
 
 describe("delivery", () => {
@@ -83,6 +84,19 @@ describe("delivery", () => {
     const after = await at.delivery(["runs", "list"])
     assert.include(after, { code: 3, out: "" })
     assert.deepStrictEqual(await json(at, ["logout"]), { profile: "default", wasSignedIn: false })
+  })
+
+  test("logins that run at once keep all their profiles", async () => {
+    const at = home()
+    const names = ["one", "two", "three", "four", "five", "six"]
+    const login = ["login", "--url", server.baseUrl, "--workspace", "main", "--profile"]
+    await Promise.all(names.map((name) => json(at, [...login, name], { input: apiKey })))
+    const directory = join(at.directory, "config/delivery")
+    const { profiles } = JSON.parse(readFileSync(join(directory, "profiles.json"), "utf8"))
+    assert.sameMembers(Object.keys(profiles), names)
+    assert.deepStrictEqual(readdirSync(join(directory, "profiles.json.locks")), [])
+    await Promise.all(names.map((profile) => json(at, ["logout", "--profile", profile])))
+    assert.deepStrictEqual(JSON.parse(readFileSync(join(directory, "profiles.json"), "utf8")).profiles, {})
   })
 
   test("flags come before the environment, the environment before the profile", async (owner) => {
@@ -323,6 +337,31 @@ describe("delivery", () => {
     assert.strictEqual(run.baseUrl, "https://staging.shop.example")
   })
 
+  test("names what there is where a name is mistyped, and keeps the directories of attachments elsewhere", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "stagin" }
+    const mistyped = await at.delivery(["runs", "publish", fixture("go.xml")], { env })
+    assert.include(mistyped, { code: 1, out: "" })
+    assert.include(
+      mistyped.err,
+      `There is no environment "stagin" in the workspace ${workspace.workspace}, which has staging. An admin makes it`
+    )
+    for (const name of ["one", "two"]) {
+      mkdirSync(join(at.directory, "shots", name), { recursive: true })
+      writeFileSync(join(at.directory, "shots", name, "a.png"), name)
+    }
+    mkdirSync(join(at.directory, "work"))
+    const cwd = join(at.directory, "work")
+    const flags = ["--environment", "staging", "--base-url", "https://staging.shop.example", "--attach", "../shots"]
+    const published = await json<{ files: ReadonlyArray<string> }>(
+      at,
+      ["runs", "publish", fixture("go.xml"), ...flags, "--attach", "../shots/one/a.png"],
+      { env, cwd }
+    )
+    assert.deepStrictEqual(published.files.toSorted(), ["shots/one/a.png", "shots/two/a.png"])
+  })
+
   test("starts no run for a file that it refuses, or for an attachment that is not there", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
@@ -365,6 +404,30 @@ describe("delivery", () => {
     assert.strictEqual(running.err(), "--attach: symbolic links are left out: link.\nRun 1 has ended as interrupted.\n")
     const run = await workspace.get<TestRun>("test-runs/1")
     assert.deepInclude(run, { state: "interrupted", result: null })
+  })
+
+  test("names the run that it started when the service is lost, and ends it later", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    writeFileSync(join(at.directory, "server.log"), "started\n")
+    const { asked, cut, url } = await holdingUploads(server)
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const flags = ["--base-url", "https://staging.shop.example", "--attach", "server.log"]
+    const running = at.start(["runs", "publish", fixture("go.xml"), ...flags], { env: { ...env, DELIVERY_URL: url } })
+    await asked
+    cut()
+    assert.strictEqual(await running.code, 4)
+    assert.match(
+      running.err(),
+      /^Run 1 was started and is not finished: http:\S+ cannot be reached: .* `delivery runs end 1` ends it; /
+    )
+    const ended = await json<TestRunSummary>(at, ["runs", "end", "1"], { env })
+    assert.deepInclude(ended, { number: 1, state: "interrupted", result: null })
+    assert.deepStrictEqual(await at.delivery(["runs", "end", "1"], { env }), {
+      code: 1,
+      out: "",
+      err: "The run is no longer running.\n"
+    })
   })
 
   test("keeps saved results where they were made, and their run for another try when it is interrupted", async (owner) => {
@@ -521,7 +584,7 @@ describe("delivery", () => {
     const at = home()
     const env = as(workspace)
     writeFileSync(join(at.directory, "about.md"), "Visa\n\u001b[31mMastercard\n")
-    const create = ["tickets", "create", "Pay by card", "--team", key, "--description-file", "about.md"]
+    const create = ["tickets", "create", "Pay by card", "--team", key.toLowerCase(), "--description-file", "about.md"]
     const made = await json<Ticket>(at, create, { env })
     assert.strictEqual(made.description, "Visa\n\u001b[31mMastercard\n")
     const sam = await joinWorkspace(workspace, "member")
@@ -535,7 +598,8 @@ describe("delivery", () => {
     })
     const forced = await json<Ticket>(at, ["tickets", "take", made.identifier, "--force"], { env })
     assert.notStrictEqual(forced.owner?.id, sam.id)
-    const listed = await at.delivery(["tickets", "list", "--owner", "me"], { env })
+    const ofTeam = ["tickets", "list", "--owner", "me", "--team", key.toLowerCase()]
+    const listed = await at.delivery(ofTeam, { env })
     assert.match(listed.out, new RegExp(`^${made.identifier}\\s+Todo|^${made.identifier}\\s+Backlog`, "m"))
     const shown = await at.delivery(["tickets", "show", made.identifier.toLowerCase()], { env })
     assert.include(shown.out, "\nVisa\nMastercard\n")
@@ -582,6 +646,39 @@ describe("delivery", () => {
     const listed = await at.delivery(["secrets", "list"], { env })
     assert.match(listed.out, /^Secret +live +staging\nA +1 +2\n$/)
     assert.include(await at.delivery(["secrets", "get", "B"], { env }), { code: 1, out: "" })
+  })
+
+  test("a value that is too long is named with its size, and nothing is written", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    const tooLong = { code: 2, out: "", err: "OVER is 65,537 bytes; a value may have 65,536.\n" }
+    writeFileSync(join(at.directory, "value"), `€${"a".repeat(65_534)}`)
+    assert.deepStrictEqual(await at.delivery(["secrets", "set", "OVER", "--file", "value"], { env }), tooLong)
+    writeFileSync(join(at.directory, "a.env"), `A=1\nOVER=€${"a".repeat(65_534)}\n`)
+    assert.deepStrictEqual(await at.delivery(["secrets", "import", "a.env", "--yes"], { env }), tooLong)
+    assert.deepStrictEqual(await json(at, ["secrets", "export"], { env }), {})
+    writeFileSync(join(at.directory, "value"), `€${"a".repeat(65_533)}`)
+    assert.include(await at.delivery(["secrets", "set", "FULL", "--file", "value"], { env }), { code: 0, err: "" })
+  })
+
+  test("set says which names and values no product can be started with, as import does", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    const warning = "No shell can have these names, and `secrets export` prints none of them: a-b.\n"
+    assert.deepStrictEqual(await at.delivery(["secrets", "set", "a-b"], { env, input: "1" }), {
+      code: 0,
+      out: "a-b is at version 1 in staging.\n",
+      err: warning
+    })
+    writeFileSync(join(at.directory, "a.env"), "a-b=2\n")
+    assert.include((await at.delivery(["secrets", "import", "a.env", "--yes"], { env })).err, warning)
+    const binary = await at.delivery(["secrets", "set", "A"], { env, input: "a\0b" })
+    assert.deepInclude(binary, {
+      code: 0,
+      err: "No product can be started with these values, which have a NUL: A.\n"
+    })
   })
 
   test("clear takes the value of one environment away, once that is confirmed", async (owner) => {

@@ -75,6 +75,28 @@ describe("delivery, set up in a wrong way", () => {
     ])
   })
 
+  it("says what stands where something else is needed", async () => {
+    assert.deepStrictEqual(await said(["runs", "list"], { DELIVERY_API_KEY: `dtk_${"a".repeat(38)}Wxyz` }), [
+      2,
+      "DELIVERY_API_KEY has the token of a deployment (dtk_…). An API key begins with ctk_.\n"
+    ])
+    assert.deepStrictEqual(await said(["login", "--url", "localhost:4700", "--with-key"]), [
+      2,
+      "The address of the service localhost:4700 is not an absolute http(s) URL, without user, query and /v1. One is http://localhost:4000.\n"
+    ])
+    const withPassword = await said(["login", "--url", "https://ana:canary@host", "--with-key"])
+    assert.notInclude(String(withPassword[1]), "canary")
+    const directory = ["runs", "publish", ".", "--product", "shop", "--environment", "staging"]
+    assert.deepStrictEqual(await said([...directory, "--url", service.baseUrl]), [
+      1,
+      ". is not published: it is a directory: name the files of results in it.\n"
+    ])
+    assert.deepStrictEqual(await said(["secrets", "run", "--watch-interval", "1", "--", "true"]), [
+      2,
+      "--watch-interval needs --watch.\n"
+    ])
+  })
+
   it("fails where its output cannot be written", async () => {
     const full = openSync("/dev/full", "w")
     service.afterwards(() => closeSync(full))

@@ -1,4 +1,4 @@
-import { type DeliveryReporterOptions, isRequired, Publication } from "@delivery/publishing"
+import { type DeliveryReporterOptions, isRequired, nothingToPublish, Publication } from "@delivery/publishing"
 import type { FinishTestRun } from "@delivery/client"
 import type {
   FullConfig,
@@ -12,6 +12,7 @@ import type {
 import { dirname } from "node:path"
 import { attachedFiles } from "./Attachments.ts"
 import { checkGivenOptions } from "./GivenOptions.ts"
+import { onTermination } from "./Termination.ts"
 import { attemptReport, type FirstAttempt, messageOf, testReports } from "./TestReports.ts"
 
 /** The options that Playwright itself adds. */
@@ -36,6 +37,9 @@ export class DeliveryReporter implements Reporter {
   #config: FullConfig | undefined
   #suite: Suite | undefined
   #isRefused = false
+  /** Whether there is no test. */
+  #isEmpty = false
+  #stopListening: (() => void) | undefined
 
   constructor(options: DeliveryReporterOptions & PlaywrightOptions = {}) {
     this.#publication = new Publication(options)
@@ -49,10 +53,10 @@ export class DeliveryReporter implements Reporter {
   }
 
   /** Playwright awaits this before it starts workers, so that the tests find their run in the environment. */
-  async preprocess({ config }: { readonly config: FullConfig }): Promise<void> {
+  async preprocess({ config, suite }: { readonly config: FullConfig; readonly suite: Suite }): Promise<void> {
     if (this.#isListing) return
     this.#check(config)
-    const problem = await this.#begin(config)
+    const problem = await this.#begin(config, suite)
     if (this.#isRequired && problem !== undefined) {
       this.#isRefused = true
       throw new Error(`Delivery: the run cannot be published: ${problem}`)
@@ -65,7 +69,7 @@ export class DeliveryReporter implements Reporter {
     this.#suite = suite
     if (this.#isListing || this.#isRefused) return
     this.#check(config)
-    void this.#begin(config)
+    void this.#begin(config, suite)
   }
 
   onError(error: TestError): void {
@@ -86,6 +90,11 @@ export class DeliveryReporter implements Reporter {
 
   async onEnd(result: FullResult): Promise<{ status?: FullResult["status"] } | undefined> {
     if (this.#isListing || this.#isRefused || this.#config === undefined) return undefined
+    if (this.#isEmpty && result.status === "passed") {
+      this.#publication.lines.push(nothingToPublish)
+      return undefined
+    }
+    if (this.#isEmpty) await this.#start(this.#config)
     const report = this.#report(this.#config, result)
     const isPublished = await this.#publication.end(report)
     if (this.#isRequired && !isPublished && result.status === "passed") return { status: "failed" }
@@ -94,6 +103,7 @@ export class DeliveryReporter implements Reporter {
 
   async onExit(): Promise<void> {
     for (const line of this.#publication.lines) console.log(line)
+    this.#stopListening?.()
   }
 
   /** Whether Playwright fails for muted tests alone. */
@@ -112,7 +122,15 @@ export class DeliveryReporter implements Reporter {
     this.#isRefused = false
   }
 
-  #begin(config: FullConfig): Promise<string | undefined> {
+  /** Starts the run, unless there is no test: whether Playwright lets that pass is known at the end. */
+  async #begin(config: FullConfig, suite: Suite): Promise<string | undefined> {
+    // A shard without tests is still one that its run waits for.
+    this.#isEmpty = suite.allTests().length === 0 && config.shard === null
+    return this.#isEmpty ? undefined : this.#start(config)
+  }
+
+  #start(config: FullConfig): Promise<string | undefined> {
+    this.#stopListening ??= onTermination()
     return this.#publication.begin({
       directory: directoryOf(config),
       baseUrls: config.projects.map((project) => project.use.baseURL),

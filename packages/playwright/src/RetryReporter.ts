@@ -27,6 +27,7 @@ import { attachedFiles } from "./Attachments.ts"
 import { checkGivenOptions } from "./GivenOptions.ts"
 import { directoryOf } from "./Reporter.ts"
 import type { RetryRequest } from "./RetryRequest.ts"
+import { onTermination } from "./Termination.ts"
 import { attemptReport, fileOf, messageOf, testReports, titleOf } from "./TestReports.ts"
 
 interface TestRunControl {
@@ -65,6 +66,7 @@ export class RetryReporter implements Reporter {
   #config: FullConfig | undefined
   #begun: Begun | undefined
   #isRefused = false
+  #stopListening: (() => void) | undefined
 
   constructor(options: DeliveryReporterOptions & { readonly _mode?: string }, request: RetryRequest) {
     this.#options = options
@@ -142,11 +144,13 @@ export class RetryReporter implements Reporter {
 
   async onExit(): Promise<void> {
     for (const line of this.#lines) console.log(line)
+    this.#stopListening?.()
   }
 
   async #begin(config: FullConfig, suite: Suite): Promise<Begun> {
     const settings = readSettings(this.#options, process.env)
     if ("problem" in settings) throw new Error(settings.problem)
+    this.#stopListening ??= onTermination()
     const publisher = new Publisher(settings)
     const limit = new TimeLimit(5_000)
     const run = await limit.within((signal) => publisher.run(this.#request.run, signal))

@@ -73,6 +73,11 @@ if (values.help === true) {
 }
 const [command, run = "", ...rest] = positionals
 const passes = values.passes ?? ""
+if (command === "retry" && rest.length === 0 && !/^[1-5]$/.test(passes)) {
+  fail(
+    `${passes === "" ? "--passes is missing" : `--passes is "${passes}"`}: how often each failed test runs, 1 to 5.\n\n${usage}`
+  )
+}
 if (command !== "retry" || !/^[1-9]\d{0,9}$/.test(run) || !/^[1-5]$/.test(passes) || rest.length > 0) fail(usage)
 
 const problem = versionProblem("A retry needs", installedVersion(playwrightCli()) ?? "0")

@@ -263,7 +263,7 @@ describe("a run", several, () => {
     expect(run.error).toMatch(/Timed out waiting 12s/)
   })
 
-  it("is interrupted by SIGINT and keeps its tests", async () => {
+  it.each(["SIGINT", "SIGTERM"] as const)("is interrupted by %s and keeps its tests", async (signal) => {
     const project = await projectOf({
       "playwright.config.ts": configuration("{}"),
       "tests/a.spec.ts": `
@@ -276,12 +276,25 @@ describe("a run", several, () => {
     let isSent = false
     const outcome = await runPlaywright(project, environment, {
       onOutput: (output, process) => {
-        if (!isSent && output.includes("now")) isSent = process.kill("SIGINT")
+        if (!isSent && output.includes("now")) isSent = process.kill(signal)
       }
     })
     const run = await publishedRun(outcome)
     expect(outcome.exitCode).toBe(130)
     expect(run).toMatchObject({ state: "interrupted", result: null, counts: { total: 3, passed: 1, skipped: 2 } })
+  })
+
+  it("is none where a suite without tests passes, even where publishing is required", async () => {
+    const options = `{ git: { sha: "e4f1a2b" } }`
+    const project = await projectOf({ "playwright.config.ts": configuration(options), "tests/a.spec.ts": oneTest })
+    const args = ["--grep", "no such test"]
+    const required = { ...environment, DELIVERY_REQUIRED: "yes" }
+    const empty = await runPlaywright(project, required, { args: [...args, "--pass-with-no-tests"] })
+    expect([empty.exitCode, empty.lines]).toEqual([0, ["Delivery: nothing is published: there is no test."]])
+    expect(await countRuns("e4f1a2b")).toBe(0)
+    const failed = await runPlaywright(project, environment, { args })
+    expect(failed.exitCode).toBe(1)
+    expect(await publishedRun(failed)).toMatchObject({ result: "failed", counts: { total: 0 } })
   })
 
   it("is interrupted if failures end it early", async () => {

@@ -79,6 +79,9 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
         expect.stringContaining("Usage: delivery-playwright retry")
       ])
     }
+    const often = "how often each failed test runs, 1 to 5."
+    expect((await deliver(project, "retry", "7")).output).toContain(`--passes is missing: ${often}`)
+    expect((await deliver(project, "retry", "7", "--passes", "6")).output).toContain(`--passes is "6": ${often}`)
     const outcome = await deliver(project, "retry", "1", "--passes", "2")
     expect([outcome.exitCode, outcome.output]).toEqual([
       2,

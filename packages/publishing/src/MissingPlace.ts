@@ -11,6 +11,17 @@ const making = ({ url, workspace }: Settings, path: string, body: object): strin
   return `\`curl --json ${shellWord(JSON.stringify(body))} -H "Authorization: Bearer $DELIVERY_API_KEY" ${shellWord(address)}\``
 }
 
+const isActive = ({ archivedAt }: { readonly archivedAt: string | null }): boolean => archivedAt === null
+
+/** Which ones there are, since the name of one may be mistyped. */
+const existing = (all: ReadonlyArray<{ readonly slug: string }>): string =>
+  all.length === 0
+    ? ""
+    : `, which has ${all
+        .slice(0, 20)
+        .map(({ slug }) => slug)
+        .join(", ")}${all.length > 20 ? ", …" : ""}`
+
 /** What of the place of a run is missing, in sentences with the command that makes it; undefined where the service does not say. */
 export const missingPlace = async (
   client: PromiseClient,
@@ -26,11 +37,13 @@ export const missingPlace = async (
   if (!products.ok || !environments.ok) return undefined
   if (!products.value.products.some((one) => isNamed(one, product))) {
     const body = { slug: product, name: product, type: "website" }
-    return `There is no product "${product}" in the workspace ${slug}. An admin makes it with ${making(settings, "products", body)}.`
+    const there = existing(products.value.products.filter(isActive))
+    return `There is no product "${product}" in the workspace ${slug}${there}. An admin makes it with ${making(settings, "products", body)}.`
   }
   if (!environments.value.environments.some((one) => isNamed(one, environment))) {
     const body = { slug: environment, name: environment, class: "non-production" }
-    return `There is no environment "${environment}" in the workspace ${slug}. An admin makes it with ${making(settings, "environments", body)}.`
+    const there = existing(environments.value.environments.filter(isActive))
+    return `There is no environment "${environment}" in the workspace ${slug}${there}. An admin makes it with ${making(settings, "environments", body)}.`
   }
   const body = { product, environment, baseUrl: baseUrl ?? "https://ADDRESS" }
   return `The product "${product}" has no deployment in "${environment}". A member makes it with ${making(settings, "deployments", body)}.`

@@ -30,6 +30,9 @@ type Begun =
   | { readonly run: StartedTestRun; readonly start: StartTestRun }
   | { readonly problem: string; readonly start?: Start; readonly again?: StartTestRun }
 
+/** What a reporter prints where a suite without tests passes: a run without tests would fail. */
+export const nothingToPublish = "Delivery: nothing is published: there is no test."
+
 const beforeMillis = 5_000
 const afterMillis = 10_000
 
@@ -117,6 +120,11 @@ export class Publication {
     else for (const line of mutedLines(mutedTests(run.mutes, tests))) this.lines.push(`Delivery: ${line}`)
   }
 
+  /** Makes `end` save what is not sent yet, for this reason. */
+  giveUp(reason: string): void {
+    this.#after.giveUp(reason)
+  }
+
   async #start(context: PublicationContext): Promise<Begun> {
     const settings = readSettings(this.#options, process.env)
     if ("problem" in settings) {
@@ -195,7 +203,7 @@ export class Publication {
     const { cleanup } = this.#options
     if (fixture === null || cleanup === undefined) return null
     const hook = typeof cleanup === "string" ? resolve(this.#context?.directory ?? ".", cleanup) : cleanup
-    const report = await cleanUp(fixture, hook)
+    const report = await cleanUp(fixture, hook, this.#after.givenUp)
     if (report.status !== "complete") {
       this.lines.push(`Delivery: the cleanup of ${fixture.scope} is ${report.status}: ${report.error ?? ""}`)
     }

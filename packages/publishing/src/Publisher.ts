@@ -187,7 +187,11 @@ export const timeFor = async (publisher: Publisher, bytes: number): Promise<numb
 const failedCleanup = (error: string): CleanupReport => ({ status: "failed", deleted: 0, remaining: 0, error })
 
 /** Runs the cleanup of a run, and returns its report. Never fails. */
-export const cleanUp = async (fixture: FixtureAccess, cleanup: Cleanup | string): Promise<CleanupReport> => {
+export const cleanUp = async (
+  fixture: FixtureAccess,
+  cleanup: Cleanup | string,
+  givenUp?: AbortSignal
+): Promise<CleanupReport> => {
   const limit = new AbortController()
   try {
     const hook: unknown = typeof cleanup === "string" ? (await import(pathToFileURL(cleanup).href)).default : cleanup
@@ -196,7 +200,7 @@ export const cleanUp = async (fixture: FixtureAccess, cleanup: Cleanup | string)
     return await Promise.race([
       (hook as Cleanup)(fixture),
       setTimeout(cleanupLimitMillis, failedCleanup("The cleanup took longer than two minutes."), {
-        signal: limit.signal
+        signal: givenUp === undefined ? limit.signal : AbortSignal.any([limit.signal, givenUp])
       })
     ])
   } catch (error) {

@@ -15,10 +15,21 @@ const askingMillis = 2_000
 /** How long calls of the service may delay the suite, in milliseconds: all calls together. */
 export class TimeLimit {
   readonly #millis: number
+  readonly #givenUp = new AbortController()
   #spent = 0
 
   constructor(millis: number) {
     this.#millis = millis
+  }
+
+  /** Aborts when nothing is worth waiting for any more. */
+  get givenUp(): AbortSignal {
+    return this.#givenUp.signal
+  }
+
+  /** Ends the work, and all that is still to be done, for this reason. */
+  giveUp(reason: string): void {
+    this.#givenUp.abort(new Error(reason))
   }
 
   /**
@@ -31,6 +42,7 @@ export class TimeLimit {
   ): Promise<A> {
     const limit = Math.min(options.most ?? this.#millis, this.#millis - this.#spent)
     const controller = new AbortController()
+    const signal = AbortSignal.any([controller.signal, this.#givenUp.signal])
     const abort = () => controller.abort(new ServiceHangs(this.#millis))
     const begun = performance.now()
     let more = 0
@@ -44,9 +56,10 @@ export class TimeLimit {
     }
     const asking = options.more && setTimeout(() => void wait(), Math.max(0, limit - askingMillis))
     try {
-      return await work(controller.signal)
+      this.#givenUp.signal.throwIfAborted()
+      return await work(signal)
     } catch (error) {
-      throw controller.signal.aborted ? controller.signal.reason : error
+      throw signal.aborted ? signal.reason : error
     } finally {
       isDone = true
       clearTimeout(timer)

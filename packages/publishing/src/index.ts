@@ -1,10 +1,11 @@
 /** What reporters and the command line publish runs with. */
 export { caseIds, fitId } from "./CaseIds.ts"
 export { ciUrlOf } from "./Ci.ts"
+export { onInterruption } from "./Interruption.ts"
 export { mutedLines, type MutedTest, mutedTests } from "./Muted.ts"
 export { checkOptions } from "./Options.ts"
 export { git, readGit, readMachine } from "./Origin.ts"
-export { Publication, type PublicationContext } from "./Publication.ts"
+export { nothingToPublish, Publication, type PublicationContext } from "./Publication.ts"
 export { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
 export { isPassing, lineOf } from "./Retry.ts"
 export { joined, messageText, stackText, testReport, titleOf } from "./Reports.ts"

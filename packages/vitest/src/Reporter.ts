@@ -1,14 +1,34 @@
-import { checkOptions, type DeliveryReporterOptions, isRequired, Publication } from "@delivery/publishing"
+import {
+  checkOptions,
+  type DeliveryReporterOptions,
+  isRequired,
+  nothingToPublish,
+  onInterruption,
+  Publication
+} from "@delivery/publishing"
 import { performance } from "node:perf_hooks"
-import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, Vitest } from "vitest/node"
+import { setTimeout } from "node:timers/promises"
+import type {
+  Reporter,
+  SerializedError,
+  TestCase,
+  TestModule,
+  TestRunEndReason,
+  TestSpecification,
+  Vitest
+} from "vitest/node"
 import { attachedFiles, messageOf, testReports } from "./TestReports.ts"
 
 const oldestVitest = 5
 
+/** Workers tell of the tests that have ended at most 100 milliseconds later. */
+const tellingMillis = 250
+
 /**
  * Publishes a run of Vitest to the service. It starts a run before the first test, uploads attachments while the tests run, and
  * finishes the run with the first attempt of each test. If something fails on the way, it says so on one line, and no test fails,
- * unless `required` is set. In watch mode it publishes nothing.
+ * unless `required` is set. In watch mode it publishes nothing. Vitest ends at once when it is interrupted (SIGINT, SIGTERM): then
+ * it waits until the run is finished as interrupted.
  *
  * One class, since Vitest calls the methods of one object in turn, and each goes on with what the others gathered.
  */
@@ -17,6 +37,8 @@ export class DeliveryReporter implements Reporter {
   readonly #isRequired: boolean
   #vitest: Vitest | undefined
   #begun = 0
+  #ended: Promise<void> | undefined
+  #stopListening: (() => void) | undefined
 
   constructor(options: DeliveryReporterOptions = {}) {
     checkOptions(options)
@@ -37,10 +59,17 @@ export class DeliveryReporter implements Reporter {
   }
 
   /** Vitest awaits this before it starts workers, so that the tests find their run in the environment. */
-  async onTestRunStart(): Promise<void> {
+  async onTestRunStart(files: ReadonlyArray<TestSpecification>): Promise<void> {
     if (this.#vitest === undefined) return
+    const { passWithNoTests, root, shard } = this.#vitest.config
+    // A shard without tests is still one that its run waits for.
+    if (files.length === 0 && passWithNoTests && shard === undefined) {
+      this.#vitest.logger.log(nothingToPublish)
+      this.#vitest = undefined
+      return
+    }
     this.#begun = performance.now()
-    const { root, shard } = this.#vitest.config
+    this.#listen(this.#vitest)
     const problem = await this.#publication.begin({
       directory: root,
       baseUrls: [],
@@ -48,6 +77,7 @@ export class DeliveryReporter implements Reporter {
     })
     if (!this.#isRequired || problem === undefined) return
     this.#vitest = undefined
+    this.#stopListening?.()
     throw new Error(`Delivery: the run cannot be published: ${problem}`)
   }
 
@@ -62,6 +92,30 @@ export class DeliveryReporter implements Reporter {
   ): Promise<void> {
     const vitest = this.#vitest
     if (vitest === undefined) return
+    // Workers that are interrupted too are lost to Vitest, which is no error of the tests.
+    this.#ended ??= this.#end(vitest, modules, reason, reason === "interrupted" ? [] : unhandled)
+    await this.#ended
+    this.#stopListening?.()
+  }
+
+  #listen(vitest: Vitest): void {
+    this.#stopListening = onInterruption({
+      finish: async () => {
+        void vitest.cancelCurrentRun("keyboard-input").catch(() => {})
+        await setTimeout(tellingMillis)
+        this.#ended ??= this.#end(vitest, vitest.state.getTestModules(), "interrupted")
+        await this.#ended
+      },
+      giveUp: () => this.#publication.giveUp("it was interrupted twice")
+    })
+  }
+
+  async #end(
+    vitest: Vitest,
+    modules: ReadonlyArray<TestModule>,
+    reason: TestRunEndReason,
+    unhandled: ReadonlyArray<SerializedError> = []
+  ): Promise<void> {
     const { bail = 0, root } = vitest.config
     const tests = testReports(modules, { root, projects: vitest.projects.length })
     const failed = tests.filter(({ attempt }) => attempt?.status === "failed").length

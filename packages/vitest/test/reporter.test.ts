@@ -1,11 +1,12 @@
 import { createClient, type PromiseClient } from "@delivery/client"
-import { execFile } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type RunningServer, startServer } from "../../client/test/support/server.ts"
+import { startProxy } from "../../playwright/test/support/proxy.ts"
 
 /** Real suites of Vitest in projects of their own, published to a real server. */
 
@@ -49,7 +50,8 @@ const projectOf = async (suite: string, config = "", options = `git: { sha: "9fc
 const runVitest = (
   directory: string,
   environment: Readonly<Record<string, string>> = {},
-  more: ReadonlyArray<string> = []
+  more: ReadonlyArray<string> = [],
+  whenSaidNow?: (process: ChildProcess) => void
 ) =>
   new Promise<{ readonly exitCode: number; readonly output: string; readonly lines: ReadonlyArray<string> }>(
     (resolve) => {
@@ -64,13 +66,39 @@ const runVitest = (
         ...environment
       }
       const args = [join(vitest, "vitest.mjs"), "run", ...more]
-      execFile(process.execPath, args, { cwd: directory, env }, (error, stdout, stderr) => {
-        const output = stdout + stderr
+      // A group of its own, as a terminal makes one for each command.
+      const child = spawn(process.execPath, args, {
+        cwd: directory,
+        env,
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let [output, isSaid] = ["", false]
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          output += text
+          if (isSaid || !output.includes("now")) return
+          isSaid = true
+          whenSaidNow?.(child)
+        })
+      }
+      child.once("close", (exitCode) => {
         const lines = output.split("\n").filter((line) => line.startsWith("Delivery:"))
-        resolve({ exitCode: Number(error?.code ?? 0), output, lines })
+        resolve({ exitCode: exitCode ?? -1, output, lines })
       })
     }
   )
+
+/** A reporter that says "now" once Vitest knows that a test has ended. */
+const sayingNow = `reporters: [{ onTestCaseResult: () => console.log("now") }, `
+
+/** The second test does not end. */
+const endless = `
+  import { test } from "vitest"
+  test("first", () => {})
+  test("hangs", { timeout: 0 }, () => new Promise(() => {}))
+  test("never", () => {})
+`
 
 const publishedRun = async (lines: ReadonlyArray<string>) => {
   const number = Number(/test-runs\/(\d+)$/.exec(lines.at(-1) ?? "")?.[1])
@@ -169,6 +197,59 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     expect(bailed).toMatchObject({ state: "interrupted", counts: { total: 2, failed: 1, skipped: 1 } })
   })
 
+  /** A project of the suite that does not end. */
+  const endlessProject = async (more = "") => {
+    const directory = await projectOf(endless, more)
+    const config = join(directory, "vitest.config.js")
+    await writeFile(config, (await readFile(config, "utf8")).replace(`reporters: ["default", `, sayingNow))
+    return directory
+  }
+
+  const interrupted = { state: "interrupted", result: null, error: null, counts: { total: 3, passed: 1, skipped: 2 } }
+
+  it.each([
+    ["SIGINT", "forks", 130],
+    ["SIGINT", "threads", 130],
+    ["SIGTERM", "forks", 143]
+  ] as const)("is interrupted by %s over %s and keeps its tests", async (signal, pool, exitCode) => {
+    const directory = await endlessProject(`pool: "${pool}",`)
+    const outcome = await runVitest(directory, {}, [], (child) => {
+      // As from a terminal, and once more as npm passes it on.
+      process.kill(-child.pid!, signal)
+      child.kill(signal)
+    })
+    expect([outcome.exitCode, outcome.lines.length]).toEqual([exitCode, 1])
+    expect(await publishedRun(outcome.lines)).toMatchObject(interrupted)
+  })
+
+  it("saves its tests when it is interrupted and the service is lost, and does not wait for it when interrupted again", async () => {
+    const finishing: Array<() => void> = []
+    const proxy = await startProxy(server.url, ({ method, url }) => {
+      if (method !== "POST" || url?.endsWith("/finish") !== true) return "pass"
+      for (const told of finishing) told()
+      return "hang"
+    })
+    const directory = await endlessProject()
+    const outcome = await runVitest(directory, { DELIVERY_URL: proxy.url }, [], (child) => {
+      finishing.push(() => {
+        const again = setInterval(() => child.kill("SIGINT"), 100)
+        child.once("exit", () => clearInterval(again))
+      })
+      child.kill("SIGINT")
+    })
+    proxy.close()
+    expect(outcome.exitCode).toBe(130)
+    expect(outcome.lines).toEqual([
+      expect.stringMatching(
+        /run \d+ \(.*\) is not finished: it was interrupted twice. Its results are kept: delivery runs/
+      )
+    ])
+    const results = join(directory, "delivery-results")
+    const [name = ""] = await readdir(results)
+    const saved = JSON.parse(await readFile(join(results, name), "utf8"))
+    expect(saved.finish).toMatchObject({ interrupted: true, tests: [{ attempt: { status: "passed" } }, {}, {}] })
+  })
+
   it("lets tests pass and saves them where the service refuses, unless publishing is required", async () => {
     const directory = await projectOf(`import { test } from "vitest"\ntest("works", () => {})`)
     const refused = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong" })
@@ -180,6 +261,19 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "yes" })
     expect(required.exitCode).toBe(1)
     expect(required.output).toContain("Delivery: the run cannot be published: A valid API key is required")
+  })
+
+  it("publishes no run of a suite without tests that Vitest passes, even where publishing is required", async () => {
+    const directory = await projectOf("")
+    await rm(join(directory, "shop.test.js"))
+    const before = await client.testRuns.list({ params: { slug }, query: {} })
+    const empty = await runVitest(directory, { DELIVERY_REQUIRED: "yes" }, ["--passWithNoTests"])
+    expect([empty.exitCode, empty.lines]).toEqual([0, ["Delivery: nothing is published: there is no test."]])
+    const after = await client.testRuns.list({ params: { slug }, query: {} })
+    expect(after.runs[0]?.number).toBe(before.runs[0]?.number)
+    const failed = await runVitest(directory)
+    expect(failed.exitCode).toBe(1)
+    expect(await publishedRun(failed.lines)).toMatchObject({ result: "failed", error: "No tests ran." })
   })
 
   it("says which Vitest it needs where there is an older one", async () => {

@@ -12,7 +12,9 @@ const bytesOf = async (file: string): Promise<Buffer> => {
     throw new Refused("it cannot be opened.")
   })
   try {
-    const { size } = await handle.stat()
+    const found = await handle.stat()
+    if (found.isDirectory()) throw new Refused("it is a directory: name the files of results in it.")
+    const { size } = found
     if (size > maxResultBytes) throw new Refused(`it is longer than ${maxResultBytes / 1024 / 1024} MiB.`)
     // Of a pipe, whose size is not known, no more than one byte beyond the limit is read.
     const chunks: Array<Buffer> = []

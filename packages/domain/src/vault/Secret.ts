@@ -1,4 +1,4 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { EnvironmentRef } from "../catalog/Environment.ts"
 import { Body } from "../Body.ts"
 import { PathRef } from "../Doc.ts"
@@ -8,9 +8,7 @@ import { atLeast, atMost, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Generator } from "./Generator.ts"
 import { changesProcesses } from "./ProcessNames.ts"
-
-/** The longest value, in bytes of UTF-8 (docs/contract.md, Vault). */
-export const maxValueBytes = 65_536
+import { maxValueBytes } from "./ValueSize.ts"
 
 /** The most pairs of product and environment that one call may write (docs/contract.md, Vault). */
 export const maxPairs = 1_000
@@ -56,22 +54,30 @@ export const SecretRef = PathRef.annotate({
 
 const utf8 = new TextEncoder()
 
-/** The value of a secret. It is kept byte for byte, and redacted wherever it is printed. */
-export const SecretValue = Schema.RedactedFromValue(
-  Schema.String.check(
-    Schema.isPattern(/^[^\p{Cs}]*$/u, { message: "Expected text without lone surrogates", toJsonSchema: undocumented }),
-    Schema.makeFilter<string>(
-      (value) =>
-        value.length <= maxValueBytes / 3 ||
-        utf8.encode(value).length <= maxValueBytes ||
-        `Expected at most ${maxValueBytes} bytes of UTF-8`,
-      { toJsonSchema: undocumented }
-    )
-  ).annotate({
+/**
+ * The value of a secret. It is kept byte for byte, and redacted wherever it is printed. The rules are those of the text: what is
+ * wrong with a redacted value would not be told, not even to the client that sends it.
+ */
+export const SecretValue = Schema.String.check(
+  Schema.isPattern(/^[^\p{Cs}]*$/u, { message: "Expected text without lone surrogates", toJsonSchema: undocumented }),
+  Schema.makeFilter<string>(
+    (value) =>
+      value.length <= maxValueBytes / 3 ||
+      utf8.encode(value).length <= maxValueBytes ||
+      `Expected at most ${maxValueBytes} bytes of UTF-8`,
+    { toJsonSchema: undocumented }
+  )
+)
+  .annotate({
     description: "A value: up to 64 KiB of UTF-8, kept byte for byte.",
     examples: ["postgres://shop:example@db.example.com/shop"]
   })
-)
+  .pipe(
+    Schema.decodeTo(Schema.Redacted(Schema.String), {
+      decode: SchemaGetter.transform((text: string) => Redacted.make(text)),
+      encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+    })
+  )
 export type SecretValue = typeof SecretValue.Type
 
 /** Examples show what is sent, which is the text itself. */

@@ -1,5 +1,6 @@
 import { chosenClasses, passwordClasses } from "@delivery/domain/vault/Generator"
-import { CreateSecret, maxValueBytes, SecretName, SecretValue } from "@delivery/domain/vault/Secret"
+import { CreateSecret, SecretName, SecretValue } from "@delivery/domain/vault/Secret"
+import { maxValueBytes } from "@delivery/domain/vault/ValueSize"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result, Schema } from "effect"
 
@@ -61,6 +62,20 @@ describe("secrets", () => {
       assert.isFalse(accepts(SecretValue, part.repeat(most + 1)), part)
     }
     assert.isFalse(accepts(SecretValue, "a\uD800"))
+  })
+
+  it("are told what is wrong with them, where they are sent as well", () => {
+    const values = (text: string) => ({ name: "A", values: { staging: Redacted.make(text) } })
+    for (const [text, problem] of [
+      ["a".repeat(maxValueBytes + 1), "Expected at most 65536 bytes of UTF-8"],
+      ["canary\uD800", "Expected text without lone surrogates"]
+    ] as const) {
+      const sent = Schema.encodeResult(CreateSecret)(values(text))
+      assert.isTrue(Result.isFailure(sent))
+      const message = String(Result.isFailure(sent) ? sent.failure : "")
+      assert.include(message, problem)
+      assert.notInclude(message, "canary")
+    }
   })
 
   it("never appear in errors about a body", () => {

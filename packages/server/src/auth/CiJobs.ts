@@ -40,7 +40,7 @@ const ofGitHub = (issuer: string, claims: Claims): CiJob | undefined => {
     ref,
     environment: text(claims["environment"]) ?? null,
     // Of a review or a comment on one, too.
-    isPullRequest: event.startsWith("pull_request"),
+    isPullRequest: /^pull_request/i.test(event),
     isCaseIgnored: true
   }
 }

@@ -3,6 +3,11 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 
 // An older one lacks modules that the program loads, and would print a stack trace of its own.
 if (major > 22 || (major === 22 && minor >= 19)) {
+  // Node 22 calls SQLite, which locks the data directory, an experiment, and would say so on every command.
+  const warn = process.emitWarning.bind(process) as (...given: ReadonlyArray<unknown>) => void
+  process.emitWarning = ((...given: ReadonlyArray<unknown>) => {
+    if (!String(given[0]).startsWith("SQLite is an experimental feature")) warn(...given)
+  }) as typeof process.emitWarning
   await import("./Program.ts")
 } else {
   console.error(`delivery-server needs Node 22.19 or newer. This is Node ${process.versions.node}.`)

@@ -9,7 +9,7 @@ import { withClientAddress } from "./ClientAddress.ts"
 import { compressed, compressingOnce } from "./Compression.ts"
 import { corsOf } from "./Cors.ts"
 import { endpointOf } from "./Endpoints.ts"
-import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
+import { errorOf, errorResponse, wrongHost } from "./ErrorResponse.ts"
 import { FilesOrigin } from "./FilesOrigin.ts"
 import { Interference } from "./Interference.ts"
 import { isReadByPeople, notFoundPage } from "./NotFoundPage.ts"
@@ -23,6 +23,16 @@ import { Starting } from "./Starting.ts"
 
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
+
+/** Whether it has a host, and one alone: of two, something on the way may have read the other. */
+const hasOneHost = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === "host") hosts++
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion(request) !== "1.1")
+}
 
 type Around = HttpServerRequest.HttpServerRequest | HttpPlatform.HttpPlatform | Scope.Scope
 
@@ -84,8 +94,8 @@ export const layer = HttpRouter.middleware(
         }
         const refusal = admission?.refusal()
         if (refusal !== undefined) return Effect.succeed(finish(errorResponse(refusal, 429)))
-        if (request.headers["host"] === undefined && httpVersion(request) === "1.1") {
-          return Effect.succeed(finish(errorResponse(missingHost, 400)))
+        if (!hasOneHost(request)) {
+          return Effect.succeed(finish(errorResponse(wrongHost, 400)))
         }
         const preflight = cors.preflight(request)
         if (Option.isSome(preflight)) return Effect.succeed(finish(preflight.value))

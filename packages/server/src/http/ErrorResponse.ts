@@ -106,7 +106,7 @@ export const errorOf = (
 }
 
 /** What HTTP/1.1 demands of every request. */
-export const missingHost = InvalidInput.at("Host", "The header is required.")
+export const wrongHost = InvalidInput.at("Host", "The header is required, once.")
 
 const undecodable = "This path does not exist: it has a percent sign that does not begin an encoded character."
 

@@ -118,7 +118,15 @@ const generatedKey = Effect.fnUntraced(
     const directory = path.join(dataDir, "keys")
     const file = path.join(directory, "vault.keys")
 
+    // The key is made before the database, so that one without the other has lost it.
+    const hasDatabase = yield* fs.exists(path.join(dataDir, "postgres"))
     if (!(yield* fs.exists(file))) {
+      if (hasDatabase) {
+        const missing = (yield* fs.exists(directory)) ? file : directory
+        return yield* new SettingsError({
+          message: `${path.resolve(missing)} is missing, and has the key that encrypts secrets of the database in DATA_DIR. Restore it from a back-up. If this server had VAULT_KEYS, set them again.`
+        })
+      }
       yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
       const draft = `${file}.${randomBytes(6).toString("hex")}`
       yield* Effect.ensuring(

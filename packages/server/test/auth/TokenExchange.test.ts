@@ -273,7 +273,10 @@ withClockOnEachServer(
       const workspace = await begin(owner, advance)
       await trust(workspace)
       const fork = { event_name: "pull_request", ref: "refs/pull/7/merge", head_ref: "patch" }
-      const events = [fork, ...["pull_request_target", "pull_request_review"].map((event_name) => ({ event_name }))]
+      const events = [
+        fork,
+        ...["pull_request_target", "pull_request_review", "Pull_Request"].map((event_name) => ({ event_name }))
+      ]
       for (const claims of events) await refused(workspace, "not_trusted", claims)
       assert.strictEqual(reasonOf((await entries(workspace))[0]!), "refused not_trusted pull_request")
       await trust(workspace, { environment: "ci", allowPullRequests: true })

@@ -296,7 +296,10 @@ onEachServer("the edge", (test) => {
       sendRequest(owner, [`GET /v1/me HTTP/${version}`, ...lines, ...more, "", ""].join("\r\n"))
     const hostless = await send("1.1")
     assert.strictEqual(refusal(hostless), "400 Host")
-    assert.strictEqual((hostless.body as ErrorBody).message, "Host: The header is required.")
+    assert.strictEqual((hostless.body as ErrorBody).message, "Host: The header is required, once.")
+    for (const version of ["1.0", "1.1"]) {
+      assert.strictEqual(refusal(await send(version, "Host: localhost", "host: other.example")), "400 Host")
+    }
     assert.strictEqual((await send("1.0")).status, 200)
     assert.strictEqual((await send("1.1", "Host: localhost")).status, 200)
     assert.strictEqual(refusal(await send("1.1", "Host: localhost", "Expect: a-miracle")), "417")

@@ -4,7 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -228,5 +228,22 @@ describe("the command vault", () => {
     const old = await run(environment, "serve")
     assert.strictEqual(old.code, 1)
     assert.match(old.output, /^VAULT_KEYS lacks the key k2,.*$/)
+  }, 240_000)
+
+  it("asks for the key of DATA_DIR that is lost, and makes no other one", async () => {
+    const environment = { DATA_DIR: join(directory, "lost") }
+    server = await startServer(environment)
+    await server.end("SIGTERM")
+    server = undefined
+    const keys = join(environment.DATA_DIR, "keys")
+    renameSync(keys, `${keys}.kept`)
+    for (const args of [["serve"], ["vault", "status"]]) {
+      const refused = await run(environment, ...args)
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.output, `${keys} is missing, and has the key that encrypts`)
+      assert.isFalse(existsSync(keys))
+    }
+    renameSync(`${keys}.kept`, keys)
+    assert.include(await run(environment, "vault", "status"), { code: 0 })
   }, 240_000)
 })
