@@ -6,7 +6,7 @@ import { Comment, CreateComment } from "../planning/Comment.ts"
 import { Project } from "../planning/Project.ts"
 import { projectParam, projectQuery, Projects } from "../planning/ProjectsApi.ts"
 import { CreateTicket, Ticket, TicketList, UpdateTicket } from "../planning/Ticket.ts"
-import { TicketPathRef, ticketQuery, ticketReferences } from "../planning/TicketsApi.ts"
+import { evidenceMissing, ticketChanged, TicketPathRef, ticketQuery, ticketReferences } from "../planning/TicketsApi.ts"
 import { statusQuery, TicketStatuses } from "../planning/TicketStatusesApi.ts"
 import { AgentAuthorization } from "./AgentAuthorization.ts"
 
@@ -50,7 +50,7 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       error: [Forbidden, InvalidInput, NotFound, Conflict]
     }).annotateMerge(
       doc("write", "Update a ticket as an agent", `Changes the fields that are sent, as people change them. ${write}`, {
-        conflicts: ticketReferences
+        conflicts: { ...ticketReferences, ...evidenceMissing, ...ticketChanged }
       })
     ),
     HttpApiEndpoint.post("createComment", "/agent/v1/tickets/:ticket/comments", {

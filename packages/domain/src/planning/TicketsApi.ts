@@ -33,9 +33,18 @@ export const ticketReferences = {
   archived,
   project_not_in_team: "The project is not linked to the team of the ticket.",
   inactive_owner: "The owner is not an active member, or is an agent that was revoked.",
-  owner_cannot_see: "The owner cannot see the team of the ticket, which is private.",
+  owner_cannot_see: "The owner cannot see the team of the ticket, which is private."
+}
+
+/** What else refuses a change of a ticket that needs evidence. */
+export const evidenceMissing = {
   evidence_missing:
     "The ticket is completed only with evidence, and some of its cases have not passed in enough runs: `missing` has which."
+}
+
+/** What refuses a change that was made from other values. */
+export const ticketChanged = {
+  ticket_changed: "The ticket was changed meanwhile: description. Read it again, then decide."
 }
 
 /** The filters of the list of tickets. */
@@ -91,7 +100,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
         "write",
         "Create a ticket",
         "Creates a ticket, last in its team. Returns 404, naming the field, if the team, status, owner, project, milestone or a tag does not exist. Returns 400 for a milestone without a project, 409 `archived` if the team or project is archived, 409 `project_not_in_team` if the project is not linked to the team, and 409 `inactive_owner` or `owner_cannot_see` if the owner cannot have the ticket. Requires the role `member` or higher.",
-        { conflicts: ticketReferences }
+        { conflicts: { ...ticketReferences, ...evidenceMissing } }
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: Ticket, error: NotFound }).annotateMerge(
@@ -112,10 +121,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
         "Update a ticket",
         'Changes the fields that are sent; `null` clears a field.\n\nMoving the ticket to another `team` gives it a new identifier and the last rank there. It gets the first status of the same category unless you send `status`, and loses the tags of the old team unless you send `tags`. Moving it to another `project` takes it out of its milestone unless you send `milestone`.\n\nReturns 400 for a milestone without a project, 409 `archived` if the team of the ticket is archived, and otherwise the same errors as creating a ticket. The owner and the project are checked when they are sent, and when the team changes.\n\nWith `expected`, nothing is changed if one of the fields named there has another value by now: 409 `ticket_changed`.\n\nA ticket with `completion: "evidence"` enters a completed status only when each of its `cases` passed in `passes` runs after it failed last, of another commit than that failure, published by others than those who owned the ticket since; flaky, skipped and missing tests never count. Else it is 409 `evidence_missing`, with `missing`. People may send `override`, the reason, beside `status`; it is audited. `completion`, `passes` and `override` are for people (403 `persons_only`), and so are the `cases` of such a ticket. Requires the role `member` or higher.',
         {
-          conflicts: {
-            ...ticketReferences,
-            ticket_changed: "The ticket was changed meanwhile: description. Read it again, then decide."
-          }
+          conflicts: { ...ticketReferences, ...evidenceMissing, ...ticketChanged }
         }
       )
     ),

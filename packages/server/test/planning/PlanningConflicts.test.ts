@@ -77,6 +77,12 @@ const statusOf = async (owner: Http, team: string, name: string): Promise<string
   const { statuses } = await owner.get<{ statuses: ReadonlyArray<TicketStatus> }>(`ticket-statuses?team=${team}`)
   return statuses.find((status) => status.name === name)!.id
 }
+/** A ticket is completed with evidence that there is not. */
+const needingEvidence = async (owner: Http) => {
+  const slug = unique("product")
+  await owner.post("products", { slug, name: slug, type: "library" })
+  return { cases: { product: slug, caseIds: ["pays"] }, completion: "evidence" }
+}
 const agentOf = async (owner: Http): Promise<Http> => owner.as((await registerAgent(owner)).access_token)
 const ended = async (owner: Http): Promise<readonly [agent: Http, message: string]> => {
   const { access_token, agent } = await registerAgent(owner)
@@ -266,6 +272,28 @@ const rows: Readonly<Record<string, (owner: Http) => Promise<Request>>> = {
     owner,
     "PATCH",
     `tickets/${await newTicket(owner, await newTeam(owner))}`,
+    { title: "Mine", expected: { title: "Theirs" } }
+  ],
+  "tickets.create evidence_missing": async (owner) => {
+    const team = await newTeam(owner)
+    const status = await statusOf(owner, team, "Done")
+    return [owner, "POST", "tickets", { team, title: "Ticket", status, ...(await needingEvidence(owner)) }]
+  },
+  "tickets.update evidence_missing": async (owner) => {
+    const team = await newTeam(owner)
+    const ticket = await newTicket(owner, team, await needingEvidence(owner))
+    return [owner, "PATCH", `tickets/${ticket}`, { status: await statusOf(owner, team, "Done") }]
+  },
+  "agentPlanning.updateTicket evidence_missing": async (owner) => {
+    const team = await newTeam(owner)
+    const ticket = await newTicket(owner, team, await needingEvidence(owner))
+    const status = await statusOf(owner, team, "Done")
+    return [await agentOf(owner), "PATCH", `/agent/v1/tickets/${ticket}`, { status }]
+  },
+  "agentPlanning.updateTicket ticket_changed": async (owner) => [
+    await agentOf(owner),
+    "PATCH",
+    `/agent/v1/tickets/${await newTicket(owner, await newTeam(owner))}`,
     { title: "Mine", expected: { title: "Theirs" } }
   ],
   "tickets.delete archived": onArchivedTeam((ticket) => ["DELETE", `tickets/${ticket}`]),

@@ -142,6 +142,11 @@ onEachServer("tickets", (test) => {
       project: { id: project.id, slug: project.slug, name: project.name },
       milestone: { number: 1, name: "Beta" },
       tags: [{ id: tag.id, name: "Bug", color: "#d73a4a" }],
+      blocks: false,
+      cases: null,
+      completion: "free",
+      passes: 1,
+      mute: null,
       commentCount: 0,
       createdBy: { kind: "user", ...person },
       startedAt: made.createdAt,
@@ -259,9 +264,7 @@ onEachServer("tickets", (test) => {
       ["404 team:", "team=NONE"],
       ["404 project:", "project=none"],
       ["404 owner:", "owner=none@example.com"],
-      ["404 owner:", "owner=x"],
-      ["400 q", "q=%FF"],
-      ["400 q", "q=pay%20%C3%28"]
+      ["404 owner:", "owner=x"]
     ] as const) {
       await member.refuse(expected, "GET", `tickets?${query}`)
     }

@@ -81,7 +81,7 @@ for (const storage of sharedStorages) {
           )
         )
         const run = yield* as(at.viewer)(runs.get(1))
-        const { retries: _, tests: __, ...rest } = before
+        const { mutes, retries: _, tests: __, ...rest } = before
         assert.deepStrictEqual(summary, {
           ...rest,
           result: "failed",
@@ -89,7 +89,7 @@ for (const storage of sharedStorages) {
           passRate: 3 / 4,
           firstAttemptPassRate: 2 / 4
         })
-        assert.deepStrictEqual({ ...run, retries: [], tests: [] }, { ...summary, retries: [], tests: [] })
+        assert.deepStrictEqual({ ...run, retries: [], tests: [] }, { ...summary, mutes, retries: [], tests: [] })
         assert.deepStrictEqual(run.retries, [
           {
             ...running,

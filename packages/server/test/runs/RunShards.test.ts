@@ -142,7 +142,7 @@ for (const storage of sharedStorages) {
             ["b", "skipped"]
           ]
         )
-        const { retries: _, tests: __, ...summary } = run
+        const { mutes: _, retries: __, tests: ___, ...summary } = run
         assert.deepStrictEqual(last, summary)
         assert.deepStrictEqual(yield* kinds(at), ["run_started", "run_updated", "run_updated", "run_finished"])
       })

@@ -185,11 +185,12 @@ for (const storage of sharedStorages) {
             })
           )
         )
-        const { retries, tests, ...rest } = before
+        const { mutes, retries, tests, ...rest } = before
         assert.deepStrictEqual(summary, {
           ...rest,
           state: "finished",
           result: "failed",
+          gateResult: "failed",
           counts: { total: 5, passed: 2, flaky: 0, failed: 1, skipped: 2 },
           passRate: 2 / 3,
           firstAttemptPassRate: 2 / 3,
@@ -208,7 +209,7 @@ for (const storage of sharedStorages) {
             ["b skipped", "skipped"]
           ]
         )
-        assert.deepStrictEqual({ ...run, tests: [] }, { ...summary, retries, tests })
+        assert.deepStrictEqual({ ...run, tests: [] }, { ...summary, mutes, retries, tests })
         assert.deepStrictEqual(run.tests[0], {
           caseId: "f",
           title: "z fails",
@@ -327,7 +328,7 @@ for (const storage of sharedStorages) {
           durationMs: 0
         })
         assert.deepInclude(overdue.cleanup, { status: "incomplete", deleted: null, remaining: null })
-        const { retries: _, tests: __, ...summary } = overdue
+        const { mutes: _, retries: __, tests: ___, ...summary } = overdue
         assert.deepStrictEqual((yield* as(at.member)(runs.list({}))).runs, [summary])
         assert.strictEqual(yield* answer(as(at.member)(runs.finish(1, finishBody()))), "Conflict not_running")
 

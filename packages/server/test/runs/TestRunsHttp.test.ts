@@ -33,7 +33,7 @@ import {
 const hour = 3_600_000
 const list = (http: Http, query = "") => http.get<TestRunPage>(`test-runs${query}`)
 const numbers = (page: TestRunPage) => page.runs.map(({ number }) => number)
-const summaryOf = ({ retries: _, tests: __, ...summary }: TestRun): TestRunSummary => summary
+const summaryOf = ({ mutes: _, retries: __, tests: ___, ...summary }: TestRun): TestRunSummary => summary
 const fixtureUrl = "https://fixtures.example/api"
 
 /** A finish with a test that passed and one that failed. */

@@ -252,7 +252,7 @@ const assertForm = (path: string, answer: Answer): void => {
   assert.isNotEmpty(message, detail)
   const extras: ReadonlyArray<string> =
     _tag === "Conflict"
-      ? ["capacity", "holders", "retryAfterMs", "runs", "names"]
+      ? ["capacity", "holders", "retryAfterMs", "runs", "names", "missing"]
       : _tag === "Internal"
         ? ["requestId"]
         : []
@@ -264,6 +264,7 @@ const assertForm = (path: string, answer: Answer): void => {
   assert.strictEqual(current !== undefined, reason === "version_mismatch", detail)
   assert.strictEqual("names" in rest, reason === "not_environment_names", detail)
   assert.strictEqual("runs" in rest, reason === "run_in_progress", detail)
+  assert.strictEqual("missing" in rest, reason === "evidence_missing", detail)
   assert.strictEqual(issues !== undefined, isStrict || _tag === "InvalidInput", detail)
   for (const issue of issues ?? []) {
     const kind = isStrict ? { _tag: String(issue._tag) } : {}
