@@ -34,7 +34,7 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   webhook: ["webhooks"],
   message: ["notifications", "trace", "messages"],
   // That a ticket was commented on is an event of the ticket.
-  ticket: ["notifications", "tickets", "projects", "comments", "trace", "attachments"],
+  ticket: ["notifications", "tickets", "projects", "comments", "trace", "attachments", "cases"],
   comment: ["notifications", "comments", "tickets"],
   project: ["projects", "tickets"],
   milestone: ["projects", "tickets"],
@@ -64,7 +64,7 @@ const applyEvent = (queries: QueryClient, slug: string, { type, url }: Happened)
       void queries.invalidateQueries({ queryKey: workspaceKey(slug, "run", run) })
     } else void queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) })
   }
-  if (affected[type]?.includes("cases") === true) {
+  if (type === "run" || type === "retry") {
     setTimeout(() => void queries.invalidateQueries({ queryKey: workspaceKey(slug, "cases") }), countedMillis)
   }
 }

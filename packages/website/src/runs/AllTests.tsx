@@ -7,6 +7,7 @@ import { SearchField } from "../ui/SearchField.tsx"
 import { Empty } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { filteredTests } from "./failureRows.ts"
+import { mutedIds } from "./gate.ts"
 import type { TestsSearch } from "./search.ts"
 import { rowsOf, TestRows } from "./TestRows.tsx"
 
@@ -23,8 +24,8 @@ export const AllTests = ({ run, slug }: { readonly run: TestRun; readonly slug: 
   const [text, setText] = useState(q ?? "")
   const typed = useDeferredValue(text)
   const rows = useMemo(
-    () => rowsOf(filteredTests(run.tests, { q: typed, ...(status === undefined ? {} : { status }) })),
-    [run.tests, status, typed]
+    () => rowsOf(filteredTests(run.tests, { q: typed, ...(status === undefined ? {} : { status }) }), mutedIds(run)),
+    [run, status, typed]
   )
   // Before the first key, which does not wait for it then.
   useEffect(() => {

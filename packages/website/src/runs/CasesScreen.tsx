@@ -74,7 +74,7 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
   </Link>
 )
 
-const states = ["failing", "flaky", "slow"] as const
+const states = ["failing", "flaky", "slow", "muted"] as const
 
 const Filters = ({ product, slug }: { readonly product: string | undefined; readonly slug: string }) => {
   const search = useSearch({ from: "/w/$slug/tests" })

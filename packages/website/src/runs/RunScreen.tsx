@@ -13,6 +13,7 @@ import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { failureRows, neighbour } from "./failureRows.ts"
+import { mutedIds } from "./gate.ts"
 import { runErrorsQuery, runQuery } from "./queries.ts"
 import { RunSummary } from "./RunSummary.tsx"
 import type { TestsSearch } from "./search.ts"
@@ -30,7 +31,7 @@ interface ViewProps {
 
 const Failures = ({ run, slug }: ViewProps) => {
   const { data, isPending } = useQuery(runErrorsQuery(slug, run.number))
-  const rows = useMemo(() => failureRows(run.tests, data?.errors), [data, run.tests])
+  const rows = useMemo(() => failureRows(run.tests, data?.errors, mutedIds(run)), [data, run])
   // The headings come with the errors: without them all rows would move.
   if (isPending && run.counts.failed > 0) return <SkeletonRows rows={10} />
   if (rows.length > 0) return <TestRows label="Failures" rows={rows} run={run.number} slug={slug} />

@@ -10,6 +10,7 @@ import { later } from "../ui/later.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { CountsBar } from "./Counts.tsx"
+import { gateText } from "./gate.ts"
 
 const CodeBlock = later(async () => ({ default: (await import("../ui/Code.tsx")).CodeBlock }))
 
@@ -88,6 +89,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
             </span>
           )
         )}
+        <span className="text-muted">{gateText(run)}</span>
         {run.passRate !== null && <span className="text-muted">{formatRate(run.passRate)} passed</span>}
         {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
           <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>

@@ -7,6 +7,7 @@ import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
 import { formatDuration, shortSha, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { Badge } from "../ui/Badge.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
@@ -68,6 +69,11 @@ const RunRow = ({
           >
             {run.error === null ? countsText(run.counts) : run.error}
           </span>
+          {run.gateResult !== run.result && (
+            <Badge title="What failed was muted when the run started: it does not count for the gate" tone="info">
+              gate passes
+            </Badge>
+          )}
         </>
       )}
     </span>

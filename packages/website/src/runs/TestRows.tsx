@@ -63,6 +63,7 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
           {visible(test.title)}
         </span>
         {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
+        {row.state === "muted" && <span className="text-muted">muted</span>}
         <span className="text-muted hidden max-w-[35%] min-w-0 md:inline-flex">
           <Truncated text={visible(test.file)} />
         </span>
@@ -123,5 +124,10 @@ export const TestRows = memo(({ label, rows, run, slug }: Props) => {
 })
 
 /** Tests without headings. */
-export const rowsOf = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<FailureRow> =>
-  tests.map((test) => ({ kind: "test", key: test.caseId, test, state: undefined }))
+export const rowsOf = (tests: ReadonlyArray<TestEntry>, muted: ReadonlySet<string>): ReadonlyArray<FailureRow> =>
+  tests.map((test) => ({
+    kind: "test",
+    key: test.caseId,
+    test,
+    state: test.status === "failed" && muted.has(test.caseId) ? "muted" : undefined
+  }))

@@ -14,7 +14,7 @@ export const evidenceOf = (
     case "slow":
       return `95 % within ${formatDuration(durationP95Ms)}, half within ${formatDuration(durationP50Ms)}`
     case "muted":
-      return muted === null ? "" : `for ${muted.ticket}`
+      return muted === null ? "" : `by ${muted.ticket ?? "a ticket of a private team"}`
     case "passing":
       return passRate === null ? "" : `${formatRate(passRate)} of its results of 30 days`
   }

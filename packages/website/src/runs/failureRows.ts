@@ -1,7 +1,7 @@
 import type { RunError } from "@delivery/domain/runs/Case"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 
-/** The failures of a run as the rows of a list: a heading for each error, then the tests that failed so. Pure. */
+/** The failures of a run as the rows of a list: a heading for each error, then the tests that failed so; what is muted last. Pure. */
 
 export type FailureRow =
   | { readonly kind: "error"; readonly key: string; readonly error: RunError }
@@ -15,30 +15,37 @@ export type FailureRow =
 
 export const failureRows = (
   tests: ReadonlyArray<TestEntry>,
-  errors: ReadonlyArray<RunError> | undefined
+  errors: ReadonlyArray<RunError> | undefined,
+  muted: ReadonlySet<string> = new Set()
 ): ReadonlyArray<FailureRow> => {
   const byId = new Map(tests.map((test) => [test.caseId, test]))
   const grouped = new Set<string>()
   const rows: Array<FailureRow> = []
+  const isMutedFailure = (test: TestEntry) => test.status === "failed" && muted.has(test.caseId)
   for (const error of errors ?? []) {
     const found = error.cases.flatMap(({ caseId, state }) => {
       const test = byId.get(caseId)
-      return test === undefined ? [] : [{ test, state }]
+      return test === undefined || isMutedFailure(test) ? [] : [{ test, state }]
     })
     if (found.length === 0) continue
-    rows.push({ kind: "error", key: error.id, error })
+    rows.push({ kind: "error", key: error.id, error: { ...error, count: found.length } })
     for (const { state, test } of found) {
       grouped.add(test.caseId)
       rows.push({ kind: "test", key: `${error.id} ${test.caseId}`, test, state })
     }
   }
   // What is counted behind the run, or has no group, is never left out.
-  const others = tests.filter((test) => test.status === "failed" && !grouped.has(test.caseId))
+  const others = tests.filter(
+    (test) => test.status === "failed" && !grouped.has(test.caseId) && !muted.has(test.caseId)
+  )
   if (others.length > 0 && rows.length > 0) rows.push({ kind: "heading", key: "others", text: "Other failures" })
   for (const test of others) rows.push({ kind: "test", key: test.caseId, test, state: undefined })
   const flaky = tests.filter((test) => test.status === "flaky" && !grouped.has(test.caseId))
   if (flaky.length > 0) rows.push({ kind: "heading", key: "flaky", text: "Flaky: failed first, passed on retry" })
   for (const test of flaky) rows.push({ kind: "test", key: test.caseId, test, state: undefined })
+  const ignored = tests.filter(isMutedFailure)
+  if (ignored.length > 0) rows.push({ kind: "heading", key: "muted", text: "Muted: their failures do not count" })
+  for (const test of ignored) rows.push({ kind: "test", key: test.caseId, test, state: "muted" })
   return rows
 }
 

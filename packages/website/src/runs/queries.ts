@@ -49,7 +49,7 @@ export const caseQuery = (slug: string, product: string, caseId: string, environ
 /** Which tests of a product are asked for. */
 interface CaseFilters {
   readonly environment?: string
-  readonly state?: "failing" | "flaky" | "slow"
+  readonly state?: "failing" | "flaky" | "slow" | "muted"
   readonly q?: string
 }
 

@@ -57,6 +57,66 @@ describe("Tests over time", () => {
     await page.waitForURL(/\/test-runs\/\d+\/tests\//)
   })
 
+  it("that are muted are found, and a run says that the gate passes without them", async () => {
+    await site.call("POST", "teams", { key: "MUT", name: "Mutes" })
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    const { identifier } = await site.call<{ identifier: string }>("POST", "tickets", {
+      team: "MUT",
+      title: "Round taxes per line",
+      owner: me.id
+    })
+    const caseId = "tests/account/downloads-an-invoice.spec.ts:Account › downloads an invoice"
+    const until = new Date(Date.now() + 86_400_000).toISOString()
+    await site.call("PUT", `tickets/${identifier}/mute`, { product: "shop", cases: [caseId], until })
+    const git = { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Round" }
+    const { number } = await site.call<{ number: number }>("POST", "test-runs", {
+      product: "shop",
+      environment: "review",
+      baseUrl: "https://review.shop.example.com",
+      git,
+      machine: { hostname: "ci-7", platform: "linux" },
+      selection: { coverage: "acceptance", folders: [], caseIds: [] }
+    })
+    const attempt = {
+      status: "failed",
+      durationMs: 900,
+      startedAt: new Date().toISOString(),
+      errorMessage: "Error: 42,01",
+      errorStack: null,
+      files: []
+    }
+    const one = { caseId, title: "Account › downloads an invoice", file: "a.spec.ts", coverage: "acceptance" }
+    await site.call("POST", `test-runs/${number}/finish`, {
+      interrupted: false,
+      durationMs: 1_000,
+      error: null,
+      cleanup: null,
+      tests: [{ ...one, testKind: "journey", priority: null, files: [], attempt }]
+    })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}`)
+    await page.getByText("failed, 1 muted: gate passes").waitFor()
+    await page.getByRole("heading", { name: "Muted: their failures do not count" }).waitFor()
+    await page
+      .getByRole("list", { name: "Failures" })
+      .getByRole("link", { name: /downloads an invoice muted/ })
+      .waitFor()
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    await page.setViewportSize({ width: 1_440, height: 900 })
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    await page
+      .getByRole("link", { name: new RegExp(`#${number} .*gate passes`) })
+      .first()
+      .waitFor()
+    await page.goto(`${site.origin}/w/main/tests?product=shop`)
+    await page.getByRole("button", { name: "muted" }).press("Enter")
+    await page.waitForURL(/state=muted/)
+    await tests(page)
+      .getByRole("link", { name: new RegExp(`downloads an invoice .*muted by ${identifier}`) })
+      .waitFor()
+  })
+
   it("are plotted by day, and the same numbers stand in a table one key away", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/trends?product=shop`)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { RunError } from "@delivery/domain/runs/Case"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+import { gateText } from "../../src/runs/gate.ts"
 import { failureRows, filteredTests, firstLine, neighbour } from "../../src/runs/failureRows.ts"
 
 const test = (caseId: string, status: TestEntry["status"]): TestEntry => ({
@@ -36,6 +37,21 @@ describe("The failures of a run", () => {
   it("stand alone where nothing is grouped yet", () => {
     expect(failureRows(tests, undefined).map((row) => row.key)).toEqual(["a", "b", "c", "flaky", "d"])
     expect(failureRows([test("e", "passed")], [])).toEqual([])
+  })
+
+  it("that were muted stand last, marked, and in no group", () => {
+    const rows = failureRows(tests, [error("timeout", "a", "b")], new Set(["a", "d", "e"]))
+    expect(rows.map((row) => row.key)).toEqual(["timeout", "timeout b", "others", "c", "flaky", "d", "muted", "a"])
+    expect(rows[0]).toMatchObject({ error: { count: 1 } })
+    expect(rows.at(-1)).toMatchObject({ state: "muted" })
+  })
+
+  it("are told by the gate where it passes without those that were muted", () => {
+    const mutes = ["a", "b", "e"].map((caseId) => ({ caseId, ticket: "ENG-1", until: "2026-12-21T09:30:00.000Z" }))
+    const failed = { mutes, tests, result: "failed" as const }
+    expect(gateText({ ...failed, gateResult: "passed" })).toBe("failed, 2 muted: gate passes")
+    expect(gateText({ ...failed, gateResult: "failed" })).toBeUndefined()
+    expect(gateText({ ...failed, result: null, gateResult: null })).toBeUndefined()
   })
 
   it("are walked around their ends", () => {
