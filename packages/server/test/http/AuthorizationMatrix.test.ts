@@ -943,7 +943,11 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ ...(await ofWebhook(owner)), json: { kinds: null } })
   },
   "webhooks.delete": { who: "admin", request: ofWebhook },
-  "webhooks.rotate": { who: "admin", request: async (owner) => ({ ...(await ofWebhook(owner)), json: {} }) },
+  "webhooks.rotate": {
+    who: "admin",
+    gives: "read",
+    request: async (owner) => ({ ...(await ofWebhook(owner)), json: {} })
+  },
   "webhooks.test": { who: "admin", request: ofWebhook },
   "webhooks.deliveries": { who: "admin", request: ofWebhook },
   "webhooks.redeliver": {

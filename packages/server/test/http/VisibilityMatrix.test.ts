@@ -181,6 +181,8 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "changes.owner": null,
   "changes.milestone": null,
   blocks: null,
+  // A comment of the ticket that is named beside it.
+  "get_ticket.before": null,
   "tickets.before": "ticket",
   "tickets.after": "ticket",
   "ticketStatuses.before": "status",
