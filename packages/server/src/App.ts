@@ -114,7 +114,7 @@ const layerServices = Layer.mergeAll(
 /** The API over the services, on the socket that the settings name. */
 const layerHttp = Layer.mergeAll(
   Http.layerApi,
-  AgentsRoom.layerMcp,
+  AgentsRoom.layerMcp(Flow.layerTools),
   AgentsRoom.layerPage,
   Auth.layerPage,
   Website.layerHttp

@@ -1,7 +1,7 @@
 import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import { Effect, Layer } from "effect"
-import { McpSchema, McpServer } from "effect/ai"
+import { McpSchema, McpServer, type Tool, type Toolkit } from "effect/ai"
 import * as AgentToolHandlers from "./AgentToolHandlers.ts"
 import { AgentTools, isByServerUrl, toolNeedsWriteScope } from "./AgentTools.ts"
 import { inTurn, notDone, type Result, sizeOf } from "./McpBatches.ts"
@@ -59,17 +59,24 @@ const refusing = (server: McpServer.McpServer["Service"]): McpServer.McpServer["
     })
 })
 
-const registered = Layer.effectDiscard(
-  Effect.updateService(McpServer.registerToolkit(AgentTools), McpServer.McpServer, refusing)
-)
+/** Registers tools, of this room or of a higher one, as those of a sign-in. */
+export const registered = <Tools extends Record<string, Tool.Any>>(
+  toolkit: Toolkit.Toolkit<Tools>
+): Layer.Layer<never, never, McpServer.ToolkitRequirements<Tools>> =>
+  Layer.effectDiscard(
+    Effect.updateService(McpServer.registerToolkit(toolkit), McpServer.McpServer, refusing)
+  ) as Layer.Layer<never, never, McpServer.ToolkitRequirements<Tools>>
 
 /** Lists do not name what the caller has not; a call of it has an answer. */
 const visible = McpServer.visibility(({ method, target }) =>
   method === "tools/list" ? mayUse(target) : Effect.succeed(true)
 )
 
-/** The tools, registered. */
-export const layer = Layer.provide(registered, [AgentToolHandlers.layer, visible.layer])
+/** The tools, registered, beside those of higher rooms. */
+export const layer = <R>(others: Layer.Layer<never, never, R>) =>
+  Layer.mergeAll(Layer.provide(registered(AgentTools), AgentToolHandlers.layer), others).pipe(
+    Layer.provide(visible.layer)
+  )
 
 /**
  * Whether messages of MCP call a tool that the caller would have with a token of a wider scope: a token of the plugin that

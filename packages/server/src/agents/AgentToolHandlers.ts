@@ -37,7 +37,7 @@ type Handler<T extends Tool.Any> = (
   input: Tool.Parameters<T>
 ) => Effect.Effect<Tool.Success<T>, InvalidInput | Forbidden | NotFound | Conflict, Caller | AgentCaller>
 
-type Handlers = { readonly [Name in keyof Tools]: Handler<Tools[Name]> }
+type Handlers<All> = { readonly [Name in keyof All]: All[Name] extends Tool.Any ? Handler<All[Name]> : never }
 
 /** What the tools do. */
 export const layer = AgentTools.toLayer(Effect.gen(make))
@@ -92,7 +92,7 @@ function* make() {
     }
   })
 
-  const handlers: Handlers = {
+  const handlers: Handlers<Tools> = {
     whoami: () => sessions.me,
     list_inbox: () => listInbox,
     take_message: takeMessages,
@@ -120,13 +120,17 @@ function* make() {
     get_project: ({ project }) => Effect.map(projects.get(project), quotedProject),
     report_session: ({ session, ...input }) => sessions.report(session, input)
   }
-  return toolHandlers(handlers, yield* ListTurns, (yield* Settings).requestLimitMillis)
+  return yield* toolHandlers(AgentTools, handlers)
 }
 
 /** Adds to each tool the check of the scope, MCP's form of errors, and a time limit. What reads takes turns, as long lists do. */
-const toolHandlers = (handlers: Handlers, turns: ListTurns["Service"], limitMillis: number) => {
-  const within = failingWithin(limitMillis)
-  const guarded = Object.values(AgentTools.tools).map((tool: Tools[keyof Tools]) => {
+export const toolHandlers = Effect.fnUntraced(function* <All extends Record<string, Tool.Any>>(
+  toolkit: Toolkit.Toolkit<All>,
+  handlers: Handlers<All>
+) {
+  const turns = yield* ListTurns
+  const within = failingWithin((yield* Settings).requestLimitMillis)
+  const guarded = Object.values(toolkit.tools).map((tool) => {
     const handler = handlers[tool.name] as Handler<Tool.Any>
     return [
       tool.name,
@@ -135,8 +139,8 @@ const toolHandlers = (handlers: Handlers, turns: ListTurns["Service"], limitMill
         : (input: unknown) => within(Effect.scoped(Effect.andThen(turns.take, handler(input))))
     ] as const
   })
-  return AgentTools.of(Object.fromEntries(guarded) as unknown as Toolkit.HandlersFrom<Tools>)
-}
+  return Object.fromEntries(guarded) as unknown as Toolkit.HandlersFrom<All>
+})
 
 /** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. It hides nothing. */
 const failingWithin =

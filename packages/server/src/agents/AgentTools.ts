@@ -32,7 +32,7 @@ const ByServerUrl = Context.Reference<boolean>("@delivery/server/agents/ByServer
 
 /** What a tool does, as MCP's hints say it. */
 type Hints = { readonly readOnly: boolean; readonly destructive: boolean; readonly idempotent: boolean }
-const reads: Hints = { readOnly: true, destructive: false, idempotent: true }
+export const reads: Hints = { readOnly: true, destructive: false, idempotent: true }
 const changes: Hints = { readOnly: false, destructive: false, idempotent: true }
 const overwrites: Hints = { readOnly: false, destructive: true, idempotent: true }
 const adds: Hints = { readOnly: false, destructive: false, idempotent: false }
@@ -49,7 +49,12 @@ interface Described<Parameters, Success> {
   readonly byServerUrl?: boolean
 }
 
-const tool = <const Name extends string, Parameters extends Schema.Constraint, Success extends Schema.Constraint>(
+/** A tool as it is registered: its errors, its hints, and who has it. */
+export const tool = <
+  const Name extends string,
+  Parameters extends Schema.Constraint,
+  Success extends Schema.Constraint
+>(
   name: Name,
   {
     anyScope = false,
@@ -82,9 +87,11 @@ export const isByServerUrl = ({ annotations }: Pick<Tool.Any, "annotations">): b
 /** Some clients send a made-up argument to a tool that has none. It is ignored, as unknown ones of others are. */
 const NoParameters = Schema.Record(Schema.String, Schema.Unknown)
 const message = Ref.annotate({ description: "The message's id." })
-const ticket = Ref.annotate({ description: "The ticket's identifier, such as ENG-12, or its id." })
+export const ticket = Ref.annotate({ description: "The ticket's identifier, such as ENG-12, or its id." })
 /** What does not fit into an answer (FittingAnswers.ts) is counted in it. */
-const leftOut = Schema.Int.annotate({ description: "How many more there are, which the answer has no room for." })
+export const leftOut = Schema.Int.annotate({
+  description: "How many more there are, which the answer has no room for."
+})
 
 export const AgentTools = Toolkit.make(
   tool("whoami", {

@@ -95,7 +95,7 @@ export const layerBackground = BlockErasure.layer
 /** The handlers, and the authentication of requests with an agent's access token. */
 export const layerHttp = Layer.provide(AgentsHttp.layer, AgentAuthorizationHttp.layer)
 
-/** `/agent/mcp`. */
+/** `/agent/mcp`, with what higher rooms register. */
 export const layerMcp = AgentMcp.layer
 
 /** The page `/authorize`, where people decide about clients. */

@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { registered } from "../agents/AgentToolAccess.ts"
 import { DeliveryMetrics } from "./DeliveryMetrics.ts"
 import * as DeliveryMetricsMemory from "./DeliveryMetricsMemory.ts"
 import * as DeliveryMetricsSql from "./DeliveryMetricsSql.ts"
@@ -19,6 +20,8 @@ import * as ReadinessHttp from "./ReadinessHttp.ts"
 import * as ReadinessMemory from "./ReadinessMemory.ts"
 import { readinessPolicies } from "./ReadinessRepo.ts"
 import * as ReadinessSql from "./ReadinessSql.ts"
+import * as RunToolHandlers from "./RunToolHandlers.ts"
+import { RunTools } from "./RunTools.ts"
 import { TestRules } from "./TestRules.ts"
 import * as TestRulesHttp from "./TestRulesHttp.ts"
 import * as TestRulesMemory from "./TestRulesMemory.ts"
@@ -60,3 +63,6 @@ export const layer = Layer.mergeAll(Mutes.layer, TestRules.layer, Readiness.laye
 export const layerBackground = MutesSweep.layer
 
 export const layerHttp = Layer.mergeAll(MutesHttp.layer, TestRulesHttp.layer, ReadinessHttp.layer)
+
+/** The tools of agents about runs, for `/agent/mcp`. */
+export const layerTools = Layer.provide(registered(RunTools), RunToolHandlers.layer)

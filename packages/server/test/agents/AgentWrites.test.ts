@@ -7,6 +7,7 @@ import { Arbitrary, Context, Effect, Schema } from "effect"
 import type { Tool } from "effect/ai"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { AgentTools, toolNeedsWriteScope } from "../../src/agents/AgentTools.ts"
+import { RunTools } from "../../src/flow/RunTools.ts"
 import { type Http, join, newWorkspace, onEachServer, refresh, registerAgent } from "../support/Http.ts"
 
 /**
@@ -28,7 +29,7 @@ const endpoints: ReadonlyArray<readonly [name: string, endpoint: HttpApiEndpoint
   return found
 })()
 
-const tools: ReadonlyArray<Tool.Any> = Object.values(AgentTools.tools)
+const tools: ReadonlyArray<Tool.Any> = [AgentTools, RunTools].flatMap(({ tools }) => Object.values<Tool.Any>(tools))
 
 /** A value that the schema takes, as JSON. */
 const sample = (schema: Schema.Top): unknown => {

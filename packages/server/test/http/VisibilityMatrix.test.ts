@@ -255,6 +255,14 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   url: null,
   format: null,
   "webhooks.kinds[]": null,
+  // Runs are the workspace's.
+  run: null,
+  caseId: null,
+  "list_runs.result": null,
+  "list_runs.commit": null,
+  "list_runs.cursor": null,
+  "get_run.status": null,
+  "get_run.from": null,
   "events.before": null,
   "events.after": null,
   "events.kinds": null,
@@ -656,7 +664,12 @@ const toolRows: Readonly<Record<string, Row>> = {
   add_comment: { json: async (_, named) => ({ ticket: await named("ticket"), body: "Comment" }) },
   list_statuses: reads,
   list_projects: reads,
-  get_project: { ...reads, json: async (_, named) => ({ project: await named("project") }) }
+  get_project: { ...reads, json: async (_, named) => ({ project: await named("project") }) },
+  // Runs are the workspace's.
+  list_runs: reads,
+  get_run: { ...reads, json: () => ({ run: 1 }) },
+  get_failure: { ...reads, json: () => ({ run: 1, caseId: "a" }) },
+  get_trace: { ...reads, json: async (_, named) => ({ ticket: await named("ticket") }) }
 }
 
 const rpc = (by: Http, session: string, requestId: string, method: string, params: Json): Promise<Answer> =>

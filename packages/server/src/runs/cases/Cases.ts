@@ -38,7 +38,14 @@ import { noRun } from "../RunAnswers.ts"
 import { RunMutes, type StoredRunMute } from "../RunMutes.ts"
 import { TestRunsRepo } from "../TestRunsRepo.ts"
 import { grouped } from "./GroupedFailures.ts"
-import { type CaseFilter, type CaseScope, CasesRepo, type FoundCase, type StateRule } from "./CasesRepo.ts"
+import {
+  type CaseFilter,
+  type CaseScope,
+  CasesRepo,
+  type FoundCase,
+  type PassedRun,
+  type StateRule
+} from "./CasesRepo.ts"
 
 /** The query of a list of cases. */
 export interface CaseQuery {
@@ -61,6 +68,12 @@ export class Cases extends Context.Service<
       caseId: string,
       query: { readonly environment?: string | undefined; readonly before?: number | undefined }
     ) => Effect.Effect<CaseWithResults, NotFound, Caller>
+    /** The newest run of the product in the environment, numbered below `before`, in which the case passed at once. */
+    readonly lastPass: (
+      product: string,
+      caseId: string,
+      query: { readonly environment: string; readonly before: number }
+    ) => Effect.Effect<PassedRun | undefined, NotFound, Caller>
     readonly errors: (run: number) => Effect.Effect<RunErrors, NotFound, Caller>
     /** Of the days from `from` to `to`, both inclusive. */
     readonly trends: (
@@ -97,6 +110,7 @@ function* make() {
   return Cases.of({
     list: list(dependencies),
     get: get(dependencies),
+    lastPass: lastPass(dependencies),
     errors: errors(dependencies),
     trends: trends(dependencies)
   })
@@ -187,6 +201,15 @@ const get = (dependencies: Dependencies) => {
       })
     )
     return shown ?? (yield* NotFound.of("case", caseId))
+  })
+}
+
+const lastPass = (dependencies: Dependencies): Cases["Service"]["lastPass"] => {
+  const findScope = scopeOf(dependencies)
+  return Effect.fn("Cases.lastPass")(function* (product, caseId, { before, environment }) {
+    const { workspace } = yield* anyRole
+    const scope = yield* findScope(workspace.id, product, environment)
+    return yield* dependencies.repo.lastPass(scope, caseId, before)
   })
 }
 

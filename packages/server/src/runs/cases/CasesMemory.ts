@@ -36,6 +36,7 @@ export const layer = Layer.effect(
       list: list(memory),
       find: find(memory),
       results: results(memory),
+      lastPass: lastPass(memory),
       newest: newest(memory),
       failures: failures(memory),
       earlier: earlier(memory),
@@ -169,6 +170,15 @@ const results =
           }
         })
     )
+
+const lastPass =
+  (memory: Memory): CasesRepo["Service"]["lastPass"] =>
+  (scope, caseId, before) =>
+    memory.read((database) => {
+      const inCase = resultsOf(database, scope).get(caseId) ?? []
+      const run = inCase.find((result) => result.run < before && result.status === "passed")?.ofRun
+      return run && { run: run.number, commit: run.gitSha, branch: run.gitBranch, at: run.finishedAt }
+    })
 
 const newest =
   (memory: Memory): CasesRepo["Service"]["newest"] =>

@@ -128,6 +128,11 @@ export interface FoundCase
   readonly failingSince: CaseRun | null
 }
 
+/** A run in which a case passed. */
+export interface PassedRun extends CaseRun {
+  readonly branch: string
+}
+
 /** A run with the failures that it has to be asked for. */
 export interface FailedRun {
   readonly id: TestRunId
@@ -159,6 +164,8 @@ export class CasesRepo extends Context.Service<
       before: number | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<ShownResult>>
+    /** The newest run numbered below `before` in which the case passed, without having failed first. */
+    readonly lastPass: (scope: CaseScope, caseId: string, before: number) => Effect.Effect<PassedRun | undefined>
     /** Of each of the cases, newest run first, at most `limit`. */
     readonly newest: (
       scope: CaseScope,

@@ -12,7 +12,15 @@ import { dieOnSqlError, iso } from "../../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../../storage/Table.ts"
 import { searchPart } from "../search/SearchText.ts"
 import { lastFailures } from "./CaseFailuresSql.ts"
-import { type CaseFilter, type CaseScope, CasesRepo, type FoundCase, type StateRule, testCases } from "./CasesRepo.ts"
+import {
+  type CaseFilter,
+  type CaseScope,
+  CasesRepo,
+  type FoundCase,
+  type PassedRun,
+  type StateRule,
+  testCases
+} from "./CasesRepo.ts"
 
 export const layer = Layer.effect(
   CasesRepo,
@@ -22,6 +30,7 @@ export const layer = Layer.effect(
       list: list(sql),
       find: find(sql),
       results: results(sql),
+      lastPass: lastPass(sql),
       newest: newest(sql),
       failures: failures(sql),
       earlier: earlier(sql),
@@ -215,6 +224,27 @@ const readResult = (row: ResultRow): ShownResult => ({
   errorGroup: row.errorGroup,
   at: iso(row.at)
 })
+
+const lastPass =
+  (sql: Sql): CasesRepo["Service"]["lastPass"] =>
+  (scope, caseId, before) =>
+    sql<Omit<PassedRun, "at"> & { readonly at: Date }>`with c as materialized (
+        select c.id, c.whole_id from test_cases c where ${isIn(sql, scope)} and c.case_id = ${caseId}
+      ), series as materialized (
+        select c.id from c where c.whole_id is not null
+        union all select s.id from c join test_cases s on s.whole_id = c.id
+      )
+      select t.number as run, t.git_sha as commit, t.git_branch as branch, t.finished_at as at
+      from (
+        select passed.number from series cross join lateral (
+          select r.number from case_results r
+          where r.series_id = series.id and not r.failed and not r.flaky and r.number < ${before}
+          order by r.number desc limit 1
+        ) passed order by passed.number desc limit 1
+      ) newest join test_runs t on t.workspace_id = ${scope.workspaceId} and t.number = newest.number`.pipe(
+      Effect.map(([row]) => (row === undefined ? undefined : { ...row, at: iso(row.at) })),
+      dieOnSqlError
+    )
 
 interface NewestRow {
   readonly caseId: string
