@@ -124,6 +124,7 @@ describe("A new ticket", () => {
     await openScreen(site, "projects/checkout", page)
     await page.getByRole("button", { name: "New ticket" }).click()
     await dialogOf(page).getByRole("textbox", { name: "Title" }).fill("Of the project")
+    await dialogOf(page).getByRole("button", { name: "Team Engineering" }).waitFor()
     await page.keyboard.press("Enter")
     await page
       .getByText(/ENG-\d+ was created/)
