@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { AgentSession, Computer, RegisteredAgent } from "@delivery/domain/agents/Agent"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client, serviceUrl } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -176,18 +176,8 @@ const AgentsScreen = () => {
           Messages
         </Link>
       </Tabs>
-      {view === "messages" ? (
-        <Suspense fallback={null}>
-          <Messages slug={slug} />
-        </Suspense>
-      ) : (
-        <All slug={slug} />
-      )}
-      {isConnecting && (
-        <Suspense fallback={null}>
-          <ConnectAgent onClose={() => setConnecting(false)} slug={slug} />
-        </Suspense>
-      )}
+      {view === "messages" ? <Messages slug={slug} /> : <All slug={slug} />}
+      {isConnecting && <ConnectAgent onClose={() => setConnecting(false)} slug={slug} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { formatCount, visible } from "../ui/format.ts"
@@ -114,11 +114,7 @@ const List = ({ notices, slug }: ListProps) => {
       }}
       peek={(index) => {
         const one = oneAt(index)
-        return one === undefined ? undefined : (
-          <Suspense fallback={null}>
-            <NotificationPeek one={one} />
-          </Suspense>
-        )
+        return one === undefined ? undefined : <NotificationPeek one={one} />
       }}
       row={(index, isCurrent) => (
         <Row

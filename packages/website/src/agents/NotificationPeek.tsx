@@ -1,4 +1,3 @@
-import { Suspense } from "react"
 import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
@@ -41,9 +40,7 @@ const NotificationPeek = ({ one }: { readonly one: Notice }) => {
           text !== null && (
             <section aria-label={name} className="border-border border-t px-4 py-3" key={name}>
               <h3 className="text-muted pb-1 text-xs font-medium">{name}</h3>
-              <Suspense fallback={null}>
-                <Markdown text={text} />
-              </Suspense>
+              <Markdown text={text} />
             </section>
           )
       )}

@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useState } from "react"
+import { useEffect, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import type { SureProps } from "./SureDialog.tsx"
 import { later } from "../ui/later.tsx"
@@ -37,11 +37,7 @@ export const Sure = ({ action, doing, look = "quiet", subject, verb, ...rest }: 
       >
         {verb}
       </Button>
-      {isOpen && (
-        <Suspense fallback={null}>
-          <SureDialog {...rest} action={action ?? verb} doing={doing} onClose={close} />
-        </Suspense>
-      )}
+      {isOpen && <SureDialog {...rest} action={action ?? verb} doing={doing} onClose={close} />}
     </>
   )
 }

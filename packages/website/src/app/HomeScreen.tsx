@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { Suspense } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { EventList } from "../events/EventList.tsx"
 import { eventsQuery } from "../events/queries.ts"
@@ -64,11 +63,9 @@ const HomeScreen = () => {
   return (
     <>
       <Header crumbs={[]} title="Home" />
-      <Suspense fallback={null}>
-        <FirstSteps slug={slug} />
-        <Waiting slug={slug} />
-        <MyTickets slug={slug} />
-      </Suspense>
+      <FirstSteps slug={slug} />
+      <Waiting slug={slug} />
+      <MyTickets slug={slug} />
       {data === undefined ? (
         error === null ? (
           <SkeletonRows rows={6} />

@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useState } from "react"
+import { useEffect, useState } from "react"
 import { queryClient } from "../api/queries.ts"
 import { meQuery, signInPath, useIsSessionOver } from "../api/session.ts"
 import { later, loadWaiting } from "../ui/later.tsx"
@@ -24,7 +24,7 @@ export const SessionGuard = () => {
     if (isOver && !wasSignedIn) location.replace(signInPath())
   }, [isOver, wasSignedIn])
   return (
-    <Suspense fallback={null}>
+    <>
       {isOver && wasSignedIn && <SessionOver />}
       {isIdle && (
         <>
@@ -32,6 +32,6 @@ export const SessionGuard = () => {
           <Tips />
         </>
       )}
-    </Suspense>
+    </>
   )
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
-import { Suspense, useEffect, useLayoutEffect, useRef, useState } from "react"
+import { useEffect, useLayoutEffect, useRef, useState } from "react"
 import type { LiveState } from "../api/live.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -130,20 +130,12 @@ export const Shell = () => {
           </p>
         )}
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>
-          {mayEnter ? (
-            <Outlet />
-          ) : (
-            <Suspense fallback={null}>
-              <NoAccess slug={slug} />
-            </Suspense>
-          )}
+          {mayEnter ? <Outlet /> : <NoAccess slug={slug} />}
         </main>
       </div>
-      <Suspense fallback={null}>
-        {shown === "palette" && <Palette onClose={close} slug={slug} />}
-        {shown === "keys" && <KeysHelp onClose={close} />}
-        {shown === "ticket" && <NewTicketHere onClose={close} slug={slug} />}
-      </Suspense>
+      {shown === "palette" && <Palette onClose={close} slug={slug} />}
+      {shown === "keys" && <KeysHelp onClose={close} />}
+      {shown === "ticket" && <NewTicketHere onClose={close} slug={slug} />}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router"
-import { Suspense, useEffect, useRef } from "react"
+import { useEffect, useRef } from "react"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -103,11 +103,7 @@ const Places = ({ isCollapsed, marked, slug }: Pick<Props, "marked" | "slug"> & 
           >
             <Icon name={icon} />
             {!isCollapsed && label}
-            {key === "i" && !isCollapsed && (
-              <Suspense fallback={null}>
-                <InboxCount slug={slug} />
-              </Suspense>
-            )}
+            {key === "i" && !isCollapsed && <InboxCount slug={slug} />}
           </Link>
         ))}
     </div>

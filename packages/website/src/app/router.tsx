@@ -1,6 +1,6 @@
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
-import { type ReactNode, Suspense } from "react"
+import type { ReactNode } from "react"
 import { queryClient } from "../api/queries.ts"
 import { readAuditFilters } from "../audit/filters.ts"
 import { meQuery } from "../api/session.ts"
@@ -376,11 +376,7 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 150,
   defaultErrorComponent: ScreenFailure,
-  defaultNotFoundComponent: () => (
-    <Suspense fallback={null}>
-      <NotFound />
-    </Suspense>
-  ),
+  defaultNotFoundComponent: () => <NotFound />,
   scrollRestoration: true,
   scrollToTopSelectors: ["#screen"]
 })

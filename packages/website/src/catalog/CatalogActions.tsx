@@ -1,4 +1,4 @@
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -36,11 +36,7 @@ export const CatalogActions = ({ slug }: { readonly slug: string }) => {
       <Button icon="plus" look="primary" onClick={() => setShown("product")}>
         Product
       </Button>
-      {Shown !== undefined && (
-        <Suspense fallback={null}>
-          <Shown onClose={() => setShown(undefined)} slug={slug} />
-        </Suspense>
-      )}
+      {Shown !== undefined && <Shown onClose={() => setShown(undefined)} slug={slug} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import type { Environment } from "@delivery/domain/catalog/Environment"
 import type { Product } from "@delivery/domain/catalog/Product"
 import { client } from "../api/client.ts"
@@ -65,13 +65,13 @@ const CatalogMenu = ({ slug, subject }: { readonly slug: string; readonly subjec
         )}
       />
       {isChanging && (
-        <Suspense fallback={null}>
+        <>
           {isProduct(subject) ? (
             <ProductDialog onClose={close} product={subject} slug={slug} />
           ) : (
             <EnvironmentDialog environment={subject} onClose={close} slug={slug} />
           )}
-        </Suspense>
+        </>
       )}
     </>
   )

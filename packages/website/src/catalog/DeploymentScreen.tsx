@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Release } from "@delivery/domain/releases/Release"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -25,8 +25,14 @@ import { deploymentQuery, deploymentsQuery, releasesQuery } from "./queries.ts"
 /** A product in an environment: what runs, since when, what is missing, and what ran before. */
 
 const SetVersion = later(() => import("./SetVersion.tsx"))
-const CompareDeployments = later(() => import("./CompareDeployments.tsx"))
-const DeploymentTokens = later(() => import("../deploy/DeploymentTokens.tsx"))
+const CompareDeployments = later(
+  () => import("./CompareDeployments.tsx"),
+  () => <SkeletonRows rows={3} />
+)
+const DeploymentTokens = later(
+  () => import("../deploy/DeploymentTokens.tsx"),
+  () => <SkeletonRows rows={3} />
+)
 
 interface Props {
   readonly deployment: Deployment
@@ -217,9 +223,7 @@ const Loaded = ({ deployment, slug }: Props) => {
       </section>
       <Views />
       {Other !== undefined ? (
-        <Suspense fallback={<SkeletonRows rows={3} />}>
-          <Other deployment={deployment} slug={slug} />
-        </Suspense>
+        <Other deployment={deployment} slug={slug} />
       ) : (
         <div className="flex flex-col lg:flex-row">
           <section aria-label="History" className="min-w-0 flex-1">
@@ -266,16 +270,14 @@ const DeploymentScreen = () => {
         <SkeletonRows rows={8} />
       )}
       {isSetting && deployment !== undefined && (
-        <Suspense fallback={null}>
-          <SetVersion
-            environment={environment}
-            name={name}
-            onClose={() => setSetting(false)}
-            product={product}
-            slug={slug}
-            version={deployment.version}
-          />
-        </Suspense>
+        <SetVersion
+          environment={environment}
+          name={name}
+          onClose={() => setSetting(false)}
+          product={product}
+          slug={slug}
+          version={deployment.version}
+        />
       )}
     </>
   )

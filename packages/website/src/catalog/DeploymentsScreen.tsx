@@ -5,7 +5,7 @@ import type { Environment } from "@delivery/domain/catalog/Environment"
 import type { Product } from "@delivery/domain/catalog/Product"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Secret } from "@delivery/domain/vault/Secret"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -88,9 +88,7 @@ const NoCell = ({ environment, mayAdd, product, slug }: NoCellProps) => {
         not deployed
       </button>
       {isAdding && (
-        <Suspense fallback={null}>
-          <DeploymentDialog environment={environment} onClose={() => setAdding(false)} product={product} slug={slug} />
-        </Suspense>
+        <DeploymentDialog environment={environment} onClose={() => setAdding(false)} product={product} slug={slug} />
       )}
     </>
   )
@@ -110,12 +108,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
   const role = useRole(slug)
   const [mayAdd, mayManage] = [mayAct(role, "member"), mayAct(role, "admin")]
   const menuOf = (subject: Product | Environment | undefined) =>
-    mayManage &&
-    subject !== undefined && (
-      <Suspense fallback={null}>
-        <CatalogMenu slug={slug} subject={subject} />
-      </Suspense>
-    )
+    mayManage && subject !== undefined && <CatalogMenu slug={slug} subject={subject} />
   return (
     <div className="relative overflow-x-auto" role="region" aria-label="Deployments" tabIndex={0}>
       <table className="w-full border-collapse text-left">

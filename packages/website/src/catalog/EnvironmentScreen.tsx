@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query"
-import { Suspense } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -23,14 +22,7 @@ const EnvironmentScreen = ({ environment, slug }: { readonly slug: string; reado
   return (
     <>
       <Header
-        actions={
-          isAdmin &&
-          data?.archived === false && (
-            <Suspense fallback={null}>
-              <CatalogMenu slug={slug} subject={data} />
-            </Suspense>
-          )
-        }
+        actions={isAdmin && data?.archived === false && <CatalogMenu slug={slug} subject={data} />}
         crumbs={[{ label: "Deployments", link: { to: "/w/$slug/deployments", params: { slug } } }]}
         state={
           <>

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Suspense } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -26,14 +25,7 @@ const ProductScreen = ({ product, slug }: { readonly slug: string; readonly prod
   return (
     <>
       <Header
-        actions={
-          isAdmin &&
-          data?.archived === false && (
-            <Suspense fallback={null}>
-              <CatalogMenu slug={slug} subject={data} />
-            </Suspense>
-          )
-        }
+        actions={isAdmin && data?.archived === false && <CatalogMenu slug={slug} subject={data} />}
         crumbs={[{ label: "Deployments", link: { to: "/w/$slug/deployments", params: { slug } } }]}
         state={data?.archived === true && <Badge tone="warning">archived</Badge>}
         title={visible(data?.name ?? product)}

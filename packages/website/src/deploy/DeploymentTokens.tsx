@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { DeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
@@ -54,11 +54,7 @@ const Actions = ({ token, ...target }: Target & { readonly token: DeploymentToke
           that it has, and may not start again. There is no way back: rotate it instead to change it without a gap.
         </p>
       </Sure>
-      {isRotating && (
-        <Suspense fallback={null}>
-          <RotateToken {...target} onClose={() => setRotating(false)} token={token} />
-        </Suspense>
-      )}
+      {isRotating && <RotateToken {...target} onClose={() => setRotating(false)} token={token} />}
     </>
   )
 }
@@ -151,10 +147,8 @@ const List = (target: Target & { readonly isActive: boolean }) => {
           )
         }
       </Loaded>
-      <Suspense fallback={null}>
-        {dialog === "new" && <NewTokenDialog environment={environment} onClose={close} product={product} slug={slug} />}
-        {dialog === "lines" && <TokenLines onClose={close} product={product} />}
-      </Suspense>
+      {dialog === "new" && <NewTokenDialog environment={environment} onClose={close} product={product} slug={slug} />}
+      {dialog === "lines" && <TokenLines onClose={close} product={product} />}
     </>
   )
 }

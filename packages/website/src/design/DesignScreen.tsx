@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useState } from "react"
+import { type ReactNode, useState } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { CodeBlock } from "../ui/Code.tsx"
@@ -151,7 +151,7 @@ const OverlayPart = () => {
       >
         Refuse
       </Button>
-      <Suspense fallback={null}>{isOpen && <Overlays onClose={() => setOpen(false)} />}</Suspense>
+      {isOpen && <Overlays onClose={() => setOpen(false)} />}
     </Part>
   )
 }

@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { useParams, useSearch } from "@tanstack/react-router"
-import { Suspense } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
@@ -20,9 +19,7 @@ const EventsScreen = () => {
     <>
       <Header crumbs={[]} title="Events" />
       <search aria-label="Events" className="border-border flex min-h-10 items-center gap-1 border-b px-3 py-1.5">
-        <Suspense fallback={null}>
-          <EventFilter />
-        </Suspense>
+        <EventFilter />
       </search>
       <Loaded query={query} rows={14}>
         {({ pages }) =>

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { AccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { ApiKey } from "@delivery/domain/identity/ApiKey"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
@@ -169,11 +169,7 @@ const ApiKeysScreen = () => {
       ) : (
         <OwnKeys />
       )}
-      {isMaking && (
-        <Suspense fallback={null}>
-          <NewKeyDialog onClose={() => setMaking(false)} {...(isOfWorkspace ? { slug } : {})} />
-        </Suspense>
-      )}
+      {isMaking && <NewKeyDialog onClose={() => setMaking(false)} {...(isOfWorkspace ? { slug } : {})} />}
     </>
   )
 }

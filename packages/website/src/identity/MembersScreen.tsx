@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { Invite } from "@delivery/domain/identity/Invite"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { Loaded } from "../api/Loaded.tsx"
@@ -130,12 +130,10 @@ const RoleMenu = ({ member, slug }: Pick<RowProps, "member" | "slug">) => {
           </button>
         )}
       />
-      <Suspense fallback={null}>
-        {isEnding && <EndAccess member={member} onClose={() => setEnding(false)} slug={slug} />}
-        {asked !== undefined && (
-          <ChangeRole member={member} onClose={() => setAsked(undefined)} role={asked} slug={slug} />
-        )}
-      </Suspense>
+      {isEnding && <EndAccess member={member} onClose={() => setEnding(false)} slug={slug} />}
+      {asked !== undefined && (
+        <ChangeRole member={member} onClose={() => setAsked(undefined)} role={asked} slug={slug} />
+      )}
     </>
   )
 }
@@ -243,11 +241,7 @@ const MembersScreen = () => {
         )}
       </Loaded>
       {mayManage && <Invites slug={slug} />}
-      {isInviting && (
-        <Suspense fallback={null}>
-          <InviteDialog onClose={() => setInviting(false)} slug={slug} />
-        </Suspense>
-      )}
+      {isInviting && <InviteDialog onClose={() => setInviting(false)} slug={slug} />}
     </>
   )
 }

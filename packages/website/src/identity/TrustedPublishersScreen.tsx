@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { TrustedPublisher } from "@delivery/domain/identity/TrustedPublisher"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
@@ -62,11 +62,7 @@ const Row = ({ publisher, slug }: RowProps) => {
               that, trust it anew.
             </p>
           </Sure>
-          {isShown && (
-            <Suspense fallback={null}>
-              <WorkflowLines issuer={publisher.issuer} onClose={() => setShown(false)} slug={slug} />
-            </Suspense>
-          )}
+          {isShown && <WorkflowLines issuer={publisher.issuer} onClose={() => setShown(false)} slug={slug} />}
         </>
       }
       badges={
@@ -130,9 +126,7 @@ const TrustedPublishersScreen = () => {
         </Loaded>
       </ForAdmins>
       {isMaking && query.data !== undefined && (
-        <Suspense fallback={null}>
-          <NewPublisherDialog issuers={query.data.issuers} onClose={() => setMaking(false)} slug={slug} />
-        </Suspense>
+        <NewPublisherDialog issuers={query.data.issuers} onClose={() => setMaking(false)} slug={slug} />
       )}
     </>
   )

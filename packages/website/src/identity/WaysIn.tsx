@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { Passkey } from "@delivery/domain/auth/Passkey"
 import type { Identity } from "@delivery/domain/auth/SingleSignOn"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { Sure } from "../api/Sure.tsx"
@@ -38,11 +38,7 @@ const PasskeyRow = ({ passkey }: { readonly passkey: Passkey }) => {
           <Sure doing={remove} subject={name} title={`Remove ${name}?`} verb="Remove">
             <p>It signs you in no more. Sessions that it began go on. Delete it on its device, too.</p>
           </Sure>
-          {isRenaming && (
-            <Suspense fallback={null}>
-              <RenamePasskey onClose={() => setRenaming(false)} passkey={passkey} />
-            </Suspense>
-          )}
+          {isRenaming && <RenamePasskey onClose={() => setRenaming(false)} passkey={passkey} />}
         </>
       }
       badges={passkey.synced && <Badge title="Kept on more than one device, as the device says">synced</Badge>}
@@ -122,11 +118,7 @@ const Passkeys = () => {
           )
         }
       </Loaded>
-      {isAdding && (
-        <Suspense fallback={null}>
-          <AddPasskey onClose={() => setAdding(false)} />
-        </Suspense>
-      )}
+      {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
     </Section>
   )
 }

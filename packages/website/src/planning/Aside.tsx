@@ -1,5 +1,4 @@
-import { type ReactNode, Suspense } from "react"
-import { SkeletonRows } from "../ui/States.tsx"
+import type { ReactNode } from "react"
 
 /** Beside the words of a ticket or project, on narrow screens below them: what else it is. */
 export const Aside = ({ children }: { readonly children: ReactNode }) => (
@@ -7,6 +6,6 @@ export const Aside = ({ children }: { readonly children: ReactNode }) => (
     aria-label="Properties"
     className="border-border px-4 py-3 max-md:border-y md:col-start-2 md:row-span-2 md:row-start-1 md:min-h-[calc(100dvh-5.5rem)] md:border-l"
   >
-    <Suspense fallback={<SkeletonRows rows={8} />}>{children}</Suspense>
+    {children}
   </aside>
 )

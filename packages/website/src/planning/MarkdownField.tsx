@@ -1,4 +1,4 @@
-import { type KeyboardEvent, Suspense, useId, useLayoutEffect, useRef, useState } from "react"
+import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from "react"
 import { later } from "../ui/later.tsx"
 import { AttachButton } from "./AttachButton.tsx"
 import { choicesOf, type Mention, mentionAt, withMention } from "./mention.ts"
@@ -99,13 +99,7 @@ const Choices = ({ id, mentions: { choices, choose, current } }: ChoicesProps) =
 
 const Preview = ({ text }: { readonly text: string }) => (
   <div className="min-h-20 px-3 py-2">
-    {text.trim() === "" ? (
-      <p className="text-muted">Nothing to preview.</p>
-    ) : (
-      <Suspense fallback={null}>
-        <Markdown text={text} />
-      </Suspense>
-    )}
+    {text.trim() === "" ? <p className="text-muted">Nothing to preview.</p> : <Markdown text={text} />}
   </div>
 )
 

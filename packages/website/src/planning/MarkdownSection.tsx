@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useRef } from "react"
+import { useEffect, useRef } from "react"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -6,7 +6,10 @@ import { useDraft } from "./useDraft.ts"
 
 /** A text in Markdown that is edited in its place. What was typed stays until it is saved or discarded. */
 
-const Markdown = later(() => import("./TicketMarkdown.tsx"))
+const Markdown = later(
+  () => import("./TicketMarkdown.tsx"),
+  () => <p className="text-muted">…</p>
+)
 const MarkdownEditor = later(() => import("./MarkdownEditor.tsx"))
 
 interface Props {
@@ -58,19 +61,17 @@ export const MarkdownSection = (props: Props) => {
         )}
       </div>
       {draft !== undefined ? (
-        <Suspense fallback={null}>
-          <MarkdownEditor
-            draft={draft}
-            field={field}
-            onChange={(next) => setDraft({ ...draft, text: next })}
-            onClose={() => setDraft(undefined)}
-            onSave={onSave}
-            slug={slug}
-            subject={subject}
-            text={text}
-            title={title}
-          />
-        </Suspense>
+        <MarkdownEditor
+          draft={draft}
+          field={field}
+          onChange={(next) => setDraft({ ...draft, text: next })}
+          onClose={() => setDraft(undefined)}
+          onSave={onSave}
+          slug={slug}
+          subject={subject}
+          text={text}
+          title={title}
+        />
       ) : text === null ? (
         mayChange ? (
           <div className="-ml-2.5">
@@ -82,9 +83,7 @@ export const MarkdownSection = (props: Props) => {
           <p className="text-muted">None.</p>
         )
       ) : (
-        <Suspense fallback={<p className="text-muted">…</p>}>
-          <Markdown onTick={mayChange ? (next) => void onSave(next, text) : undefined} text={text} />
-        </Suspense>
+        <Markdown onTick={mayChange ? (next) => void onSave(next, text) : undefined} text={text} />
       )}
     </section>
   )

@@ -2,7 +2,7 @@ import type { Milestone, Project, ProjectProgress } from "@delivery/domain/plann
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Sure } from "../api/Sure.tsx"
@@ -117,14 +117,12 @@ const Milestones = (props: Props) => {
         </ul>
       )}
       {changed !== undefined && (
-        <Suspense fallback={null}>
-          <MilestoneDialog
-            milestone={changed === "new" ? undefined : changed}
-            onClose={() => setChanged(undefined)}
-            project={project.slug}
-            slug={slug}
-          />
-        </Suspense>
+        <MilestoneDialog
+          milestone={changed === "new" ? undefined : changed}
+          onClose={() => setChanged(undefined)}
+          project={project.slug}
+          slug={slug}
+        />
       )}
     </Section>
   )

@@ -1,7 +1,7 @@
 import type { Project, UpdateProject } from "@delivery/domain/planning/Project"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -22,10 +22,16 @@ import { projectQuery } from "./queries.ts"
 
 /** A project: its goal, how far it has come, its steps, and what is written about it. */
 
-const Milestones = later(() => import("./Milestones.tsx"))
+const Milestones = later(
+  () => import("./Milestones.tsx"),
+  () => <SkeletonRows rows={4} />
+)
 const ProjectDialog = later(() => import("./ProjectDialog.tsx"))
 const ProjectMenu = later(() => import("./ProjectMenu.tsx"))
-const ProjectProperties = later(() => import("./ProjectProperties.tsx"))
+const ProjectProperties = later(
+  () => import("./ProjectProperties.tsx"),
+  () => <SkeletonRows rows={8} />
+)
 
 interface Props {
   readonly slug: string
@@ -56,9 +62,7 @@ const Actions = ({ mayChange, onChange, project, slug }: ActionsProps) => (
         </Button>
       </>
     )}
-    <Suspense fallback={null}>
-      <ProjectMenu project={project} slug={slug} />
-    </Suspense>
+    <ProjectMenu project={project} slug={slug} />
   </>
 )
 
@@ -89,9 +93,7 @@ const Shown = ({ project, slug }: Props) => {
       <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 pb-8">
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}
-          <Suspense fallback={<SkeletonRows rows={4} />}>
-            <Milestones mayChange={mayChange} project={project} slug={slug} />
-          </Suspense>
+          <Milestones mayChange={mayChange} project={project} slug={slug} />
           <MarkdownSection
             empty="Write what the project is for"
             field="document"
@@ -116,17 +118,15 @@ const Shown = ({ project, slug }: Props) => {
         </Aside>
       </div>
       {isChanging && (
-        <Suspense fallback={null}>
-          <ProjectDialog
-            onClose={() => setChanging(false)}
-            onDone={(next) =>
-              next !== project.slug &&
-              void navigate({ to: "/w/$slug/projects/$project", params: { slug, project: next }, replace: true })
-            }
-            project={project}
-            slug={slug}
-          />
-        </Suspense>
+        <ProjectDialog
+          onClose={() => setChanging(false)}
+          onDone={(next) =>
+            next !== project.slug &&
+            void navigate({ to: "/w/$slug/projects/$project", params: { slug, project: next }, replace: true })
+          }
+          project={project}
+          slug={slug}
+        />
       )}
     </>
   )

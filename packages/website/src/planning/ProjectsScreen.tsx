@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { ProjectSummary } from "@delivery/domain/planning/Project"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
@@ -215,13 +215,11 @@ const ProjectsScreen = () => {
         }
       </Loaded>
       {isNew && (
-        <Suspense fallback={null}>
-          <ProjectDialog
-            onClose={() => setNew(false)}
-            onDone={(project) => void navigate({ to: "/w/$slug/projects/$project", params: { slug, project } })}
-            slug={slug}
-          />
-        </Suspense>
+        <ProjectDialog
+          onClose={() => setNew(false)}
+          onDone={(project) => void navigate({ to: "/w/$slug/projects/$project", params: { slug, project } })}
+          slug={slug}
+        />
       )}
     </>
   )

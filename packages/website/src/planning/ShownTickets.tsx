@@ -1,4 +1,4 @@
-import { Suspense, useEffect } from "react"
+import { useEffect } from "react"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
@@ -6,7 +6,10 @@ import type { Column } from "./columns.ts"
 import { TicketList } from "./TicketList.tsx"
 import type { Selection } from "./useSelection.ts"
 
-const Board = later(() => import("./Board.tsx"))
+const Board = later(
+  () => import("./Board.tsx"),
+  () => <SkeletonRows rows={8} />
+)
 const TicketActions = later(() => import("./TicketActions.tsx"))
 
 export interface ShownProps {
@@ -44,16 +47,8 @@ export const ShownTickets = ({ layout, ...props }: ShownProps & { readonly colum
   }, [layout])
   return (
     <>
-      {layout === "list" ? (
-        <TicketList {...props} />
-      ) : (
-        <Suspense fallback={<SkeletonRows rows={8} />}>
-          <Board {...props} />
-        </Suspense>
-      )}
-      <Suspense fallback={null}>
-        <TicketActions {...props} />
-      </Suspense>
+      {layout === "list" ? <TicketList {...props} /> : <Board {...props} />}
+      <TicketActions {...props} />
     </>
   )
 }

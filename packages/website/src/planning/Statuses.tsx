@@ -1,6 +1,6 @@
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -140,20 +140,18 @@ const Statuses = ({ mayChange, slug, team }: Props) => {
         {({ statuses }) => (
           <>
             <List mayChange={mayChange} onChange={setChanged} slug={slug} statuses={statuses} />
-            <Suspense fallback={null}>
-              {changed?.kind === "add" && <StatusDialog onClose={close} slug={slug} team={team} />}
-              {changed?.kind === "rename" && (
-                <StatusDialog onClose={close} slug={slug} status={changed.status} team={team} />
-              )}
-              {changed?.kind === "delete" && (
-                <DeleteStatus
-                  onClose={close}
-                  others={statuses.filter(({ id }) => id !== changed.status.id)}
-                  slug={slug}
-                  status={changed.status}
-                />
-              )}
-            </Suspense>
+            {changed?.kind === "add" && <StatusDialog onClose={close} slug={slug} team={team} />}
+            {changed?.kind === "rename" && (
+              <StatusDialog onClose={close} slug={slug} status={changed.status} team={team} />
+            )}
+            {changed?.kind === "delete" && (
+              <DeleteStatus
+                onClose={close}
+                others={statuses.filter(({ id }) => id !== changed.status.id)}
+                slug={slug}
+                status={changed.status}
+              />
+            )}
           </>
         )}
       </Loaded>

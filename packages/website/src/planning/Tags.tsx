@@ -1,6 +1,6 @@
 import type { Tag } from "@delivery/domain/planning/Tag"
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -90,14 +90,12 @@ const Tags = (props: Props) => {
         }
       </Loaded>
       {changed !== undefined && (
-        <Suspense fallback={null}>
-          <TagDialog
-            onClose={() => setChanged(undefined)}
-            slug={slug}
-            team={team}
-            {...(changed === "new" ? {} : { tag: changed })}
-          />
-        </Suspense>
+        <TagDialog
+          onClose={() => setChanged(undefined)}
+          slug={slug}
+          team={team}
+          {...(changed === "new" ? {} : { tag: changed })}
+        />
       )}
     </Section>
   )

@@ -1,6 +1,6 @@
 import type { Team, TeamMember } from "@delivery/domain/planning/Team"
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -90,14 +90,12 @@ const TeamMembers = (props: Props) => {
               </ul>
             )}
             {isAdding && (
-              <Suspense fallback={null}>
-                <AddTeamMember
-                  already={members.map(({ id }) => id)}
-                  onClose={() => setAdding(false)}
-                  slug={slug}
-                  team={team}
-                />
-              </Suspense>
+              <AddTeamMember
+                already={members.map(({ id }) => id)}
+                onClose={() => setAdding(false)}
+                slug={slug}
+                team={team}
+              />
             )}
           </>
         )}

@@ -1,7 +1,7 @@
 import type { Team } from "@delivery/domain/planning/Team"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -20,10 +20,19 @@ import { teamMembersQuery } from "./teamQueries.ts"
 
 /** A team: who is in it, the steps of its work, and its tags. */
 
-const Statuses = later(() => import("./Statuses.tsx"))
-const Tags = later(() => import("./Tags.tsx"))
+const Statuses = later(
+  () => import("./Statuses.tsx"),
+  () => <SkeletonRows rows={4} />
+)
+const Tags = later(
+  () => import("./Tags.tsx"),
+  () => <SkeletonRows rows={4} />
+)
 const TeamDialog = later(() => import("./TeamDialog.tsx"))
-const TeamMembers = later(() => import("./TeamMembers.tsx"))
+const TeamMembers = later(
+  () => import("./TeamMembers.tsx"),
+  () => <SkeletonRows rows={4} />
+)
 
 interface Props {
   readonly slug: string
@@ -126,17 +135,11 @@ const Whole = ({ slug, team }: Props) => {
       />
       <TeamTabs slug={slug} team={team} />
       <div className="max-w-200 pb-8">
-        <Suspense fallback={<SkeletonRows rows={8} />}>
-          <TeamMembers mayChange={isAdmin || (isMember && isInTeam)} slug={slug} team={team} />
-          <Statuses mayChange={isAdmin} slug={slug} team={team.key} />
-          <Tags mayChange={isMember} slug={slug} team={team.key} />
-        </Suspense>
+        <TeamMembers mayChange={isAdmin || (isMember && isInTeam)} slug={slug} team={team} />
+        <Statuses mayChange={isAdmin} slug={slug} team={team.key} />
+        <Tags mayChange={isMember} slug={slug} team={team.key} />
       </div>
-      {isChanging && (
-        <Suspense fallback={null}>
-          <TeamDialog onClose={() => setChanging(false)} slug={slug} team={team} />
-        </Suspense>
-      )}
+      {isChanging && <TeamDialog onClose={() => setChanging(false)} slug={slug} team={team} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { Team } from "@delivery/domain/planning/Team"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -17,8 +17,14 @@ import { archivedTeamsQuery } from "./archivedQueries.ts"
 
 /** The teams that one sees, and what all of them have in common. */
 
-const Statuses = later(() => import("./Statuses.tsx"))
-const Tags = later(() => import("./Tags.tsx"))
+const Statuses = later(
+  () => import("./Statuses.tsx"),
+  () => <SkeletonRows rows={4} />
+)
+const Tags = later(
+  () => import("./Tags.tsx"),
+  () => <SkeletonRows rows={4} />
+)
 const TeamDialog = later(() => import("./TeamDialog.tsx"))
 
 interface ListProps {
@@ -126,22 +132,18 @@ const TeamsScreen = () => {
       </Tabs>
       {view === "shared" ? (
         <div className="max-w-200">
-          <Suspense fallback={<SkeletonRows rows={8} />}>
-            <Statuses mayChange={isAdmin} slug={slug} team={undefined} />
-            <Tags mayChange={isAdmin} slug={slug} team={undefined} />
-          </Suspense>
+          <Statuses mayChange={isAdmin} slug={slug} team={undefined} />
+          <Tags mayChange={isAdmin} slug={slug} team={undefined} />
         </div>
       ) : (
         <Existing onNew={isAdmin ? begin : undefined} slug={slug} />
       )}
       {isNew && (
-        <Suspense fallback={null}>
-          <TeamDialog
-            onClose={() => setNew(false)}
-            onDone={(team) => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team } })}
-            slug={slug}
-          />
-        </Suspense>
+        <TeamDialog
+          onClose={() => setNew(false)}
+          onDone={(team) => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team } })}
+          slug={slug}
+        />
       )}
     </>
   )

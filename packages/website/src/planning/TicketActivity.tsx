@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useRef, useState } from "react"
+import { useRef, useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { useAction } from "../api/useAction.ts"
@@ -100,9 +100,7 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
       </Loaded>
       {mayChange && <Composer slug={slug} ticket={ticket} />}
       {answered !== undefined && (
-        <Suspense fallback={null}>
-          <AskAgent answered={answered} onClose={() => setAnswered(undefined)} slug={slug} ticket={ticket.identifier} />
-        </Suspense>
+        <AskAgent answered={answered} onClose={() => setAnswered(undefined)} slug={slug} ticket={ticket.identifier} />
       )}
     </section>
   )

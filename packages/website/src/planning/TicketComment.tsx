@@ -1,5 +1,5 @@
 import type { Comment } from "@delivery/domain/planning/Comment"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { Sure } from "../api/Sure.tsx"
@@ -91,13 +91,7 @@ export const TicketComment = (props: Props) => {
           </Sure>
         )}
       </div>
-      {isEdited ? (
-        <Edited {...props} onClose={() => setEdited(false)} />
-      ) : (
-        <Suspense fallback={null}>
-          <Markdown text={comment.body} />
-        </Suspense>
-      )}
+      {isEdited ? <Edited {...props} onClose={() => setEdited(false)} /> : <Markdown text={comment.body} />}
     </li>
   )
 }

@@ -1,6 +1,5 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { Suspense } from "react"
 import { actorName } from "../api/actors.ts"
 import { formatCount, visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
@@ -14,7 +13,10 @@ import type { Selection } from "./useSelection.ts"
 
 /** Tickets as rows, below the headings of their groups. */
 
-const TicketPeek = later(() => import("./TicketPeek.tsx"))
+const TicketPeek = later(
+  () => import("./TicketPeek.tsx"),
+  () => <SkeletonRows rows={6} />
+)
 
 interface Props {
   readonly slug: string
@@ -142,11 +144,7 @@ export const TicketList = ({ columns, ...props }: Props) => {
       }}
       peek={(index) => {
         const ticket = ticketAt(index)
-        return ticket === undefined ? undefined : (
-          <Suspense fallback={<SkeletonRows rows={6} />}>
-            <TicketPeek slug={slug} ticket={ticket.identifier} />
-          </Suspense>
-        )
+        return ticket === undefined ? undefined : <TicketPeek slug={slug} ticket={ticket.identifier} />
       }}
       row={(index) => {
         const row = rows[index]!

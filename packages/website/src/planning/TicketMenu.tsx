@@ -1,6 +1,6 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useNavigate } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
@@ -57,11 +57,9 @@ const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: 
         trigger={(props) => <IconButton {...props} icon="more" label="More" />}
       />
       {isSure && (
-        <Suspense fallback={null}>
-          <SureDialog action="Delete" doing={remove} onClose={() => setSure(false)} title={`Delete ${identifier}?`}>
-            <p>Its comments go with it, and its identifier is never used again. It cannot be brought back.</p>
-          </SureDialog>
-        </Suspense>
+        <SureDialog action="Delete" doing={remove} onClose={() => setSure(false)} title={`Delete ${identifier}?`}>
+          <p>Its comments go with it, and its identifier is never used again. It cannot be brought back.</p>
+        </SureDialog>
       )}
     </>
   )

@@ -1,5 +1,4 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
-import { Suspense } from "react"
 import { asks } from "../agents/inbox.ts"
 import { MessageStatus } from "../agents/MessageStatus.tsx"
 import { client } from "../api/client.ts"
@@ -16,9 +15,7 @@ const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
 const Text = ({ text }: { readonly text: string }) => (
   <div className="pt-1">
-    <Suspense fallback={null}>
-      <Markdown text={text} />
-    </Suspense>
+    <Markdown text={text} />
   </div>
 )
 

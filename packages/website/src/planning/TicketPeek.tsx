@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query"
-import { Suspense } from "react"
 import { actorName } from "../api/actors.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { Facts } from "../ui/Facts.tsx"
@@ -28,15 +27,13 @@ const TicketPeek = ({ slug, ticket: identifier }: { readonly slug: string; reado
           />
           <div className="flex flex-col gap-4 px-4 py-3">
             <TicketContext value={{ slug, ticket: identifier, mayAttach: false }}>
-              <Suspense fallback={null}>
-                <Markdown text={ticket.description ?? "*No description.*"} />
-                {ticket.plan !== null && (
-                  <section aria-label="Plan">
-                    <h3 className="text-muted pb-1 text-xs font-medium">Plan</h3>
-                    <Markdown text={ticket.plan} />
-                  </section>
-                )}
-              </Suspense>
+              <Markdown text={ticket.description ?? "*No description.*"} />
+              {ticket.plan !== null && (
+                <section aria-label="Plan">
+                  <h3 className="text-muted pb-1 text-xs font-medium">Plan</h3>
+                  <Markdown text={ticket.plan} />
+                </section>
+              )}
             </TicketContext>
           </div>
         </>

@@ -1,7 +1,7 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { useMe } from "../api/session.ts"
@@ -233,15 +233,13 @@ const Tags = ({ mayChange, onChange, slug, ticket }: Props) => {
           ticket.tags.length === 0 && <span className="text-muted">No tags</span>
         )}
         {isOpen && (
-          <Suspense fallback={null}>
-            <TagsDialog
-              chosen={ticket.tags}
-              onClose={() => setOpen(false)}
-              onSave={(tags) => onChange({ tags }, `${ticket.identifier} has other tags`)}
-              slug={slug}
-              team={ticket.team.key}
-            />
-          </Suspense>
+          <TagsDialog
+            chosen={ticket.tags}
+            onClose={() => setOpen(false)}
+            onSave={(tags) => onChange({ tags }, `${ticket.identifier} has other tags`)}
+            slug={slug}
+            team={ticket.team.key}
+          />
         )}
       </dd>
     </div>

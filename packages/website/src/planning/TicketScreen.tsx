@@ -1,7 +1,7 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
-import { Suspense, useMemo, useState } from "react"
+import { useMemo, useState } from "react"
 import { isGone, Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -23,9 +23,15 @@ import { useTicketChange } from "./useTicketChange.ts"
 /** A ticket: what it is about, how it will be done, who has it, and what was said and came of it. */
 
 const AskAgent = later(() => import("./AskAgent.tsx"))
-const TicketActivity = later(() => import("./TicketActivity.tsx"))
+const TicketActivity = later(
+  () => import("./TicketActivity.tsx"),
+  () => <SkeletonRows rows={4} />
+)
 const TicketMenu = later(() => import("./TicketMenu.tsx"))
-const TicketProperties = later(() => import("./TicketProperties.tsx"))
+const TicketProperties = later(
+  () => import("./TicketProperties.tsx"),
+  () => <SkeletonRows rows={8} />
+)
 
 interface Props {
   readonly slug: string
@@ -95,9 +101,7 @@ const Whole = ({ slug, ticket }: Props) => {
                 Ask an agent
               </Button>
             )}
-            <Suspense fallback={null}>
-              <TicketMenu slug={slug} ticket={ticket} />
-            </Suspense>
+            <TicketMenu slug={slug} ticket={ticket} />
           </>
         }
         crumbs={[
@@ -138,16 +142,12 @@ const Whole = ({ slug, ticket }: Props) => {
             />
           </Aside>
           <div className="min-w-0 pb-8">
-            <Suspense fallback={<SkeletonRows rows={4} />}>
-              <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
-            </Suspense>
+            <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
           </div>
         </div>
       </TicketContext>
       {asked !== undefined && (
-        <Suspense fallback={null}>
-          <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} ticket={ticket.identifier} />
-        </Suspense>
+        <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} ticket={ticket.identifier} />
       )}
     </>
   )

@@ -1,5 +1,5 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
 import { Button } from "../ui/Button.tsx"
@@ -62,10 +62,8 @@ const TicketsScreen = () => {
         slug={slug}
         tickets={tickets}
       />
-      <Suspense fallback={null}>
-        {part === "paste" && <PasteTickets onClose={close} search={search} slug={slug} />}
-        {part === "save" && <SaveView onClose={close} search={search} slug={slug} />}
-      </Suspense>
+      {part === "paste" && <PasteTickets onClose={close} search={search} slug={slug} />}
+      {part === "save" && <SaveView onClose={close} search={search} slug={slug} />}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useMemo } from "react"
+import { useMemo } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -15,9 +15,15 @@ import type { TicketsData } from "./useTickets.ts"
 
 /** Tickets as a list or a board, filtered, grouped, selected and changed together. */
 
-const Grouped = later(() => import("./Grouped.tsx"))
+const Grouped = later(
+  () => import("./Grouped.tsx"),
+  () => <SkeletonRows rows={16} />
+)
 const NoTickets = later(() => import("./NoTickets.tsx"))
-const TicketFilterBar = later(() => import("./TicketFilterBar.tsx"))
+const TicketFilterBar = later(
+  () => import("./TicketFilterBar.tsx"),
+  () => <div className="border-border h-10 border-b" />
+)
 
 export type SearchChange = { readonly [Name in keyof TicketsSearch]?: TicketsSearch[Name] | undefined }
 
@@ -57,32 +63,26 @@ export const TicketsView = ({ onClear, onSearch, search, slug, tickets: { data, 
   const shown = { layout, mayChange, selection, slug }
   return (
     <>
-      <Suspense fallback={<div className="border-border h-10 border-b" />}>
-        <TicketFilterBar
-          onChange={onSearch}
-          onClear={onClear}
-          search={search}
-          slug={slug}
-          statuses={(statuses ?? template?.statuses ?? []).map(({ name }) => name)}
-        />
-      </Suspense>
+      <TicketFilterBar
+        onChange={onSearch}
+        onClear={onClear}
+        search={search}
+        slug={slug}
+        statuses={(statuses ?? template?.statuses ?? []).map(({ name }) => name)}
+      />
       {data === undefined && error === null ? (
         <SkeletonRows rows={16} />
       ) : data === undefined || (tickets.length === 0 && layout === "list") ? (
-        <Suspense fallback={null}>
-          <NoTickets
-            error={error}
-            mayChange={mayChange}
-            onClear={isFiltered(search) ? onClear : undefined}
-            onRetry={refetch}
-          />
-        </Suspense>
+        <NoTickets
+          error={error}
+          mayChange={mayChange}
+          onClear={isFiltered(search) ? onClear : undefined}
+          onRetry={refetch}
+        />
       ) : group === "status" && sort === undefined ? (
         <ShownTickets {...shown} columns={columns} />
       ) : (
-        <Suspense fallback={<SkeletonRows rows={16} />}>
-          <Grouped {...shown} search={search} statuses={statuses} tickets={tickets} />
-        </Suspense>
+        <Grouped {...shown} search={search} statuses={statuses} tickets={tickets} />
       )}
     </>
   )

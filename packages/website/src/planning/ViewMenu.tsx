@@ -1,6 +1,6 @@
 import type { View } from "@delivery/domain/planning/View"
 import { useNavigate } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
@@ -37,14 +37,12 @@ const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }
         label={visible(view.name)}
         trigger={(props) => <IconButton {...props} icon="more" label="More" />}
       />
-      <Suspense fallback={null}>
-        {overlay === "rename" && <RenameView onClose={close} slug={slug} view={view} />}
-        {overlay === "delete" && (
-          <SureDialog action="Delete" doing={remove} onClose={close} title={`Delete ${visible(view.name)}?`}>
-            <p>Everybody loses the view. Its tickets stay.</p>
-          </SureDialog>
-        )}
-      </Suspense>
+      {overlay === "rename" && <RenameView onClose={close} slug={slug} view={view} />}
+      {overlay === "delete" && (
+        <SureDialog action="Delete" doing={remove} onClose={close} title={`Delete ${visible(view.name)}?`}>
+          <p>Everybody loses the view. Its tickets stay.</p>
+        </SureDialog>
+      )}
     </>
   )
 }

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { View } from "@delivery/domain/planning/View"
-import { Suspense } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
@@ -17,7 +16,10 @@ import { ViewTabs } from "./ViewTabs.tsx"
 
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
 
-const ProjectTabs = later(() => import("./ProjectTabs.tsx"))
+const ProjectTabs = later(
+  () => import("./ProjectTabs.tsx"),
+  () => <div className="border-border h-9 border-b" />
+)
 const ViewActions = later(() => import("./ViewActions.tsx"))
 
 interface Props {
@@ -69,26 +71,18 @@ const Shown = ({ slug, view }: Props) => {
       <Header
         actions={
           mayChange && (
-            <Suspense fallback={null}>
-              <ViewActions
-                changed={isOwn ? search : undefined}
-                onReset={() => void navigate({ search: {}, replace: true })}
-                slug={slug}
-                view={view}
-              />
-            </Suspense>
+            <ViewActions
+              changed={isOwn ? search : undefined}
+              onReset={() => void navigate({ search: {}, replace: true })}
+              slug={slug}
+              view={view}
+            />
           )
         }
         crumbs={useCrumbs(view, slug)}
         title={visible(view.name)}
       />
-      {scope.kind === "project" ? (
-        <Suspense fallback={<div className="border-border h-9 border-b" />}>
-          <ProjectTabs project={scope.key} slug={slug} />
-        </Suspense>
-      ) : (
-        <ViewTabs slug={slug} />
-      )}
+      {scope.kind === "project" ? <ProjectTabs project={scope.key} slug={slug} /> : <ViewTabs slug={slug} />}
       <TicketsView
         onClear={() => change(noFilters)}
         onSearch={change}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
@@ -10,7 +10,10 @@ import { later } from "../ui/later.tsx"
 /** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
 
 const ImageDiffView = later(() => import("./ImageDiffView.tsx"))
-const TraceRow = later(() => import("./TraceRow.tsx"))
+const TraceRow = later(
+  () => import("./TraceRow.tsx"),
+  () => <div className="h-(--row)" />
+)
 
 interface Props {
   readonly files: ReadonlyArray<string>
@@ -115,11 +118,9 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
   const firstTrace = others.find((path) => kindOf(path) === "trace")
   return (
     <section aria-label="Files" className="flex flex-col gap-3">
-      <Suspense fallback={null}>
-        {diffs.map((diff) => (
-          <ImageDiffView diff={diff} key={diff.expected} run={run} slug={slug} />
-        ))}
-      </Suspense>
+      {diffs.map((diff) => (
+        <ImageDiffView diff={diff} key={diff.expected} run={run} slug={slug} />
+      ))}
       {shown.length > 0 && (
         <>
           <h2 className="font-medium">Pictures and videos</h2>
@@ -141,9 +142,7 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
             {others.map((path) => (
               <li className="border-border not-last:border-b" key={path}>
                 {kindOf(path) === "trace" ? (
-                  <Suspense fallback={<div className="h-(--row)" />}>
-                    <TraceRow isFirst={path === firstTrace} path={path} run={run} slug={slug} />
-                  </Suspense>
+                  <TraceRow isFirst={path === firstTrace} path={path} run={run} slug={slug} />
                 ) : (
                   <FileRow path={path} run={run} slug={slug} />
                 )}

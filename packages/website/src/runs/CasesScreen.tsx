@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { ListedCase } from "@delivery/domain/runs/Case"
-import { Suspense, useCallback, useRef, useState } from "react"
+import { useCallback, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { pressedClass } from "../ui/Filter.tsx"
@@ -123,11 +123,7 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
     return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
   }
   if (cases.length === 0) {
-    return (
-      <Suspense fallback={null}>
-        <NoCases isFiltered={Object.keys(filters).length > 0} product={product} slug={slug} />
-      </Suspense>
-    )
+    return <NoCases isFiltered={Object.keys(filters).length > 0} product={product} slug={slug} />
   }
   return (
     <Rows

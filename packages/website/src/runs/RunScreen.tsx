@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { Suspense, useDeferredValue, useMemo } from "react"
+import { useDeferredValue, useMemo } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
@@ -22,7 +22,10 @@ import { TestRows } from "./TestRows.tsx"
 
 /** A run: what failed first, by what it says. */
 
-const More = later(() => import("./RunViews.tsx"))
+const More = later(
+  () => import("./RunViews.tsx"),
+  () => <SkeletonRows rows={8} />
+)
 
 interface ViewProps {
   readonly run: TestRun
@@ -35,11 +38,7 @@ const Failures = ({ run, slug }: ViewProps) => {
   // The headings come with the errors: without them all rows would move.
   if (isPending && run.counts.failed > 0) return <SkeletonRows rows={10} />
   if (rows.length > 0) return <TestRows label="Failures" rows={rows} run={run.number} slug={slug} />
-  return (
-    <Suspense fallback={null}>
-      <More run={run} slug={slug} view="none" />
-    </Suspense>
-  )
+  return <More run={run} slug={slug} view="none" />
 }
 
 const views = [
@@ -51,11 +50,7 @@ const views = [
 
 const View = ({ run, slug, view }: ViewProps & { readonly view: NonNullable<TestsSearch["view"]> }) => {
   if (view !== "failures") {
-    return (
-      <Suspense fallback={<SkeletonRows rows={8} />}>
-        <More run={run} slug={slug} view={view} />
-      </Suspense>
-    )
+    return <More run={run} slug={slug} view={view} />
   }
   return <Failures run={run} slug={slug} />
 }

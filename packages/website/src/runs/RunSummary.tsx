@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { type ReactNode, Suspense } from "react"
+import type { ReactNode } from "react"
 import { actorName } from "../api/actors.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Copyable } from "../ui/Copy.tsx"
@@ -96,10 +96,6 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
         )}
       </div>
     )}
-    {run.error !== null && (
-      <Suspense fallback={null}>
-        <CodeBlock label="the error of the run" text={run.error} tone="danger" />
-      </Suspense>
-    )}
+    {run.error !== null && <CodeBlock label="the error of the run" text={run.error} tone="danger" />}
   </section>
 )

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { Suspense, useCallback, useEffect, useRef } from "react"
+import { useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
@@ -23,7 +23,10 @@ import { statusOf } from "./status.ts"
 
 /** All runs, newest first. */
 
-const RunPeek = later(() => import("./RunPeek.tsx"))
+const RunPeek = later(
+  () => import("./RunPeek.tsx"),
+  () => <SkeletonRows rows={6} />
+)
 
 const columns =
   "grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
@@ -119,11 +122,7 @@ const RunList = ({ isLoadingMore, onMore, runs, slug }: ListProps) => {
         onOpen={(index) =>
           void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(runs[index]!.number) } })
         }
-        peek={(index) => (
-          <Suspense fallback={<SkeletonRows rows={6} />}>
-            <RunPeek run={runs[index]!.number} slug={slug} />
-          </Suspense>
-        )}
+        peek={(index) => <RunPeek run={runs[index]!.number} slug={slug} />}
         row={(index, isCurrent) => <RunRow isCurrent={isCurrent} run={runs[index]!} slug={slug} />}
       />
       <div ref={end} />

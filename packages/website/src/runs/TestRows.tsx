@@ -1,6 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
-import { memo, Suspense } from "react"
+import { memo } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { counted, formatDuration, visible, withoutColours } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
@@ -76,9 +76,7 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
       </Link>
       <div className="w-9 shrink-0">
         {test.attempts.some(({ files }) => files.length > 0) && (
-          <Suspense fallback={null}>
-            <TraceLink isCurrent={isCurrent} run={run} slug={slug} test={test} />
-          </Suspense>
+          <TraceLink isCurrent={isCurrent} run={run} slug={slug} test={test} />
         )}
       </div>
     </div>
@@ -112,11 +110,7 @@ export const TestRows = memo(({ label, rows, run, slug }: Props) => {
       }}
       peek={(index) => {
         const row = rows[index]
-        return row?.kind === "test" ? (
-          <Suspense fallback={null}>
-            <TestPeek run={run} slug={slug} test={row.test} />
-          </Suspense>
-        ) : undefined
+        return row?.kind === "test" ? <TestPeek run={run} slug={slug} test={row.test} /> : undefined
       }}
       row={(index, isCurrent) => <TestRow isCurrent={isCurrent} row={rows[index]!} run={run} slug={slug} />}
     />

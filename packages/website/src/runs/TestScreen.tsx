@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -23,7 +23,10 @@ import { runQuery } from "./queries.ts"
 /** A test of a run: its attempts with what they say and show, and its history over runs. */
 
 const CaseHistory = later(() => import("./CaseHistory.tsx"))
-const ManyAttempts = later(() => import("./ManyAttempts.tsx"))
+const ManyAttempts = later(
+  () => import("./ManyAttempts.tsx"),
+  () => <SkeletonRows rows={8} />
+)
 const NewTicketDialog = later(() => import("../planning/NewTicketDialog.tsx"))
 
 interface Props {
@@ -38,9 +41,7 @@ const Attempts = ({ run, slug, test }: Props) => {
   return others.length === 0 ? (
     <AttemptView attempt={only} run={run.number} slug={slug} />
   ) : (
-    <Suspense fallback={<SkeletonRows rows={8} />}>
-      <ManyAttempts attempts={test.attempts} run={run.number} slug={slug} />
-    </Suspense>
+    <ManyAttempts attempts={test.attempts} run={run.number} slug={slug} />
   )
 }
 
@@ -56,15 +57,13 @@ const TicketOfFailure = ({ run, slug, test }: Props) => {
         Create ticket
       </Button>
       {isOpen && (
-        <Suspense fallback={null}>
-          <NewTicketDialog
-            about={run.product.name}
-            description={descriptionOf(failure)}
-            onClose={() => setIsOpen(false)}
-            slug={slug}
-            title={titleOf(failure)}
-          />
-        </Suspense>
+        <NewTicketDialog
+          about={run.product.name}
+          description={descriptionOf(failure)}
+          onClose={() => setIsOpen(false)}
+          slug={slug}
+          title={titleOf(failure)}
+        />
       )}
     </>
   )
@@ -118,9 +117,7 @@ const Loaded = ({ run, slug, test }: Props) => {
           <Attempts run={run} slug={slug} test={test} />
         </div>
         <aside aria-label="History" className="border-border shrink-0 max-lg:border-t lg:w-80 lg:border-l">
-          <Suspense fallback={null}>
-            <CaseHistory caseId={test.caseId} product={run.product.slug} run={run.number} slug={slug} />
-          </Suspense>
+          <CaseHistory caseId={test.caseId} product={run.product.slug} run={run.number} slug={slug} />
         </aside>
       </div>
     </>

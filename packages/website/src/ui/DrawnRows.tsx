@@ -1,9 +1,7 @@
-import { type ReactNode, type RefObject, Suspense, useDeferredValue } from "react"
+import { type ReactNode, type RefObject, useDeferredValue } from "react"
 import { later } from "./later.tsx"
 
 /** Rows of one height: a few are drawn as they are; of many those in view, by a part that is loaded then. */
-
-const VirtualRows = later(() => import("./VirtualRows.tsx"))
 
 /** As many as fill a large screen. */
 const fewRows = 60
@@ -63,11 +61,7 @@ const PlainRows = ({
   )
 }
 
+const VirtualRows = later(() => import("./VirtualRows.tsx"), PlainRows)
+
 export const DrawnRows = (props: RowsProps) =>
-  props.count <= fewRows ? (
-    <PlainRows {...props} />
-  ) : (
-    <Suspense fallback={<PlainRows {...props} />}>
-      <VirtualRows {...props} />
-    </Suspense>
-  )
+  props.count <= fewRows ? <PlainRows {...props} /> : <VirtualRows {...props} />

@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, Suspense, useDeferredValue, useRef, useState } from "react"
+import { type ReactNode, type RefObject, useDeferredValue, useRef, useState } from "react"
 import type { IconName } from "./Icon.tsx"
 import { later } from "./later.tsx"
 
@@ -70,14 +70,14 @@ export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
         onPointerEnter: load
       })}
       {deferred !== "never" && (
-        <Suspense fallback={null}>
+        <>
           {menu({
             anchor,
             isOpen: state === "open" && deferred === "open",
             onOpenChange: (isOpen) => setState(isOpen ? "open" : "closed"),
             side
           })}
-        </Suspense>
+        </>
       )}
     </>
   )

@@ -1,4 +1,3 @@
-import { Suspense } from "react"
 import { later } from "./later.tsx"
 
 /** Numbers over days. What is drawn is loaded when it is needed; the same numbers are in a table beside it. */
@@ -24,10 +23,9 @@ export interface PlotProps {
   readonly most?: number
 }
 
-const Drawing = later(() => import("./PlotDrawing.tsx"))
-
-export const Plot = (props: PlotProps) => (
-  <Suspense fallback={<div aria-busy="true" aria-label="Loading" className="h-52" role="status" />}>
-    <Drawing {...props} />
-  </Suspense>
+const Drawing = later(
+  () => import("./PlotDrawing.tsx"),
+  () => <div aria-busy="true" aria-label="Loading" className="h-52" role="status" />
 )
+
+export const Plot = (props: PlotProps) => <Drawing {...props} />

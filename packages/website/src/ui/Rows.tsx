@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from "react"
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
 import { DrawnRows, type RowsProps } from "./DrawnRows.tsx"
 import { useKeys } from "./keys.ts"
 import { later } from "./later.tsx"
@@ -58,11 +58,9 @@ export const Rows = ({ at, count, isChoosable, label, noun, onCurrent, onOpen, p
         />
       </div>
       {peeked !== undefined && (
-        <Suspense fallback={null}>
-          <Peek label={`The current ${noun}`} onClose={() => setPeeking(false)}>
-            {peeked}
-          </Peek>
-        </Suspense>
+        <Peek label={`The current ${noun}`} onClose={() => setPeeking(false)}>
+          {peeked}
+        </Peek>
       )}
     </>
   )

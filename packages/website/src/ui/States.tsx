@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense } from "react"
+import type { ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 import { later } from "./later.tsx"
 
@@ -41,11 +41,7 @@ export const Empty = ({ action, children, command, icon, title }: EmptyProps) =>
     </span>
     <h2 className="text-md font-medium">{title}</h2>
     {children !== undefined && <div className="text-muted">{children}</div>}
-    {command !== undefined && (
-      <Suspense fallback={null}>
-        <Command text={command} />
-      </Suspense>
-    )}
+    {command !== undefined && <Command text={command} />}
     {action}
   </div>
 )

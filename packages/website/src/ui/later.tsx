@@ -1,4 +1,4 @@
-import { type ReactNode, use } from "react"
+import { type ReactNode, Suspense, use } from "react"
 
 /**
  * Parts of a page that are not needed to show it. They are loaded once it has come to rest, or when they are shown before
@@ -26,12 +26,14 @@ type Later<Props> = Component<Props> & {
   readonly preload: () => Promise<void>
 }
 
+const Nothing = () => null
 /**
- * What a module exports by default. Once it is loaded it is shown at once: React's own `lazy` would wait for a moment the first
- * time, in which what stands around it is hidden, and loses the keyboard.
+ * What a module exports by default, and until it is loaded `Fallback` in its place. Once it is loaded it is shown at once: React's
+ * own `lazy` would wait for a moment the first time.
  */
 export const later = <Props extends object>(
-  load: () => Promise<{ readonly default: Component<Props> }>
+  load: () => Promise<{ readonly default: Component<Props> }>,
+  Fallback: Component<Props> = Nothing
 ): Later<Props> => {
   let loading: Promise<Component<Props>> | undefined
   let loaded: Component<Props> | undefined
@@ -44,10 +46,15 @@ export const later = <Props extends object>(
       ))
   if (isAtRest) setTimeout(loadOnce)
   else waiting.push(loadOnce)
-  const Shown = (props: Props) => {
-    const Part = loaded ?? use(loadOnce())
-    return <Part {...props} />
+  const Part = (props: Props) => {
+    const Loaded = loaded ?? use(loadOnce())
+    return <Loaded {...props} />
   }
+  const Shown = (props: Props) => (
+    <Suspense fallback={<Fallback {...props} />}>
+      <Part {...props} />
+    </Suspense>
+  )
   return Object.assign(Shown, { preload: async () => void (await loadOnce()) })
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { Secret, SecretEnvironment } from "@delivery/domain/vault/Secret"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -121,9 +121,7 @@ const SecretScreen = () => {
         <SkeletonRows rows={4} />
       )}
       {open !== undefined && secret !== undefined && (
-        <Suspense fallback={null}>
-          <CellDialog cell={open} onClose={() => setOpen(undefined)} secret={secret} slug={slug} />
-        </Suspense>
+        <CellDialog cell={open} onClose={() => setOpen(undefined)} secret={secret} slug={slug} />
       )}
     </>
   )

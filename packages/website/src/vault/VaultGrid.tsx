@@ -1,6 +1,6 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
-import { type KeyboardEvent, Suspense, useEffect, useRef, useState } from "react"
+import { type KeyboardEvent, useEffect, useRef, useState } from "react"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { DrawnRows } from "../ui/DrawnRows.tsx"
@@ -152,14 +152,12 @@ const Row = ({
             {isProductShown && `, of ${secret.product.name}`}
           </span>
           {place !== undefined && (draft !== undefined || editing === keyOf(place)) ? (
-            <Suspense fallback={null}>
-              <BatchCell
-                draft={draft}
-                isEditing={editing === keyOf(place)}
-                label={`New value of ${secret.name} in ${environment.name}`}
-                onDone={(value) => onEdited(place, value)}
-              />
-            </Suspense>
+            <BatchCell
+              draft={draft}
+              isEditing={editing === keyOf(place)}
+              label={`New value of ${secret.name} in ${environment.name}`}
+              onDone={(value) => onEdited(place, value)}
+            />
           ) : (
             place !== undefined && (
               <span aria-hidden="true" className="flex min-w-0 items-center gap-1.5">

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { VaultSecrets } from "@delivery/domain/vault/Secret"
-import { Suspense, useMemo, useRef, useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -73,11 +73,7 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   const search = useSearch({ from: "/w/$slug/vault" })
   const secrets = useMemo(() => shownSecrets(vault.secrets, search), [search, vault.secrets])
   if (vault.secrets.length === 0) {
-    return (
-      <Suspense fallback={null}>
-        <NoSecrets slug={slug} />
-      </Suspense>
-    )
+    return <NoSecrets slug={slug} />
   }
   const ofProducts = new Set(secrets.map((one) => one.product.id))
   return (
@@ -141,20 +137,18 @@ const VaultScreen = () => {
       ) : (
         <SkeletonRows rows={12} />
       )}
-      <Suspense fallback={null}>
-        {drafts !== undefined && (
-          <BatchBar drafts={drafts} onClose={() => setDrafts(undefined)} onDrafts={setDrafts} slug={slug} />
-        )}
-        {overlay !== undefined && (
-          <VaultOverlay
-            onClose={() => setOverlay(undefined)}
-            overlay={overlay}
-            product={product}
-            slug={slug}
-            vault={vault}
-          />
-        )}
-      </Suspense>
+      {drafts !== undefined && (
+        <BatchBar drafts={drafts} onClose={() => setDrafts(undefined)} onDrafts={setDrafts} slug={slug} />
+      )}
+      {overlay !== undefined && (
+        <VaultOverlay
+          onClose={() => setOverlay(undefined)}
+          overlay={overlay}
+          product={product}
+          slug={slug}
+          vault={vault}
+        />
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import type { Webhook } from "@delivery/domain/webhooks/Webhook"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
@@ -123,10 +123,8 @@ const Shown = ({ slug, webhook }: Props) => {
         </Sure>
       </div>
       <Deliveries slug={slug} webhook={webhook.id} />
-      <Suspense fallback={null}>
-        {dialog === "change" && <WebhookForm onClose={close} slug={slug} webhook={webhook} />}
-        {dialog === "rotate" && <RotateSecret onClose={close} slug={slug} webhook={webhook.id} />}
-      </Suspense>
+      {dialog === "change" && <WebhookForm onClose={close} slug={slug} webhook={webhook} />}
+      {dialog === "rotate" && <RotateSecret onClose={close} slug={slug} webhook={webhook.id} />}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
@@ -79,11 +79,7 @@ const WebhooksScreen = () => {
       <ForAdmins slug={slug} subject="Webhooks are">
         <List slug={slug} />
       </ForAdmins>
-      {isMaking && (
-        <Suspense fallback={null}>
-          <WebhookForm onClose={() => setMaking(false)} slug={slug} />
-        </Suspense>
-      )}
+      {isMaking && <WebhookForm onClose={() => setMaking(false)} slug={slug} />}
     </>
   )
 }
