@@ -130,7 +130,8 @@ const ready = Command.make(
 const readinessText = ({ ready, reasons, runs, version }: Readiness, target: string): string => {
   const verdict = `${version ?? "An unknown version"} for ${target}: ${ready ? colour("green", "ready") : colour("red", "not ready")}`
   const decided = runs.map(
-    ({ coverage, environment, result, run }) => `Run ${run} in ${environment}, ${coverage}: ${result}`
+    ({ coverage, environment, gateResult, result, run }) =>
+      `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`}`
   )
   const told = reasons.map(({ kind, message, severity }) => [severity, kind, message])
   return [

@@ -43,7 +43,7 @@ export const OneOf = <const Values extends ReadonlyArray<string>>(values: Values
 export const Text = (max: number) => Schema.String.check(atMost(max), isStorable)
 
 /** Something that a reader sees, where there is something at all. */
-const isVisible = Schema.makeFilter<string>(
+export const isVisible = Schema.makeFilter<string>(
   (text) =>
     text === "" ||
     /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text) ||

@@ -7,6 +7,9 @@ import { TimestampInput } from "../Timestamp.ts"
 /** How many days a mute lasts at most. */
 export const maxMuteDays = 90
 
+/** How many tests of a product are muted at a time. */
+export const maxMuted = 2_000
+
 /** What a ticket is to mute (docs/contract.md, Muting). */
 export const MuteCases = Body({
   product: Ref.annotate({ description: "The slug or id of the product that the tests are of." }),

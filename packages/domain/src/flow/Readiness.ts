@@ -5,7 +5,8 @@ import { Timestamp } from "../Timestamp.ts"
 import { Severity } from "./ReadinessPolicy.ts"
 
 const kinds = {
-  run_missing: "no run of the version with the coverage has finished in another environment",
+  run_missing:
+    "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in another environment; runs that skipped everything do not count",
   run_failed: "the newest of them failed",
   mute_overdue: "a test is muted past its time",
   ticket_blocks: "a ticket with `blocks: true` is open",
@@ -70,6 +71,7 @@ const exampleRun = {
   run: 12,
   environment: "staging",
   result: "failed",
+  gateResult: "failed",
   finishedAt: "2026-11-21T09:31:05.000Z"
 } as const
 
@@ -92,10 +94,14 @@ const DecidingRun = Schema.Struct({
   run: Schema.Int.annotate({ description: "The number of the run.", examples: [12] }),
   environment: Schema.String.annotate({ description: "The slug of its environment.", examples: ["staging"] }),
   result: OneOf(["passed", "failed"]),
+  gateResult: OneOf(["passed", "failed"]).annotate({
+    description: "The result without the tests that were muted when the run started. It decides."
+  }),
   finishedAt: Timestamp
 }).annotate({
   identifier: "DecidingRun",
-  description: "The run that decides for a coverage: the newest that finished in another environment.",
+  description:
+    "The run that decides for a coverage: the newest that finished in another environment, of those that ran all tests of the coverage and in which something passed or failed.",
   examples: [exampleRun]
 })
 export type DecidingRun = typeof DecidingRun.Type

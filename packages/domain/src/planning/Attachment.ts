@@ -1,17 +1,18 @@
 import { Schema } from "effect"
 import { Actor } from "../identity/Actor.ts"
 import { FileId, PersonId } from "../Ids.ts"
-import { atLeast, atMost, undocumented } from "../Text.ts"
+import { atLeast, atMost, isVisible, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 /** The name of a file, as its owner has it: it is shown and offered, and names nothing on a disk. */
 export const AttachmentName = Schema.String.check(
-  Schema.isPattern(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, {
+  Schema.isPattern(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, {
     message: "Expected a name on one line, without control characters",
     toJsonSchema: undocumented
   }),
   atLeast(1),
-  atMost(255)
+  atMost(255),
+  isVisible
 ).annotate({
   description: "The name of the file: 1 to 255 characters on one line.",
   examples: ["checkout.png"]

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, CommentId, PersonId } from "../Ids.ts"
-import { Text } from "../Text.ts"
+import { atLeast, isVisible, Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { maxMarkdown } from "./Ticket.ts"
 
@@ -53,16 +53,10 @@ export const Comment = Schema.Struct({
 })
 export type Comment = typeof Comment.Type
 
-const CommentBody = Text(maxMarkdown)
-  .check(
-    Schema.makeFilter<string>((text) => text.trim() !== "" || "Expected text that is not blank", {
-      toJsonSchema: () => ({ minLength: 1 })
-    })
-  )
-  .annotate({
-    description:
-      "The text of the comment, in Markdown. `[@Ana](user:ID)` mentions a person, `[@Claude](agent:ID)` an agent."
-  })
+const CommentBody = Text(maxMarkdown).check(atLeast(1), isVisible).annotate({
+  description:
+    "The text of the comment, in Markdown. `[@Ana](user:ID)` mentions a person, `[@Claude](agent:ID)` an agent."
+})
 
 export const CreateComment = Body({ body: CommentBody }).annotate({
   identifier: "CreateComment",

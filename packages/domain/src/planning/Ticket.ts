@@ -4,7 +4,7 @@ import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, PersonId, ProjectId, TagId, TeamId, TicketId, TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { maxNumber } from "../Numbers.ts"
-import { atLeast, Name, OneOf, Ref, Refs, Text, undocumented } from "../Text.ts"
+import { atLeast, isVisible, Name, OneOf, Ref, Refs, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
@@ -94,12 +94,23 @@ const TicketTag = Schema.Struct({ id: TagId, name: Schema.String, color: Schema.
 /** How many tests a ticket may be about: as many as a run has. */
 const maxTicketCases = 5_000
 
+/** How many of its tests a ticket has in lists, and how many of those that it mutes. */
+export const maxListedCases = 10
+
+const Count = Schema.optionalKey(
+  Schema.Int.annotate({
+    description: `How many tests there are, in lists that show the first ${maxListedCases} alone. Absent where all are there.`,
+    examples: [40]
+  })
+)
+
 const exampleCase = "checkout.spec.ts:pays-by-card"
 
 /** The tests that a ticket is about. */
 export const TicketCases = Schema.Struct({
   product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
-  caseIds: Schema.Array(Schema.String)
+  caseIds: Schema.Array(Schema.String),
+  count: Count
 }).annotate({
   identifier: "TicketCases",
   description: "The tests that a ticket is about.",
@@ -111,6 +122,7 @@ export type TicketCases = typeof TicketCases.Type
 export const TicketMute = Schema.Struct({
   product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
   cases: Schema.Array(Schema.String).annotate({ description: "The ids of the tests." }),
+  count: Count,
   until: Timestamp.annotate({ description: "When it ends, unless it has ended before." })
 }).annotate({
   identifier: "TicketMute",
@@ -229,7 +241,8 @@ export const TicketSummary = Schema.Struct({
   )
 }).annotate({
   identifier: "TicketSummary",
-  description: "A ticket as lists show it: without its plan, and with the first 2,000 characters of its description.",
+  description:
+    "A ticket as lists show it: without its plan, with the first 2,000 characters of its description and at most 10 of its tests.",
   examples: [example]
 })
 export type TicketSummary = typeof TicketSummary.Type
@@ -389,7 +402,7 @@ const maxOverride = 2_000
 
 export const UpdateTicket = Body({
   override: Schema.optionalKey(
-    Text(maxOverride).check(atLeast(1)).annotate({
+    Text(maxOverride).check(atLeast(1), isVisible).annotate({
       description: "Why the ticket is completed without evidence, beside `status`. Only people may; it is audited."
     })
   ),

@@ -76,12 +76,15 @@ const missingOf = ({ repo }: Dependencies) =>
       ...(owner === null ? [] : [ownerRefOf(owner)]),
       ...(by.principal.kind === "agent" ? [{ kind: "agent" as const, id: by.principal.id }] : [])
     ]
+    const everOwners = new Set(yield* repo.personsOf([...present, ...(pastOwners ?? [])]))
     const missing: Array<Missing[number]> = []
     for (const caseId of cases.caseIds) {
       const inCase = byCase.get(caseId) ?? []
-      const failed = inCase.find(({ status }) => status === "failed")
+      const failed = inCase.find(hasFailed)
       const since = failed === undefined ? inCase : inCase.slice(0, inCase.indexOf(failed))
-      const owners = (pastOwners ?? []).filter(({ until }) => failed === undefined || until > failed.finishedAt)
+      // A failure that an owner published does not make them a stranger to it.
+      const foreign = inCase.find((result) => hasFailed(result) && !isBy(result, everOwners))
+      const owners = (pastOwners ?? []).filter(({ until }) => foreign === undefined || until > foreign.finishedAt)
       const persons = new Set(yield* repo.personsOf([...present, ...owners]))
       const passed = since.filter((result) => proves(result, failed, persons)).length
       if (passed < passes) missing.push({ caseId, passed, needed: passes })
@@ -89,15 +92,17 @@ const missingOf = ({ repo }: Dependencies) =>
     return missing
   })
 
+/** A flaky test failed, too: retries of a run that failed do not undo that. */
+const hasFailed = ({ status }: EvidenceResult): boolean => status === "failed" || status === "flaky"
+
+const isBy = ({ personId }: EvidenceResult, persons: ReadonlySet<string>): boolean =>
+  personId !== null && persons.has(personId)
+
 /** Whether a result after the last failure is evidence: of another commit, and published by none of these persons. */
-const proves = (
-  { commit, personId, status }: EvidenceResult,
-  failed: EvidenceResult | undefined,
-  persons: ReadonlySet<string>
-): boolean =>
-  status === "passed" &&
-  (failed === undefined || foldSha(commit) !== foldSha(failed.commit)) &&
-  (personId === null || !persons.has(personId))
+const proves = (result: EvidenceResult, failed: EvidenceResult | undefined, persons: ReadonlySet<string>): boolean =>
+  result.status === "passed" &&
+  (failed === undefined || foldSha(result.commit) !== foldSha(failed.commit)) &&
+  !isBy(result, persons)
 
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(

@@ -1,5 +1,5 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
-import { maxMuteDays, type MuteCases } from "@delivery/domain/flow/Mute"
+import { maxMuted, maxMuteDays, type MuteCases } from "@delivery/domain/flow/Mute"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
@@ -73,7 +73,8 @@ const set = (dependencies: Dependencies) => {
     const by = yield* atLeast("member")
     const until = timestamp(Date.parse(input.until))
     const decide = Effect.fnUntraced(function* (before: TicketDetails, isArchived: boolean) {
-      const product = yield* products.find(by.workspace.id, input.product)
+      // The lock makes mutes of a product serial, so that together they stay within the limit.
+      const product = yield* products.lock(by.workspace.id, input.product)
       if (product === undefined) return yield* NotFound.reference("product", input.product)
       yield* checkUntil(until)
       if (isArchived) return yield* Conflict.archived("team")
@@ -90,6 +91,8 @@ const set = (dependencies: Dependencies) => {
       const isSame = before.mute !== null && keyOf(before.mute) === keyOf(mute)
       // What the same call stored may have ended by itself since.
       if (isSame && (yield* repo.isInForce(before.id, yield* now))) return undefined
+      const others = yield* repo.countOthers(by.workspace.id, product.id, before.id, yield* now)
+      if (others + input.cases.length > maxMuted) return yield* tooMany
       yield* overdue.forget(before.id)
       const after = { ...before, mute, cases: before.cases ?? { ...named, caseIds: input.cases } }
       return { after, event: muted(after, before.mute, mute) }
@@ -255,6 +258,15 @@ const checkUntil = Effect.fnUntraced(function* (until: string) {
 
 const closed = Effect.suspend(() =>
   Effect.fail(new Conflict({ message: "The ticket is completed or canceled.", reason: "ticket_closed" }))
+)
+
+const tooMany = Effect.suspend(() =>
+  Effect.fail(
+    new Conflict({
+      message: `At most ${maxMuted} tests of a product are muted at a time.`,
+      reason: "too_many_mutes"
+    })
+  )
 )
 
 const noOwner = Effect.suspend(() =>

@@ -15,6 +15,10 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     MutesRepo.of({
       ofProduct: ofProduct(memory),
+      countOthers: (workspaceId, productId, except, now) =>
+        Effect.map(ofProduct(memory)(workspaceId, productId, now), (found) =>
+          found.filter(({ ticketId }) => ticketId !== except).reduce((sum, { mute }) => sum + mute.cases.length, 0)
+        ),
       over: over(memory),
       isInForce: (id, now) =>
         memory.read((database) => {

@@ -34,6 +34,13 @@ export class MutesRepo extends Context.Service<
       productId: ProductId,
       now: Timestamp
     ) => Effect.Effect<ReadonlyArray<FoundMute>>
+    /** How many tests other tickets mute at `now`; one that two of them mute counts twice. */
+    readonly countOthers: (
+      workspaceId: WorkspaceId,
+      productId: ProductId,
+      except: TicketId,
+      now: Timestamp
+    ) => Effect.Effect<number>
     /** Tickets, of any workspace, of which a mute is stored that is no longer in force; at most `limit`. */
     readonly over: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<MutingTicket>>
     /** Whether the mute of the ticket is in force at `now`. */

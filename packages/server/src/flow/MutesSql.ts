@@ -16,6 +16,7 @@ export const layer = Layer.effect(
   Effect.map(PgClient.PgClient, (sql) =>
     MutesRepo.of({
       ofProduct: ofProduct(sql),
+      countOthers: countOthers(sql),
       over: over(sql),
       isInForce: isInForce(sql),
       ofOwners: ofOwners(sql),
@@ -65,6 +66,16 @@ const ofProduct = (sql: PgClient.PgClient): Repo["ofProduct"] => {
   const ask = batched(sql, askAll, { running: 2 })
   return (workspaceId, productId, now) => ask({ workspaceId, productId, now })
 }
+
+const countOthers =
+  (sql: PgClient.PgClient): Repo["countOthers"] =>
+  (workspaceId, productId, except, now) =>
+    sql<{ readonly count: number }>`select coalesce(sum(jsonb_array_length(t.mute->'cases')), 0)::int as count
+      from tickets t where t.workspace_id = ${workspaceId} and t.mute is not null
+        and t.mute->>'productId' = ${productId} and t.id <> ${except} and ${inForce(sql, sql`${now}`)}`.pipe(
+      Effect.map((rows) => rows[0]!.count),
+      dieOnSqlError
+    )
 
 const over =
   (sql: PgClient.PgClient): Repo["over"] =>

@@ -139,11 +139,12 @@ const get = (dependencies: Dependencies) => {
       runs: policy.requires.flatMap(({ coverage }) =>
         found.runs
           .filter((run) => run.coverage === coverage)
-          .map(({ environment, finishedAt, number, result }) => ({
+          .map(({ environment, finishedAt, gateResult, number, result }) => ({
             coverage,
             run: number,
             environment: environment.slug,
             result,
+            gateResult,
             finishedAt
           }))
       )

@@ -51,14 +51,24 @@ const runs =
               run.deploymentVersion === version &&
               run.coverage === coverage &&
               run.result !== null &&
-              run.deploymentChanged !== true
+              run.deploymentChanged !== true &&
+              run.selection.folders.length + run.selection.caseIds.length === 0 &&
+              (run.result === "failed" || run.passed + run.flaky > 0)
           )
           .toSorted((a, b) => b.number - a.number)
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
         const { finishedAt, gateResult, id, number, result } = newest
         return [
-          { coverage, id, number, result: gateResult ?? result!, finishedAt: finishedAt!, environment: { slug, name } }
+          {
+            coverage,
+            id,
+            number,
+            result: result!,
+            gateResult: gateResult ?? result!,
+            finishedAt: finishedAt!,
+            environment: { slug, name }
+          }
         ]
       })
     )

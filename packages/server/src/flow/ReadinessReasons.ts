@@ -50,7 +50,7 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
   policy.requires.flatMap(({ coverage, severity }) => {
     const run = found.runs.find((one) => one.coverage === coverage)
     if (run === undefined) return [runMissing(coverage, severity, found.version)]
-    return run.result === "passed" ? [] : [runFailed(run, severity, found.version, pages)]
+    return run.gateResult === "passed" ? [] : [runFailed(run, severity, found.version, pages)]
   })
 
 const runMissing = (coverage: string, severity: Severity, version: string | null): Reason => ({
@@ -60,7 +60,7 @@ const runMissing = (coverage: string, severity: Severity, version: string | null
   message:
     version === null
       ? `No version is known, so that no run with the coverage ${coverage} has tested it.`
-      : `No run of ${version} with the coverage ${coverage} has finished in another environment.`
+      : `No run of ${version} with the whole coverage ${coverage} has finished in another environment.`
 })
 
 const runFailed = (

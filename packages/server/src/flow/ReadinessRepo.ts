@@ -39,6 +39,8 @@ export interface FoundRun {
   readonly id: TestRunId
   readonly number: number
   readonly result: RunResult
+  /** The result without what was muted when it started. */
+  readonly gateResult: RunResult
   readonly finishedAt: Timestamp
   readonly environment: { readonly slug: string; readonly name: string }
 }
@@ -74,7 +76,8 @@ export class ReadinessRepo extends Context.Service<
     readonly setPolicy: (policy: PolicyRow) => Effect.Effect<void>
     /**
      * For each of the coverages, the newest run of the version that finished outside of the place's environment while its
-     * deployment did not change, if there is one. In no order.
+     * deployment did not change, if there is one: of those that ran the whole coverage, and in which something passed or failed. In no
+     * order.
      */
     readonly runs: (
       place: Place,

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
-import { maxListedDescription, type Ticket, type TicketSummary } from "@delivery/domain/planning/Ticket"
+import { maxListedCases, maxListedDescription, type Ticket, type TicketSummary } from "@delivery/domain/planning/Ticket"
 import { firstCharacters } from "@delivery/domain/Text"
 import type { Access } from "../access/Access.ts"
 import { ticketPath } from "./TicketEvents.ts"
@@ -9,9 +9,25 @@ import type { LockedProject, LockedTeam, ListedTicket, ProjectPart, TicketDetail
 
 /** A ticket as lists of the API answer it. */
 export const listed = (baseUrl: string, access: Access, ticket: ListedTicket): TicketSummary => {
-  const summary = summaryOf(baseUrl, access, ticket)
+  const whole = summaryOf(baseUrl, access, ticket)
+  const { cases, mute } = whole
+  const summary = {
+    ...whole,
+    cases: cases && {
+      ...cases,
+      caseIds: cases.caseIds.slice(0, maxListedCases),
+      ...countOf(ticket.cases?.caseIds, ticket.cases)
+    },
+    mute: mute && { ...mute, cases: mute.cases.slice(0, maxListedCases), ...countOf(ticket.mute?.cases, ticket.mute) }
+  }
   const description = summary.description && firstCharacters(summary.description, maxListedDescription)
   return description === summary.description ? summary : { ...summary, description, descriptionTruncated: true }
+}
+
+/** How many tests there are, where a list shows the first alone. */
+const countOf = (ids: ReadonlyArray<string> = [], stored: { readonly count?: number } | null) => {
+  const count = stored?.count ?? ids.length
+  return count > maxListedCases ? { count } : {}
 }
 
 const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket): Omit<Ticket, "plan"> => {

@@ -1,5 +1,5 @@
 import type { Person } from "@delivery/domain/identity/Actor"
-import { maxListedDescription } from "@delivery/domain/planning/Ticket"
+import { maxListedCases, maxListedDescription } from "@delivery/domain/planning/Ticket"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, readActor } from "../access/Actors.ts"
@@ -50,23 +50,33 @@ const readMilestone = partReaderOf(milestones, milestoneProperties, { as: "miles
 
 /** The columns of a ticket of a list, over `joinedTables`. */
 export const listedColumns = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql`left(t.description, ${sql.literal(String(maxListedDescription + 1))}) as description, ${ticketColumns(sql)}`
+  sql`left(t.description, ${sql.literal(String(maxListedDescription + 1))}) as description,
+    ${firstTests(sql, "cases", "caseIds")}, ${firstTests(sql, "mute", "cases")}, ${ticketColumns(sql)}`
 
-/** The columns of a `ListedTicket` with its whole description. */
-export const wholeColumns = (sql: SqlClient.SqlClient): Statement.Fragment => sql`t.description, ${ticketColumns(sql)}`
+/** The columns of a `ListedTicket` with its whole description and all of its tests. */
+export const wholeColumns = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`t.description, ${withProduct(sql, "cases")}, ${withProduct(sql, "mute")}, ${ticketColumns(sql)}`
 
 const ticketColumns = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`${sql.literal(partColumns)},
-    ${withProduct(sql, "cases")}, ${withProduct(sql, "mute")},
     (select count(*)::int from comments c where c.ticket_id = t.id) as "commentCount",
     (select json_agg(json_build_object('id', g.id, 'name', g.name, 'color', g.color, 'teamId', g.team_id))
       from ticket_tags tt join tags g on g.id = tt.tag_id where tt.ticket_id = t.id) as tags,
     ${actorColumns(sql, "t.owner", "owner")}, ${actorColumns(sql, "t.creator", "creator")}`
 
+const productOf = (column: string) =>
+  `'product', (select tested.slug from products tested where tested.id = (t.${column}->>'productId')::uuid)`
+
 /** A column about tests of a product, with the slug of the product. */
 const withProduct = (sql: SqlClient.SqlClient, column: "cases" | "mute"): Statement.Fragment =>
-  sql.literal(`case when t.${column} is not null then t.${column} || jsonb_build_object('product',
-    (select tested.slug from products tested where tested.id = (t.${column}->>'productId')::uuid)) end as ${column}`)
+  sql.literal(`case when t.${column} is not null then t.${column}
+    || jsonb_build_object(${productOf(column)}) end as ${column}`)
+
+/** The same, with the first tests alone, and how many there are. */
+const firstTests = (sql: SqlClient.SqlClient, column: "cases" | "mute", ids: string): Statement.Fragment =>
+  sql.literal(`case when t.${column} is not null then t.${column} || jsonb_build_object(${productOf(column)},
+    '${ids}', jsonb_path_query_array(t.${column}, '$.${ids}[0 to ${maxListedCases - 1}]'),
+    'count', jsonb_array_length(t.${column}->'${ids}')) end as ${column}`)
 
 /** The tickets `t`, their teams `team`, and what else `listedColumns` needs. */
 export const joinedTables = (sql: SqlClient.SqlClient): Statement.Fragment =>

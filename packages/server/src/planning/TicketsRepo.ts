@@ -148,9 +148,9 @@ export interface ListedTicket extends TicketDates {
   readonly project: ProjectPart | null
   readonly milestone: MilestonePart | null
   readonly tags: ReadonlyArray<TagPart>
-  /** With the slug of the product. */
-  readonly cases: (StoredCases & { readonly product: string }) | null
-  readonly mute: (StoredMute & { readonly product: string }) | null
+  /** With the slug of the product. Lists may have the first tests alone, and then say how many there are. */
+  readonly cases: (StoredCases & { readonly product: string; readonly count?: number }) | null
+  readonly mute: (StoredMute & { readonly product: string; readonly count?: number }) | null
   readonly completion: "free" | "evidence"
   readonly passes: number
   /** Each once, whoever owned it last in the end. */

@@ -33,6 +33,17 @@ const runBy = Effect.fnUntraced(function* (
   return number
 })
 
+/** Retries `a` in the run, and it passes. */
+const retryPassed = Effect.fnUntraced(function* (by: CallerOf, run: number, sha: string) {
+  const retries = yield* Retries
+  const { retry } = yield* as(by)(retries.start(run, { passes: 1, baseUrl: null, git: gitOf(sha), machine }))
+  const startedAt = "2026-11-21T09:30:10.123Z"
+  const attempts = [
+    { status: "passed", durationMs: 1, startedAt, errorMessage: null, errorStack: null, files: [] } as const
+  ]
+  yield* as(by)(retries.finish(run, retry, { interrupted: false, tests: [{ caseId: "a", attempts }] }))
+})
+
 /** A ticket about `a` and `b` that needs evidence, owned by an agent of the member, after both have failed. */
 const makeEvidenceScene = Effect.gen(function* () {
   const at = yield* makeFlowScene
@@ -118,19 +129,39 @@ withServicesOnEachStorage("Evidence", (it) => {
     })
   )
 
+  it.effect("is not faked by a retry of the run that failed, nor by a failure of one's own", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const fixer = yield* addMember(at.workspace, "member")
+      const tickets = yield* Tickets
+      yield* runBy(at, at.memberKey, mended, [], ["a"])
+      const failing = yield* runBy(at, at.memberKey, broken, ["a"])
+      const ticket = yield* as(at.admin)(
+        tickets.create({
+          team: at.team.key,
+          title: "Mend it",
+          owner: fixer.principal.id,
+          cases: { product: at.product.slug, caseIds: ["a"] },
+          completion: "evidence"
+        })
+      )
+      const complete = as(fixer)(tickets.update(ticket.id, { status: at.status("completed").id }))
+      yield* retryPassed(fixer, failing, broken)
+      assert.strictEqual(yield* refusal(complete), "Conflict evidence_missing")
+      yield* as(fixer)(tickets.update(ticket.id, { owner: null }))
+      yield* TestClock.adjust("1 minute")
+      yield* runBy(at, fixer, "d".repeat(40), ["a"])
+      yield* runBy(at, fixer, "e".repeat(40), [], ["a"])
+      assert.strictEqual(yield* refusal(complete), "Conflict evidence_missing")
+      yield* runBy(at, at.memberKey, "e".repeat(40), [], ["a"])
+      yield* complete
+    })
+  )
+
   it.effect("is no flaky pass", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
-      const retries = yield* Retries
-      const number = yield* runBy(at, at.memberKey, mended, ["a"], ["b"])
-      const { retry } = yield* as(at.memberKey)(
-        retries.start(number, { passes: 1, baseUrl: null, git: gitOf(mended), machine })
-      )
-      const startedAt = "2026-11-21T09:30:10.123Z"
-      const attempts = [
-        { status: "passed", durationMs: 1, startedAt, errorMessage: null, errorStack: null, files: [] } as const
-      ]
-      yield* as(at.memberKey)(retries.finish(number, retry, { interrupted: false, tests: [{ caseId: "a", attempts }] }))
+      yield* retryPassed(at.memberKey, yield* runBy(at, at.memberKey, mended, ["a"], ["b"]), mended)
       assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1"])
     })
   )

@@ -74,6 +74,28 @@ withServicesOnEachStorage("Muting", (it) => {
     })
   )
 
+  it.effect("mutes at most 2,000 tests of a product at a time, and lists say how many", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [one, other] = [yield* ownedTicket(at), yield* ownedTicket(at)]
+      const ids = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+      const whole = yield* mute(at, one, ids(1_990, "a"))
+      assert.strictEqual(yield* refusal(mute(at, other, ids(11, "b"))), "Conflict too_many_mutes")
+      const tried = yield* Effect.all(
+        [mute(at, other, ids(10, "b")), mute(at, yield* ownedTicket(at), ids(10, "c"))].map(Effect.option),
+        { concurrency: 2 }
+      )
+      assert.strictEqual(tried.filter(({ _tag }) => _tag === "Some").length, 1)
+      assert.strictEqual((yield* mutedNow(at)).length, 2_000)
+      // What it mutes itself does not count against it.
+      yield* mute(at, one, ids(1_989, "a"))
+      assert.strictEqual(yield* refusal(mute(at, one, ids(1_991, "a"))), "Conflict too_many_mutes")
+      const listed = (yield* as(at.viewer)((yield* Tickets).list({}))).find(({ id }) => id === one.id)!
+      assert.deepStrictEqual(listed.cases, { ...whole.cases!, caseIds: ids(10, "a"), count: 1_990 })
+      assert.deepStrictEqual([listed.mute!.cases, listed.mute!.count], [ids(10, "a"), 1_989])
+    })
+  )
+
   it.effect("is told when a run starts, and judged by in its gate; result and counts stay", () =>
     Effect.gen(function* () {
       const at = yield* makeFlowScene

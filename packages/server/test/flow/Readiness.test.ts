@@ -26,6 +26,7 @@ import {
 } from "../identity/Scene.ts"
 import { addEnvironment } from "../catalog/Rows.ts"
 import { deploymentIn } from "../releases/Scene.ts"
+import { report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
 
@@ -189,6 +190,13 @@ withServicesOnEachStorage("Readiness", (it) => {
       const interrupted = yield* qa.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
       yield* qa.finish(interrupted, "failed", { interrupted: true })
       yield* shop.tested("failed", "regression")
+      // Nor what ran a part, or nothing.
+      for (const part of [{ folders: ["basket"] }, { caseIds: ["a"] }]) {
+        const narrowed = yield* qa.start({ selection: { coverage: "critical", folders: [], caseIds: [], ...part } })
+        yield* qa.finish(narrowed, "failed")
+      }
+      const skipping = yield* qa.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
+      yield* qa.finish(skipping, "passed", { tests: [report("a", { attempt: null })] })
       assert.deepStrictEqual(yield* kindsOf("v1"), [`${third} in staging`])
       yield* qa.update({ version: "v2" })
       yield* qa.finish(running, "failed")

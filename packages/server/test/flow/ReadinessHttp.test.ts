@@ -65,7 +65,7 @@ onEachServer("Readiness", (test) => {
     assert.deepInclude(blocked, { ready: false, version: "v1" })
     const { finishedAt } = await workspace.get<{ finishedAt: string }>(`test-runs/${number}`)
     assert.deepStrictEqual(blocked.runs, [
-      { coverage: "critical", run: number, environment: "staging", result: "passed", finishedAt }
+      { coverage: "critical", run: number, environment: "staging", result: "passed", gateResult: "passed", finishedAt }
     ])
     await set(workspace, "MISSING", ["production"])
     assert.deepInclude(await workspace.get<Readiness>(`${path}/readiness?version=v1`), { ready: true, reasons: [] })

@@ -25,10 +25,11 @@ export default Effect.gen(function* () {
   yield* sql`alter table tickets add column blocks boolean not null default false`
   yield* sql`create index tickets_blocking on tickets (workspace_id, project_id) where blocks`
   yield* sql`alter table deployment_loads add column whole boolean not null default true`
-  // Finds the newest run of a version with a coverage in each environment. Runs without a coverage cost nothing.
+  // Finds the newest run of a version with a coverage in each environment, of those that ran all of it. Runs without a coverage cost nothing.
   yield* sql`create index test_runs_evidence
     on test_runs (workspace_id, product_id, deployment_version, coverage, environment_id, number)
-    where coverage is not null and result is not null and deployment_changed is distinct from true`
+    where coverage is not null and result is not null and deployment_changed is distinct from true
+      and selection = '{"folders":[],"caseIds":[]}' and (result = 'failed' or passed + flaky > 0)`
   // Releases of a period, whichever product they are of.
   yield* sql`create index deployment_releases_at on deployment_releases (workspace_id, at)`
 })
