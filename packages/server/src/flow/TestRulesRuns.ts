@@ -172,8 +172,11 @@ const sorted = ({ repo }: Dependencies) =>
     const again = new Map<CaseTicket, Array<Failure>>()
     const reopened = new Map<CaseTicket, Array<Failure>>()
     const fresh: Array<Failure> = []
-    const add = (to: Map<CaseTicket, Array<Failure>>, ticket: CaseTicket, failure: Failure) =>
-      to.set(ticket, [...(to.get(ticket) ?? []), failure])
+    const add = (to: Map<CaseTicket, Array<Failure>>, ticket: CaseTicket, failure: Failure) => {
+      const known = to.get(ticket)
+      if (known === undefined) to.set(ticket, [failure])
+      else known.push(failure)
+    }
     if (failures.length === 0) return { again, reopened, fresh, due: 0 }
     const ids = failures.map(({ caseId }) => caseId)
     const statuses = yield* repo.statuses(rule, run.id, ids, rule.ofLast)

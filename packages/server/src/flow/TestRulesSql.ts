@@ -189,12 +189,23 @@ const ticketColumns = `t.id, t.team_id as "teamId", s.category, coalesce(t.cases
 const ticketTables = `tickets t join teams team on team.id = t.team_id and team.archived_at is null
   join ticket_statuses s on s.id = t.status_id`
 
+/** As many as the operator `?|` finds soon: it looks at each id of a ticket for each of them. */
+const fewCases = 50
+
+/** Whether the ticket `t` is about one of the tests. */
+const isAbout = (sql: PgClient.PgClient, caseIds: ReadonlyArray<string>): Statement.Fragment => {
+  const ids = texts(caseIds, (caseId) => caseId)
+  return caseIds.length <= fewCases
+    ? sql`t.cases->'caseIds' ?| ${ids}`
+    : sql`exists (select 1 from jsonb_array_elements_text(t.cases->'caseIds') as tested (id) where tested.id = any(${ids}))`
+}
+
 const about =
   (sql: PgClient.PgClient): Repo["about"] =>
   (viewer, productId, caseIds) =>
     sql<CaseTicket>`select ${sql.literal(ticketColumns)} from ${sql.literal(ticketTables)}
       left join test_rule_tickets made on made.ticket_id = t.id
-      where t.cases is not null and t.cases->'caseIds' ?| ${texts(caseIds, (caseId) => caseId)}
+      where t.cases is not null and ${isAbout(sql, caseIds)}
         and t.workspace_id = ${viewer.workspaceId} and t.cases->>'productId' = ${productId}
         and ${seesTeam(sql, viewer, "team")}
       order by t.id`.pipe(dieOnSqlError)
