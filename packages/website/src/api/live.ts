@@ -17,12 +17,13 @@ const pollMillis = 15_000
 
 /** Which queries an event makes old, by the type of its subject: the kinds of objects in `workspaceKey`. */
 const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
-  run: ["runs", "run", "cases", "deployments"],
-  retry: ["runs", "run", "cases"],
-  deployment: ["deployments", "releases"],
+  run: ["runs", "run", "cases", "deployments", "readiness"],
+  retry: ["runs", "run", "cases", "readiness"],
+  deployment: ["deployments", "releases", "readiness"],
   product: ["products", "deployments", "vault"],
   environment: ["environments", "deployments", "vault"],
-  secret: ["vault"],
+  secret: ["vault", "readiness"],
+  policy: ["readiness"],
   member: ["members", "me", "credentials"],
   invite: ["invites"],
   workspace: ["me", "workspace"],
@@ -34,7 +35,7 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   webhook: ["webhooks"],
   message: ["notifications", "trace", "messages"],
   // That a ticket was commented on is an event of the ticket.
-  ticket: ["notifications", "tickets", "projects", "comments", "trace", "attachments", "cases"],
+  ticket: ["notifications", "tickets", "projects", "comments", "trace", "attachments", "cases", "readiness"],
   comment: ["notifications", "comments", "tickets"],
   project: ["projects", "tickets"],
   milestone: ["projects", "tickets"],

@@ -29,6 +29,11 @@ const CompareDeployments = later(
   () => import("./CompareDeployments.tsx"),
   () => <SkeletonRows rows={3} />
 )
+const DeploymentReadiness = later(
+  () => import("../flow/DeploymentReadiness.tsx"),
+  () => <SkeletonRows rows={4} />
+)
+const ReadinessSummary = later(() => import("../flow/ReadinessSummary.tsx"))
 const DeploymentTokens = later(
   () => import("../deploy/DeploymentTokens.tsx"),
   () => <SkeletonRows rows={3} />
@@ -167,11 +172,12 @@ const History = ({ deployment, slug }: Props) => {
 
 const views = [
   [undefined, "Releases"],
+  ["readiness", "Readiness"],
   ["compare", "Compare"],
   ["tokens", "Tokens"]
 ] as const
 
-const otherViews = { compare: CompareDeployments, tokens: DeploymentTokens }
+const otherViews = { readiness: DeploymentReadiness, compare: CompareDeployments, tokens: DeploymentTokens }
 
 const Views = () => (
   <Tabs label="Views of the deployment">
@@ -220,6 +226,7 @@ const Loaded = ({ deployment, slug }: Props) => {
             {counted(missing.length, "secret")} missing
           </Link>
         )}
+        {deployment.active && <ReadinessSummary deployment={deployment} slug={slug} />}
       </section>
       <Views />
       {Other !== undefined ? (

@@ -28,16 +28,21 @@ import { deploymentsQuery, environmentsQuery, productsQuery } from "./queries.ts
 /** What runs where: products by environments. */
 
 const CatalogMenu = later(() => import("./CatalogMenu.tsx"))
+const ReadinessMark = later(() => import("../flow/ReadinessMark.tsx"))
 const DeploymentDialog = later(() => import("./DeploymentDialog.tsx"))
+
+/** Of more deployments than these, only those in production are asked whether something keeps the next version back. */
+const mostWeighed = 40
 
 interface CellProps {
   readonly deployment: Deployment
   readonly slug: string
   readonly run: TestRunSummary | undefined
   readonly missing: ReadonlyArray<string>
+  readonly isWeighed: boolean
 }
 
-const Cell = ({ deployment, missing, run, slug }: CellProps) => (
+const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
   <Link
     className="hover:bg-hover flex h-full min-h-15 flex-col justify-center gap-1 px-3 py-2"
     params={{ slug, product: deployment.product.slug, environment: deployment.environment.slug }}
@@ -60,6 +65,9 @@ const Cell = ({ deployment, missing, run, slug }: CellProps) => (
           <Icon name="warning" size={12} />
           {counted(missing.length, "secret")} missing
         </span>
+      )}
+      {isWeighed && deployment.active && (
+        <ReadinessMark environment={deployment.environment.slug} product={deployment.product.slug} slug={slug} />
       )}
     </span>
   </Link>
@@ -152,6 +160,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
                   ) : (
                     <Cell
                       deployment={cell}
+                      isWeighed={deployments.length <= mostWeighed || cell.environment.class === "production"}
                       missing={missingSecrets(secrets, product.slug, cell.environment.slug)}
                       run={lastRun(runs, product.slug, cell.environment.slug)}
                       slug={slug}

@@ -6,7 +6,10 @@ import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
+import { later } from "../ui/later.tsx"
 import { toast } from "../ui/toast.ts"
+
+const VersionWarning = later(() => import("../flow/VersionWarning.tsx"))
 
 interface Props {
   readonly slug: string
@@ -70,6 +73,9 @@ const SetVersion = ({ environment, name, onClose, product, slug, version }: Prop
           spellCheck={false}
           value={text}
         />
+        {text.trim() !== "" && text.trim() !== version && (
+          <VersionWarning environment={environment} product={product} slug={slug} version={text.trim()} />
+        )}
       </form>
     </Dialog>
   )

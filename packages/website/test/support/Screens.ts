@@ -55,6 +55,7 @@ const screensOf = (
   "Trends, none": "/w/main/trends?product=billing&environment=review",
   Deployments: "/w/main/deployments",
   Deployment: "/w/main/deployments/shop/production",
+  Readiness: "/w/main/deployments/shop/production?view=readiness",
   "Compare deployments": "/w/main/deployments/shop/production?view=compare",
   Vault: "/w/main/vault",
   "Compare environments": "/w/main/vault/compare?product=shop",
@@ -106,6 +107,11 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
     await settled(page)
     await page.keyboard.press("?")
     await page.getByRole("dialog", { name: "Keys" }).waitFor()
+  },
+  "Readiness policy": async (page) => {
+    await page.goto(`${site.origin}/w/main/deployments/shop/production?view=readiness`)
+    await page.getByRole("button", { name: "Change policy" }).click()
+    await page.getByRole("dialog").waitFor()
   },
   "Connect an agent": async (page) => {
     await page.goto(`${site.origin}/w/main/agents`)

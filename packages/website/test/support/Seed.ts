@@ -263,6 +263,12 @@ export const seed = async (call: Call): Promise<Seeded> => {
       branch: "feature/index-names-of-suppliers-and-their-brands"
     })
   }
+  await call("PUT", "deployments/shop/production/readiness-policy", {
+    from: "staging",
+    requires: [{ coverage: "critical" }, { coverage: "acceptance", severity: "warn" }],
+    secrets: "block",
+    freezes: [{ from: "2100-12-23T00:00:00.000Z", to: "2101-01-02T00:00:00.000Z", reason: "Holidays" }]
+  })
   const failed = await finishRun(call, { product: "shop", environment: "staging", commit: 7, failing: [pays, rounds] })
   await finishRun(call, { product: "billing", environment: "staging", commit: 6 })
   const passed = await finishRun(call, { product: "shop", environment: "production", commit: 3 })

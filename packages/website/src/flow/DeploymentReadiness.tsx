@@ -1,0 +1,180 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
+import { useState } from "react"
+import { FailureView } from "../api/FailureView.tsx"
+import { deploymentsQuery } from "../catalog/queries.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Copyable } from "../ui/Copy.tsx"
+import { Input } from "../ui/Field.tsx"
+import { Filter } from "../ui/Filter.tsx"
+import { counted, shortSha, visible } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { PathLink } from "../ui/PathLink.tsx"
+import { Section } from "../ui/Section.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
+import { StatusMark } from "../ui/StatusMark.tsx"
+import { Time } from "../ui/Time.tsx"
+import { ReadinessPolicyPart } from "./ReadinessPolicyPart.tsx"
+import { readinessQuery, weigh } from "./readiness.ts"
+import { SecretDrift } from "./SecretDrift.tsx"
+
+/** Whether a version may go out to the deployment, the reasons against it, and the policy that asks for them. */
+
+interface Props {
+  readonly deployment: Deployment
+  readonly slug: string
+}
+
+/** The path on this website of an address that the API gave. */
+export const pathOf = (url: string): string => {
+  const { hash, pathname, search } = new URL(url, location.origin)
+  return `${pathname}${search}${hash}`
+}
+
+const ReasonRow = ({ reason: { message, severity, subject } }: { readonly reason: Reason }) => (
+  <li className="border-border flex min-h-(--row) items-start gap-3 border-b px-4 py-2">
+    <span className="w-16 shrink-0">
+      <Badge tone={severity === "block" ? "danger" : "warning"}>{severity === "block" ? "blocks" : "warns"}</Badge>
+    </span>
+    <span className="foreign min-w-0 flex-1 break-words">{visible(message)}</span>
+    {subject !== null && subject.url !== null && (
+      <PathLink path={pathOf(subject.url)} title={subject.label}>
+        <span className="text-accent whitespace-nowrap">Open {subject.type}</span>
+      </PathLink>
+    )}
+  </li>
+)
+
+const Verdict = ({ readiness }: { readonly readiness: Readiness }) => {
+  const { blocks, warnings } = weigh(readiness.reasons)
+  const counts = [
+    ...(blocks > 0 ? [`${counted(blocks, "reason")} ${blocks === 1 ? "keeps" : "keep"} it back`] : []),
+    ...(warnings > 0 ? [counted(warnings, "warning")] : [])
+  ]
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-4" role="status">
+      <span
+        className={`text-md inline-flex items-center gap-2 font-medium ${readiness.ready ? "text-success" : "text-danger"}`}
+      >
+        <Icon name={readiness.ready ? "check" : "lock"} size={16} />
+        {readiness.ready ? "Ready" : "Not ready"}
+      </span>
+      {readiness.version === null ? (
+        <span className="text-muted">No version is known</span>
+      ) : (
+        <Copyable label="Copy the version" shown={shortSha(readiness.version)} text={readiness.version} />
+      )}
+      <span className="text-muted">{counts.join(", ")}</span>
+    </div>
+  )
+}
+
+const Runs = ({ readiness, slug }: { readonly readiness: Readiness; readonly slug: string }) =>
+  readiness.runs.length === 0 ? null : (
+    <Section isFlush title="Runs that decided">
+      <ul>
+        {readiness.runs.map(({ coverage, environment, finishedAt, gateResult, result, run }) => (
+          <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4" key={coverage}>
+            <StatusMark size={14} status={gateResult} />
+            <PathLink path={`/w/${slug}/test-runs/${run}`}>Run {run}</PathLink>
+            <span className="text-muted min-w-0 flex-1 truncate">
+              {coverage}, in {environment}
+              {gateResult !== result && `: ${result}, but passes without its muted tests`}
+            </span>
+            <span className="text-muted">
+              <Time at={finishedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+
+/** Which version is asked about: one that runs elsewhere, or any other that is typed. */
+const ChosenVersion = ({ deployment, slug }: Props) => {
+  const { version } = useSearch({ from: "/w/$slug/deployments/$product/$environment" })
+  const navigate = useNavigate({ from: "/w/$slug/deployments/$product/$environment" })
+  const { data } = useQuery(deploymentsQuery(slug))
+  const [text, setText] = useState("")
+  const places = (data?.deployments ?? []).filter((one) => one.product.slug === deployment.product.slug)
+  const versions = [...new Set(places.flatMap((one) => one.version ?? []))]
+  const choose = (next: string | undefined) =>
+    void navigate({ search: { view: "readiness", ...(next === undefined ? {} : { version: next }) }, replace: true })
+  const whereOf = (one: string) =>
+    places
+      .filter((place) => place.version === one)
+      .map((place) => visible(place.environment.name))
+      .join(", ")
+  return (
+    <div className="border-border flex flex-wrap items-center gap-2 border-b px-3 py-1.5">
+      <Filter
+        choices={versions.map((one) => ({ value: one, label: `${shortSha(one)}, in ${whereOf(one)}` }))}
+        noun="version"
+        onChange={choose}
+        value={version}
+      />
+      <form
+        className="flex items-center gap-2"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (text.trim() === "") return
+          choose(text.trim())
+          setText("")
+        }}
+      >
+        <Input
+          isLabelHidden
+          isMono
+          label="Another version"
+          maxLength={200}
+          onChange={(event) => setText(event.target.value)}
+          placeholder="Another version"
+          spellCheck={false}
+          value={text}
+        />
+        <Button disabled={text.trim() === ""} type="submit">
+          Check
+        </Button>
+      </form>
+    </div>
+  )
+}
+
+const DeploymentReadiness = ({ deployment, slug }: Props) => {
+  const { version } = useSearch({ from: "/w/$slug/deployments/$product/$environment" })
+  const [product, environment] = [deployment.product.slug, deployment.environment.slug]
+  const { data, error, refetch } = useQuery(readinessQuery(slug, product, environment, version))
+  return (
+    <section aria-label="Readiness" className="pb-6">
+      <ChosenVersion deployment={deployment} slug={slug} />
+      {data === undefined ? (
+        error === null ? (
+          <SkeletonRows rows={4} />
+        ) : (
+          <FailureView error={error} onRetry={() => void refetch()} />
+        )
+      ) : (
+        <>
+          <Verdict readiness={data} />
+          {data.reasons.length === 0 ? (
+            <p className="text-muted px-4 pt-2">Nothing that the policy asks for keeps it back.</p>
+          ) : (
+            <ul aria-label="Reasons" className="border-border mt-2 border-t">
+              {data.reasons.map((reason, index) => (
+                <ReasonRow key={`${reason.kind} ${reason.subject?.id ?? ""} ${index}`} reason={reason} />
+              ))}
+            </ul>
+          )}
+          <Runs readiness={data} slug={slug} />
+        </>
+      )}
+      <SecretDrift environment={environment} product={product} slug={slug} />
+      <ReadinessPolicyPart deployment={deployment} slug={slug} />
+    </section>
+  )
+}
+
+export default DeploymentReadiness

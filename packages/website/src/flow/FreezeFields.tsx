@@ -1,0 +1,98 @@
+import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
+import { Button, IconButton } from "../ui/Button.tsx"
+import { Input } from "../ui/Field.tsx"
+
+/** A freeze window as it is typed, in the time of the browser. */
+export interface FreezeDraft {
+  readonly key: number
+  readonly from: string
+  readonly to: string
+  readonly reason: string
+}
+
+/** The most windows that a policy has. */
+const most = 100
+
+let keys = 0
+
+const local = (at: Date): string => {
+  const shifted = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
+  return shifted.toISOString().slice(0, 16)
+}
+
+export const freezeDraft = ({ from, reason, to }: ReadinessPolicy["freezes"][number]): FreezeDraft => ({
+  key: keys++,
+  from: local(new Date(from)),
+  to: local(new Date(to)),
+  reason
+})
+
+export const windowOf = ({ from, reason, to }: FreezeDraft) => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+  reason: reason.trim()
+})
+
+const isInOrder = ({ from, to }: FreezeDraft): boolean => from === "" || to === "" || from < to
+
+export const isWhole = (draft: FreezeDraft): boolean =>
+  draft.from !== "" && draft.to !== "" && isInOrder(draft) && draft.reason.trim() !== ""
+
+interface Props {
+  readonly freezes: ReadonlyArray<FreezeDraft>
+  readonly onChange: (next: ReadonlyArray<FreezeDraft>) => void
+}
+
+/** When nothing goes out. */
+export const FreezeFields = ({ freezes, onChange }: Props) => {
+  const change = (index: number, next: Partial<FreezeDraft>) =>
+    onChange(freezes.with(index, { ...freezes[index]!, ...next }))
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="text-muted pb-1 text-xs font-medium">Freeze windows, in your time</legend>
+      {freezes.map((one, index) => (
+        <div className="border-border flex items-start gap-2 border-b pb-3" key={one.key}>
+          <div className="grid min-w-0 flex-1 gap-2 sm:grid-cols-2">
+            <Input
+              label="From"
+              onChange={(event) => change(index, { from: event.target.value })}
+              type="datetime-local"
+              value={one.from}
+            />
+            <Input
+              issue={isInOrder(one) ? undefined : "Later than its beginning"}
+              label="To"
+              onChange={(event) => change(index, { to: event.target.value })}
+              type="datetime-local"
+              value={one.to}
+            />
+            <div className="sm:col-span-2">
+              <Input
+                label="Reason"
+                maxLength={200}
+                onChange={(event) => change(index, { reason: event.target.value })}
+                placeholder="Holidays"
+                value={one.reason}
+              />
+            </div>
+          </div>
+          <IconButton
+            icon="cross"
+            label={`Remove the window ${one.reason}`.trim()}
+            onClick={() => onChange(freezes.toSpliced(index, 1))}
+          />
+        </div>
+      ))}
+      {freezes.length < most && (
+        <div>
+          <Button
+            icon="plus"
+            onClick={() => onChange([...freezes, { key: keys++, from: local(new Date()), to: "", reason: "" }])}
+          >
+            Add window
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  )
+}

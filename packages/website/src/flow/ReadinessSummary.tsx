@@ -1,0 +1,40 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import { counted, shortSha } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { readinessQuery, weigh } from "./readiness.ts"
+
+interface Props {
+  readonly deployment: Deployment
+  readonly slug: string
+}
+
+/** In one line: whether the next version may go out to the deployment. */
+const ReadinessSummary = ({ deployment, slug }: Props) => {
+  const { environment, product, version } = deployment
+  const { data } = useQuery(readinessQuery(slug, product.slug, environment.slug))
+  if (data === undefined) return null
+  const { blocks, warnings } = weigh(data.reasons)
+  const about = data.version === null || data.version === version ? "" : `${shortSha(data.version)} is `
+  const [tone, icon, text] =
+    blocks > 0
+      ? (["text-danger", "lock", `not ready: ${counted(blocks, "reason")}`] as const)
+      : warnings > 0
+        ? (["text-warning", "warning", `ready, with ${counted(warnings, "warning")}`] as const)
+        : (["text-success", "check", "ready"] as const)
+  const words = `${about}${text}`
+  return (
+    <Link
+      className={`${tone} inline-flex items-center gap-1 hover:underline`}
+      from="/w/$slug/deployments/$product/$environment"
+      search={{ view: "readiness" }}
+      to="."
+    >
+      <Icon name={icon} size={14} />
+      {about === "" ? words.charAt(0).toUpperCase() + words.slice(1) : words}
+    </Link>
+  )
+}
+
+export default ReadinessSummary

@@ -1,0 +1,41 @@
+import { useQuery } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
+import { visible } from "../ui/format.ts"
+import { readinessQuery } from "./readiness.ts"
+
+interface Props {
+  readonly slug: string
+  readonly product: string
+  readonly environment: string
+  readonly version: string
+}
+
+/** How long nobody types before it is asked. */
+const typingMillis = 300
+
+/** Before a version is set: what would keep it back. It may be set all the same. */
+const VersionWarning = ({ environment, product, slug, version }: Props) => {
+  const [asked, setAsked] = useState(version)
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(version), typingMillis)
+    return () => clearTimeout(timer)
+  }, [version])
+  const { data } = useQuery({ ...readinessQuery(slug, product, environment, asked), staleTime: 30_000 })
+  const blocks = (data?.reasons ?? []).filter(({ severity }) => severity === "block")
+  if (data?.version !== version || blocks.length === 0) return null
+  return (
+    <div className="bg-warning-soft text-warning mt-3 rounded-md px-3 py-2" role="status">
+      <p className="font-medium">By its policy this version is not ready:</p>
+      <ul className="list-disc pl-5">
+        {blocks.slice(0, 5).map(({ kind, message, subject }) => (
+          <li className="foreign break-words" key={`${kind} ${subject?.id ?? message}`}>
+            {visible(message)}
+          </li>
+        ))}
+      </ul>
+      {blocks.length > 5 && <p>and {blocks.length - 5} more</p>}
+    </div>
+  )
+}
+
+export default VersionWarning

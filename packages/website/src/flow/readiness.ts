@@ -1,0 +1,37 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query"
+import type { Reason } from "@delivery/domain/flow/Readiness"
+import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+
+/** Whether a version may go out, and what says so. */
+
+/** Of the version, or of the one that the policy names. */
+export const readinessQuery = (slug: string, product: string, environment: string, version?: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "readiness", product, environment, version ?? null),
+    queryFn: ({ signal }) =>
+      client.readiness.get(
+        { params: { slug, product, environment }, query: version === undefined ? {} : { version } },
+        { signal }
+      ),
+    placeholderData: keepPreviousData
+  })
+
+export const policyQuery = (slug: string, product: string, environment: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "readiness", product, environment, "policy"),
+    queryFn: ({ signal }) => client.readiness.policy({ params: { slug, product, environment } }, { signal })
+  })
+
+/** How its secrets differ from what the product has loaded, and from those of the environment that versions come from. */
+export const driftQuery = (slug: string, product: string, environment: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "readiness", product, environment, "drift"),
+    queryFn: ({ signal }) => client.readiness.drift({ params: { slug, product, environment }, query: {} }, { signal })
+  })
+
+/** How many reasons keep it back, and how many only warn. */
+export const weigh = (reasons: ReadonlyArray<Reason>): { readonly blocks: number; readonly warnings: number } => {
+  const blocks = reasons.filter(({ severity }) => severity === "block").length
+  return { blocks, warnings: reasons.length - blocks }
+}

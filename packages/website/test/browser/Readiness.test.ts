@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { seed } from "../support/Seed.ts"
+import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Whether a version may go out: at a glance, with its reasons, and by which policy. */
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+  await seed(site.call)
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const place = "deployments/shop/production"
+
+interface Readiness {
+  readonly ready: boolean
+  readonly version: string
+  readonly reasons: ReadonlyArray<{ readonly kind: string; readonly severity: string; readonly message: string }>
+}
+
+describe("Readiness", () => {
+  it("is said on the deployment, with each reason and a way to what it is about", async () => {
+    const answer = await site.call<Readiness>("GET", `${place}/readiness`)
+    expect(answer.ready).toBe(false)
+    const page = await openScreen(site, "deployments")
+    const cell = page.getByRole("link", { name: /not ready/ }).filter({ hasText: "not ready" })
+    await cell.first().waitFor()
+    await page.goto(`${site.origin}/w/main/${place}`)
+    await page.getByRole("link", { name: /not ready: \d+ reason/ }).click()
+    await page.getByRole("status").getByText("Not ready").waitFor()
+    const reasons = page.getByRole("list", { name: "Reasons" }).getByRole("listitem")
+    expect(await reasons.count()).toBe(answer.reasons.length)
+    for (const { message } of answer.reasons) await reasons.filter({ hasText: message }).first().waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    const secret = reasons.filter({ hasText: "has a value in Staging, and none here" }).first()
+    await secret.getByRole("link", { name: "Open secret" }).press("Enter")
+    await page.waitForURL(/\/products\/shop\/secrets\//)
+    await page.goBack()
+    await reasons.first().waitFor()
+  })
+
+  it("is asked of another version, which stays in the address", async () => {
+    const page = await openScreen(site, `${place}?view=readiness`)
+    await page.getByLabel("Another version").fill("v-unknown")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/version=v-unknown/)
+    await page.getByText(/No run of v-unknown with the whole coverage critical/).waitFor()
+    await page.getByRole("button", { name: "version is v-unknown" }).click()
+    await page.getByRole("menuitemradio", { name: "Any version" }).click()
+    await page.waitForURL((url) => !url.search.includes("version"))
+  })
+
+  it("follows the policy that an admin sets, by keyboard, and shows it to others", async () => {
+    const page = await openScreen(site, `${place}?view=readiness`)
+    await page.getByRole("button", { name: "Change policy" }).press("Enter")
+    const dialog = page.getByRole("dialog")
+    await dialog.getByRole("combobox", { name: "critical" }).press("Enter")
+    await page.getByRole("option", { name: "Not required" }).click()
+    await dialog.getByRole("combobox", { name: /missing beside/ }).press("Enter")
+    await page.getByRole("option", { name: "Do not look" }).click()
+    await dialog.getByRole("button", { name: "Add window" }).press("Enter")
+    const reasons = dialog.getByLabel("Reason")
+    await reasons.last().fill("Black Friday")
+    await dialog.getByLabel("From").last().fill("2026-01-01T00:00")
+    await dialog.getByLabel("To").last().fill("2025-01-01T00:00")
+    await dialog.getByText("Later than its beginning").waitFor()
+    expect(await dialog.getByRole("button", { name: "Save policy" }).isEnabled()).toBe(false)
+    await dialog.getByLabel("To").last().fill("2100-01-01T00:00")
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect(await site.call("GET", `${place}/readiness-policy`)).toMatchObject({
+      from: "staging",
+      requires: [{ coverage: "acceptance", severity: "warn" }],
+      secrets: "off",
+      freezes: [{ reason: "Black Friday" }, { reason: "Holidays" }]
+    })
+    // What it asks for now holds at once.
+    await page.getByText(/Nothing goes out before .*Black Friday/).waitFor()
+
+    const viewer = await joinAs(site, "vera@example.com", "Vera", "viewer")
+    await openScreen(site, `${place}?view=readiness`, viewer)
+    await viewer.getByText("Admins change it.").waitFor()
+    await viewer.getByText(/Black Friday: /).waitFor()
+    expect(await viewer.getByRole("button", { name: "Change policy" }).count()).toBe(0)
+  })
+
+  it("names what changed since the product loaded its secrets, and warns before a version is set", async () => {
+    const { token } = await site.call<{ token: string }>("POST", `${place}/tokens`, { name: "kubernetes" })
+    const loaded = await fetch(`${site.origin}/deploy/v1/secrets`, { headers: { authorization: `Bearer ${token}` } })
+    expect(loaded.status).toBe(200)
+    const page = await openScreen(site, `${place}?view=readiness`)
+    await page.getByText("Nothing has changed since.").waitFor()
+    await site.call("POST", "products/shop/secrets", {
+      name: "NEW_ONE",
+      values: { production: "not to be seen" }
+    })
+    // The event of the change has the page ask again.
+    const drift = page.getByRole("list", { name: "Drift" }).getByRole("listitem").filter({ hasText: "NEW_ONE" })
+    await drift.getByText("was set since: it lacks version 1").waitFor()
+    expect(await page.content()).not.toContain("not to be seen")
+    await page.getByRole("button", { name: "Set version" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Version").fill("v-next")
+    await dialog.getByText("By its policy this version is not ready:").waitFor()
+    await dialog.getByText(/Black Friday/).waitFor()
+  })
+})
