@@ -98,8 +98,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(WebhooksApi)
   .add(AuditApi)
   .add(SystemApi)
-  // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.
-  .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
+  // All that is wrong with a query at once. Of bodies the first mistake: large ones may have millions (server, AllMistakes.ts).
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })
   .annotateMerge(
     OpenApi.annotations({

@@ -12,6 +12,7 @@ export const auditActions = [
   "audit_exported",
   "credential_blocked",
   "credential_unblocked",
+  "evidence_changed",
   "evidence_overridden",
   "evidence_waived",
   "identity_added",

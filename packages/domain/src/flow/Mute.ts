@@ -1,5 +1,5 @@
 import { Body } from "../Body.ts"
-import { CaseIds } from "../planning/Ticket.ts"
+import { CaseIds } from "../planning/TicketCases.ts"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { Ref } from "../Text.ts"
 import { TimestampInput } from "../Timestamp.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
@@ -16,9 +16,6 @@ const RetryInPath = NumberInPath.pipe(
   Schema.annotateEncoded({ description: "The number of the retry in its run.", examples: ["1"] })
 )
 
-/** A body may have thousands of wrong values, so only the first is reported. */
-const firstErrorOnly = { errors: "first" } as const
-
 /** Retries of the failed tests of a run (docs/contract.md, Retries). */
 export class RetriesApi extends HttpApiGroup.make("retries")
   .add(
@@ -29,7 +26,6 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(NoStore)
-      .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
           "publish",
@@ -52,7 +48,6 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(LargeBody)
-      .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
           "publish",

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { downloadAnswers, downloadHeaders, etagHeader } from "../Downloads.ts"
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
@@ -25,9 +25,6 @@ const fileParams = {
   })
 }
 const text = Text(500).check(atLeast(1))
-
-/** A body may have thousands of wrong values, so only the first is reported. */
-const firstErrorOnly = { errors: "first" } as const
 
 const notRunning = { not_running: "The run is no longer running." }
 
@@ -91,7 +88,6 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(NoStore)
-      .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
           "publish",
@@ -117,7 +113,6 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(LargeBody)
-      .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
           "publish",

@@ -18,7 +18,7 @@ import {
   UpdateSecret,
   VaultSecrets
 } from "./Secret.ts"
-import { StrictBody } from "./VaultEdge.ts"
+import { StrictBody, strictBody } from "./VaultEdge.ts"
 
 const path = `${workspacePath}/products/:productSlug/secrets` as const
 const one = `${path}/:name` as const
@@ -30,9 +30,6 @@ const params = {
   ...productParams,
   name: SecretRef
 }
-
-/** Reports all problems of a body at once, unknown properties included. */
-const strict = { onExcessProperty: "error", errors: "all" } as const
 
 const archived = "The product is archived."
 const notDeployed = "Shop is no longer deployed in Staging."
@@ -81,7 +78,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(StrictBody)
-      .annotate(HttpApi.PayloadParseOptions, strict)
+      .annotate(HttpApi.PayloadParseOptions, strictBody)
       .annotateMerge(
         doc(
           "vault",
@@ -110,7 +107,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(StrictBody)
-      .annotate(HttpApi.PayloadParseOptions, strict)
+      .annotate(HttpApi.PayloadParseOptions, strictBody)
       .annotateMerge(
         doc(
           "vault",
@@ -157,7 +154,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(StrictBody)
-      .annotate(HttpApi.PayloadParseOptions, strict)
+      .annotate(HttpApi.PayloadParseOptions, strictBody)
       .annotateMerge(
         doc(
           "vault",
@@ -173,7 +170,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(StrictBody)
-      .annotate(HttpApi.PayloadParseOptions, strict)
+      .annotate(HttpApi.PayloadParseOptions, strictBody)
       .annotateMerge(
         doc(
           "vault",

@@ -5,3 +5,6 @@ import { HttpApiDecodeError } from "../Errors.ts"
 export class StrictBody extends HttpApiMiddleware.Service<StrictBody>()("@delivery/domain/vault/StrictBody", {
   error: HttpApiDecodeError
 }) {}
+
+/** Unknown properties of a body are mistakes, too. */
+export const strictBody = { onExcessProperty: "error" } as const

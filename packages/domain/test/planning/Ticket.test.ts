@@ -217,6 +217,6 @@ describe("bodies of tickets and comments", () => {
         assert.isUndefined(decode(schema, { body }), String(body).slice(0, 9))
       }
     }
-    assert.deepStrictEqual(problems(CreateComment, { body: " " }), ["body: Expected text that is not blank"])
+    assert.deepStrictEqual(problems(CreateComment, { body: " " }), ["body: Expected text that can be seen"])
   })
 })

@@ -1,5 +1,6 @@
 import { Conflict } from "@delivery/domain/Errors"
 import type { WorkspaceId } from "@delivery/domain/Ids"
+import { firstCharacters } from "@delivery/domain/Text"
 import { Effect } from "effect"
 import type { Access } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
@@ -33,9 +34,11 @@ export const checkEvidence = (dependencies: Dependencies) => {
   ) {
     const { after, before, override } = change
     const subject = { type: "ticket", id: after.id, label: `${identifierOf(after)} ${after.title}` }
-    if (before?.completion === "evidence" && after.completion === "free") {
-      const changes = [{ field: "completion", from: "evidence", to: "free" }]
-      yield* audit.record(by, { action: "evidence_waived", subject, changes })
+    if (before?.completion === "evidence") {
+      const isWaived = after.completion === "free"
+      const changes = evidenceChanges(before, after)
+      const action = isWaived ? "evidence_waived" : "evidence_changed"
+      if (changes.length > 0) yield* audit.record(by, { action, subject, changes })
     }
     const isCompleted = after.status.category === "completed" && before?.status.category !== "completed"
     if (!isCompleted || after.completion !== "evidence") return
@@ -49,6 +52,25 @@ export const checkEvidence = (dependencies: Dependencies) => {
     })
   })
 }
+
+/** What evidence is asked for, before and after. The names of tests that are left out are told, as many as an entry holds. */
+const evidenceChanges = (before: TicketDetails, after: TicketDetails) => {
+  const left = new Set(after.cases?.caseIds)
+  const gone = (before.cases?.caseIds ?? []).filter((caseId) => !left.has(caseId))
+  const had = new Set(before.cases?.caseIds)
+  const added = [...left].filter((caseId) => !had.has(caseId))
+  return [
+    { field: "completion", from: before.completion, to: after.completion },
+    { field: "passes", from: String(before.passes), to: String(after.passes) },
+    { field: "cases", from: named(gone), to: named(added) }
+  ].filter(({ from, to }) => from !== to)
+}
+
+/** How many characters of the names of tests an entry of the audit has. */
+const maxNamed = 500
+
+const named = (caseIds: ReadonlyArray<string>): string | null =>
+  caseIds.length === 0 ? null : firstCharacters(`${caseIds.length}: ${caseIds.join(", ")}`, maxNamed)
 
 /** Refuses to complete all tickets of a status where one needs evidence that is missing. */
 export const checkCompleting = (dependencies: Dependencies) => {

@@ -1,9 +1,10 @@
 import { Internal, InvalidInput } from "@delivery/domain/Errors"
 import { Edge } from "@delivery/domain/identity/Authorization"
 import { NoStore } from "@delivery/domain/NoStore"
-import { Effect, Layer, type Types } from "effect"
-import { HttpEffect, HttpServerError, HttpServerResponse } from "effect/http"
+import { Effect, Layer, type Schema, type Types } from "effect"
+import { HttpEffect, HttpServerError, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import { withAllMistakes } from "./AllMistakes.ts"
 import { errorResponse, invalidInput, unreadableBody } from "./ErrorResponse.ts"
 import { RequestId } from "./RequestId.ts"
 
@@ -12,7 +13,7 @@ import { RequestId } from "./RequestId.ts"
 const problem = (message: string) => new InvalidInput({ message, issues: [{ path: [], message }] })
 
 /** What is wrong with a request before its handler runs becomes `InvalidInput` (docs/contract.md, Errors). */
-const layerEdge = Layer.succeed(Edge, (httpEffect) =>
+const layerEdge = Layer.succeed(Edge, (httpEffect, { endpoint }) =>
   httpEffect.pipe(
     Effect.flatMap((response) =>
       response.status === 415
@@ -20,11 +21,20 @@ const layerEdge = Layer.succeed(Edge, (httpEffect) =>
         : Effect.succeed(response)
     ),
     Effect.catch(
-      (error): Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidInput | Internal | Types.unhandled> => {
+      (
+        error
+      ): Effect.Effect<
+        HttpServerResponse.HttpServerResponse,
+        InvalidInput | Internal | Types.unhandled,
+        HttpServerRequest.HttpServerRequest
+      > => {
         if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
         if (error.kind !== "Body" && error.kind !== "ResponseHeaders") {
           // Not made as an error first: that would take a stack trace, which nobody reads for a client's mistake.
-          return Effect.succeed(errorResponse(invalidInput(error.cause), 400))
+          const answer = (cause: Schema.SchemaError) => errorResponse(invalidInput(cause), 400)
+          return error.kind === "Payload"
+            ? Effect.map(withAllMistakes(endpoint, error.cause), answer)
+            : Effect.succeed(answer(error.cause))
         }
         return Effect.flatMap(RequestId, (id) =>
           Effect.andThen(

@@ -1,6 +1,7 @@
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
-import { maxListedCases, maxListedDescription, type Ticket, type TicketSummary } from "@delivery/domain/planning/Ticket"
+import { maxListedDescription, type Ticket, type TicketSummary } from "@delivery/domain/planning/Ticket"
+import { maxListedCases } from "@delivery/domain/planning/TicketCases"
 import { firstCharacters } from "@delivery/domain/Text"
 import type { Access } from "../access/Access.ts"
 import { ticketPath } from "./TicketEvents.ts"

@@ -1,5 +1,6 @@
 import type { Person } from "@delivery/domain/identity/Actor"
-import { maxListedCases, maxListedDescription } from "@delivery/domain/planning/Ticket"
+import { maxListedDescription } from "@delivery/domain/planning/Ticket"
+import { maxListedCases } from "@delivery/domain/planning/TicketCases"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, readActor } from "../access/Actors.ts"

@@ -1,8 +1,9 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { StrictBody } from "@delivery/domain/vault/VaultEdge"
+import { StrictBody, strictBody } from "@delivery/domain/vault/VaultEdge"
 import { Effect, Layer } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import { handlersOf } from "../http/Handlers.ts"
+import { withAllMistakes } from "../http/AllMistakes.ts"
 import { decodeError } from "../http/ErrorResponse.ts"
 import { Vault } from "./Vault.ts"
 
@@ -10,8 +11,10 @@ import { Vault } from "./Vault.ts"
  * A body that does not match its schema is `HttpApiDecodeError` in the vault alone (docs/contract.md, Vault); whatever else
  * is wrong with a request is answered as everywhere.
  */
-const layerStrictBody = HttpApiMiddleware.layerSchemaErrorTransform(StrictBody, (error) =>
-  Effect.fail(error.kind === "Payload" ? decodeError(error.cause) : error)
+const layerStrictBody = HttpApiMiddleware.layerSchemaErrorTransform(StrictBody, (error, { endpoint }) =>
+  error.kind === "Payload"
+    ? Effect.flatMap(withAllMistakes(endpoint, error.cause, strictBody), (all) => Effect.fail(decodeError(all)))
+    : Effect.fail(error)
 )
 
 /** The handlers of secrets. */

@@ -198,7 +198,7 @@ withServicesOnEachStorage("Evidence", (it) => {
         }
       }
       const audit = yield* Audit
-      const entries = (action: "evidence_overridden" | "evidence_waived") =>
+      const entries = (action: "evidence_changed" | "evidence_overridden" | "evidence_waived") =>
         Effect.map(as(at.owner)(audit.list({ action })), ({ entries: found }) =>
           found.map(({ actor, changes }) => [actor !== null && "id" in actor ? actor.id : null, changes])
         )
@@ -209,6 +209,16 @@ withServicesOnEachStorage("Evidence", (it) => {
       ])
       yield* update(at.admin, { title: "Gone" })
       yield* update(at.admin, { status: at.status("started").id })
+      yield* update(at.admin, { cases: { product: at.product.slug, caseIds: ["a", "c"] }, passes: 2 })
+      assert.deepStrictEqual(yield* entries("evidence_changed"), [
+        [
+          at.admin.principal.id,
+          [
+            { field: "passes", from: "1", to: "2" },
+            { field: "cases", from: "1: b", to: "1: c" }
+          ]
+        ]
+      ])
       yield* update(at.admin, { completion: "free" })
       assert.deepStrictEqual(yield* entries("evidence_waived"), [
         [at.admin.principal.id, [{ field: "completion", from: "evidence", to: "free" }]]

@@ -128,7 +128,7 @@ onEachServer("Retries over HTTP", (test) => {
     const ran = attempt("passed")
     const wrong: ReadonlyArray<readonly [string, object]> = [
       ["400 tests", finishOf({ caseId: "a", attempts: [ran] }, { caseId: "a", attempts: [ran] })],
-      ["400 tests.0.attempts.0.status", finishOf({ caseId: "a", attempts: [{ status: "skipped" }] })],
+      ["400 tests.0.attempts.0.status", finishOf({ caseId: "a", attempts: [{ ...ran, status: "skipped" }] })],
       ["400 tests.0.attempts.0", finishOf({ caseId: "a", attempts: [null] })],
       ["400 tests.0.attempts", finishOf({ caseId: "a" })],
       ["400 tests.0.attempts", finishOf({ caseId: "a", attempts: Array.from({ length: 101 }, () => ran) })],

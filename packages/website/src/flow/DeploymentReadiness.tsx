@@ -29,7 +29,7 @@ interface Props {
 }
 
 /** The path on this website of an address that the API gave. */
-export const pathOf = (url: string): string => {
+const pathOf = (url: string): string => {
   const { hash, pathname, search } = new URL(url, location.origin)
   return `${pathname}${search}${hash}`
 }
