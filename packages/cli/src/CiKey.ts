@@ -1,4 +1,6 @@
 import { type CiKeyError, exchangeCiToken, hasCiToken } from "@delivery/client"
+
+export { lackingPermission } from "@delivery/client"
 import { Effect } from "effect"
 import { Failure } from "./Failure.ts"
 

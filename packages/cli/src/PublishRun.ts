@@ -25,7 +25,7 @@ import { testReports } from "./results/Result.ts"
 import { readText, resultsOf } from "./results/ResultFiles.ts"
 import { readSaved, type Saved } from "./results/Saved.ts"
 import { Refused } from "./results/Xml.ts"
-import { type Connection, isHttpUrl } from "./Settings.ts"
+import { type Connection, isHttpUrl, plainUrl } from "./Settings.ts"
 
 /** Publishes files of results as one run. */
 
@@ -40,6 +40,9 @@ export interface PublishOptions {
   readonly coverage?: Coverage
   /** Whether saved results become another run although they have one. */
   readonly again: boolean
+  /** Whether a flag names the service, and the workspace. */
+  readonly isUrlNamed: boolean
+  readonly isWorkspaceNamed: boolean
 }
 
 export interface Published {
@@ -221,15 +224,65 @@ const startOf = async (publisher: Publisher, options: PublishOptions): Promise<S
   }
 }
 
-/** Where saved results were made. A flag that says otherwise would move them to where they were not. */
-const savedPlace = (options: PublishOptions, start: NonNullable<Saved["start"]>): PublishOptions => {
+/** Whether saved results have their run already, and go on with it. */
+const goesOn = (saved: Saved, { again }: PublishOptions): saved is Extract<Saved, { readonly run: number }> =>
+  "run" in saved && !again
+
+/**
+ * Where saved results were made. Where they have a run, a flag that says otherwise would move them to where they were not; where
+ * they have none, it corrects what may have kept them from having one.
+ */
+const savedPlace = (
+  options: PublishOptions,
+  saved: Saved,
+  start: NonNullable<Saved["start"]>,
+  { note }: Tell
+): PublishOptions => {
   for (const name of ["product", "environment"] as const) {
-    if (options[name] !== undefined && options[name] !== start[name]) {
+    const given = options[name]
+    if (given === undefined || given === start[name]) continue
+    if (goesOn(saved, options)) {
       throw Failure.usage(`--${name}: ${options.files[0]} has the results of ${start[name]}. Leave the flag out.`)
     }
+    note(`${options.files[0]} was saved for the ${name} ${start[name]}, and is published for ${given}.`)
   }
-  return { ...options, product: start.product, environment: start.environment }
+  return {
+    ...options,
+    product: options.product ?? start.product,
+    environment: options.environment ?? start.environment
+  }
 }
+
+/** The workspace that saved results were for, whatever the profile says; a number of a run means another one elsewhere. */
+const savedDestination = (at: Connection, saved: Saved, options: PublishOptions, { note }: Tell): Connection => {
+  const [file] = options.files
+  const { service, workspace } = saved
+  if (service !== undefined && plainUrl(service) !== at.url) {
+    if (goesOn(saved, options) && !options.isUrlNamed) {
+      throw Failure.usage(
+        `${file} has results of run ${saved.run} of ${service}, and this is ${at.url}. Say with --url where that service is.`
+      )
+    }
+    note(`${file} was saved for ${service}, and goes to ${at.url}.`)
+  }
+  if (workspace === undefined || workspace === at.workspace) return at
+  if (options.isWorkspaceNamed) {
+    if (goesOn(saved, options)) {
+      throw Failure.usage(`--workspace: ${file} has results of the workspace ${workspace}. Leave the flag out.`)
+    }
+    return at
+  }
+  note(`Publishing to the workspace ${workspace}, which ${file} was saved for.`)
+  return { ...at, workspace }
+}
+
+/** The files of saved results, which lie beside them. */
+const savedFiles = ([file]: ReadonlyArray<string>, saved: Saved): ReadonlyArray<Attachment> =>
+  (saved.files ?? []).map(({ contentType, path, source }) => ({
+    path,
+    contentType,
+    source: resolve(dirname(file!), source)
+  }))
 
 const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
   interrupted: false,
@@ -247,7 +300,7 @@ const begin = async (
   cancelled: AbortSignal
 ): Promise<number> => {
   if (saved === undefined) return (await publisher.start(await startOf(publisher, options), cancelled)).number
-  if ("run" in saved && !options.again) {
+  if (goesOn(saved, options)) {
     publisher.uploads.begin(saved.run)
     return saved.run
   }
@@ -256,8 +309,9 @@ const begin = async (
       `${options.files[0]} does not say what was tested: it can only finish its run, without --again.`
     )
   }
+  const { environment = saved.start.environment, product = saved.start.product } = options
   const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
-  return (await publisher.start({ ...saved.start, baseUrl }, cancelled)).number
+  return (await publisher.start({ ...saved.start, product, environment, baseUrl }, cancelled)).number
 }
 
 /** Notes the run in the file of saved results, so that publishing them again does not make another one. */
@@ -326,9 +380,13 @@ export const publishRun = async (
   const read = await readAll(options.files)
   const saved = await savedIn(read)
   const finish = saved?.finish ?? reportOf(await testsOf(read, coverage, Date.now()))
-  const attachments = await attachmentsOf(options.attach, tell)
-  const about = saved?.start === undefined ? options : savedPlace(options, saved.start)
-  const publisher = publisherOf(at, about)
+  const attachments = [
+    ...(saved === undefined ? [] : savedFiles(options.files, saved)),
+    ...(await attachmentsOf(options.attach, tell))
+  ]
+  const about = saved?.start === undefined ? options : savedPlace(options, saved, saved.start, tell)
+  const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)
+  const publisher = publisherOf(destination, about)
   cancelled.throwIfAborted()
   const number = await begin(publisher, saved, about, cancelled)
   try {

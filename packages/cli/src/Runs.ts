@@ -1,5 +1,5 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
 import { callFailure, Failure } from "./Failure.ts"
@@ -9,7 +9,7 @@ import type { Published } from "./PublishRun.ts"
 import { colour, note, oneLine, plainLines, print, table, noteNow } from "./Output.ts"
 import { runNumber } from "./RunNumber.ts"
 import { retry, trace } from "./RunsPlaywright.ts"
-import { connection, connectionFlags, Json } from "./Settings.ts"
+import { connection, connectionFlags, Json, UrlFlag, WorkspaceFlag } from "./Settings.ts"
 
 /** `delivery runs`. */
 
@@ -69,6 +69,7 @@ const publish = Command.make(
   },
   Effect.fnUntraced(function* ({ again, attach, fail, files, ...options }) {
     const at = yield* connection
+    const [isUrlNamed, isWorkspaceNamed] = [Option.isSome(yield* UrlFlag), Option.isSome(yield* WorkspaceFlag)]
     const isJson = yield* Json
     const { mutedLines, publishRun } = yield* Effect.promise(() => import("./PublishRun.ts"))
     const tell = {
@@ -79,7 +80,12 @@ const publish = Command.make(
     }
     const published = yield* Effect.callback<Published, Failure>((resume) => {
       const cancelling = new AbortController()
-      const publishing = publishRun(at, { again, attach, files, ...given(options) }, tell, cancelling.signal).then(
+      const publishing = publishRun(
+        at,
+        { again, attach, files, isUrlNamed, isWorkspaceNamed, ...given(options) },
+        tell,
+        cancelling.signal
+      ).then(
         (published) => resume(Effect.succeed(published)),
         (error: unknown) => resume(Effect.fail(callFailure(at.url)(error)))
       )

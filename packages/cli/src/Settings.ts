@@ -160,14 +160,18 @@ export const connection = Effect.flatMap(settings, ({ apiKey, keyProblem, url, w
     const wrong = mistaken(apiKey)
     return wrong === undefined ? Effect.succeed<Connection>({ ...at, apiKey: apiKey.value }) : Effect.fail(wrong)
   }
-  const notSignedIn = Failure.notSignedIn(
-    `${keyProblem ?? `You are not signed in to ${url.value}.`} Run \`delivery login --url ${url.value}\`, or set DELIVERY_API_KEY.`
-  )
+  const why = keyProblem ?? `You are not signed in to ${url.value}.`
   return Effect.flatMap(
     Effect.promise(() => import("./CiKey.ts")),
-    ({ ciKey }) =>
-      Effect.flatMap(ciKey(at), (key) =>
-        key === undefined ? Effect.fail(notSignedIn) : Effect.succeed<Connection>({ ...at, apiKey: key })
-      )
+    ({ ciKey, lackingPermission }) =>
+      Effect.flatMap(ciKey(at), (key) => {
+        if (key !== undefined) return Effect.succeed<Connection>({ ...at, apiKey: key })
+        const lacking = lackingPermission()
+        const advice =
+          lacking === undefined
+            ? `Run \`delivery login --url ${url.value}\`, or set DELIVERY_API_KEY.`
+            : `To get a key of its own, ${lacking}; or set DELIVERY_API_KEY.`
+        return Effect.fail(Failure.notSignedIn(`${why} ${advice}`))
+      })
   )
 })

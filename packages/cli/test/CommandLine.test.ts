@@ -22,6 +22,7 @@ import {
   startRun,
   teamKey
 } from "../../server/test/support/Http.ts"
+import type { Published } from "../src/PublishRun.ts"
 import { freePort } from "../../server/src/cli/FreePort.ts"
 import type { Home, Options } from "./support/Home.ts"
 import { apiKey, type Service, useService } from "./support/Service.ts"
@@ -447,18 +448,68 @@ describe("delivery", () => {
     writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start, finish }))
     writeFileSync(join(at.directory, "server.log"), "started\n")
     const publish = ["runs", "publish", "saved.json", "--attach", "server.log"]
-    assert.deepStrictEqual(await at.delivery([...publish, "--environment", "live"], { env }), {
-      code: 2,
-      out: "",
-      err: "--environment: saved.json has the results of staging. Leave the flag out.\n"
-    })
     const running = at.start(publish, { env })
     await asked
     running.child.kill("SIGINT")
     assert.strictEqual(await running.code, 130)
     assert.strictEqual(running.err(), "Run 1 is not finished. Publish saved.json again to finish it.\n")
+    assert.deepStrictEqual(await at.delivery([...publish, "--environment", "live"], { env }), {
+      code: 2,
+      out: "",
+      err: "--environment: saved.json has the results of staging. Leave the flag out.\n"
+    })
     const again = await json<{ readonly run: TestRunSummary }>(at, publish, { env: as(workspace) })
     assert.include(again.run, { number: 1, state: "finished" })
+  })
+
+  test("publishes saved results where they were to go, with their files, and as flags correct them", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = as(workspace)
+    const start = {
+      product: "shpo",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example",
+      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
+      machine: { hostname: "ci", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    }
+    const finish = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests: [] }
+    const files = [
+      { path: "a/shot.txt", contentType: "text/plain", source: "saved/0" },
+      { path: "a/gone.txt", contentType: "text/plain", source: "saved/1" }
+    ]
+    mkdirSync(join(at.directory, "saved"))
+    writeFileSync(join(at.directory, "saved/0"), "seen")
+    const write = (fields: object) =>
+      writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start, finish, files, ...fields }))
+    const publish = ["runs", "publish", "saved.json"]
+    write({ service: env.DELIVERY_URL, workspace: env.DELIVERY_WORKSPACE })
+    const refused = await at.delivery(publish, { env })
+    assert.deepStrictEqual([refused.code, refused.err], [1, 'There is no product "shpo" that you can see.\n'])
+    // The workspace is that of the file, whatever the environment says.
+    const { code, err, out } = await at.delivery([...publish, "--product", "shop", "--json"], {
+      env: { ...env, DELIVERY_WORKSPACE: "another" }
+    })
+    assert.deepStrictEqual([code, err.includes(`Publishing to the workspace ${env.DELIVERY_WORKSPACE}`)], [0, true])
+    const published = JSON.parse(out) as Published
+    assert.deepStrictEqual(published.files, ["a/shot.txt"])
+    assert.deepStrictEqual(
+      published.notAttached.map(({ path }) => path),
+      ["a/gone.txt"]
+    )
+    assert.strictEqual(published.run.product.slug, "shop")
+    // A number is of one service and one workspace.
+    write({ service: "http://elsewhere.example", workspace: env.DELIVERY_WORKSPACE, run: 1 })
+    const elsewhere = await at.delivery(publish, { env })
+    assert.strictEqual(elsewhere.code, 2)
+    assert.match(elsewhere.err, /has results of run 1 of http:\/\/elsewhere\.example, and this is/)
+    write({ service: env.DELIVERY_URL, workspace: "another", run: 1 })
+    const named = await at.delivery([...publish, "--workspace", env.DELIVERY_WORKSPACE], { env })
+    assert.deepStrictEqual(
+      [named.code, named.err],
+      [2, "--workspace: saved.json has results of the workspace another. Leave the flag out.\n"]
+    )
   })
 
   test("opens the page of a run with the browser that BROWSER names", async (owner) => {

@@ -65,6 +65,13 @@ const gitHub = (environment: Environment) => {
 export const hasCiToken = (environment: Environment = ofProcess()): boolean =>
   gitHub(environment) !== undefined || gitLabTokens(environment).length > 0
 
+/** What a job of GitHub Actions or GitLab must be given before it can get a key; undefined where it has that, and outside of both. */
+export const lackingPermission = (environment: Environment = ofProcess()): string | undefined => {
+  if (hasCiToken(environment)) return undefined
+  if (environment["GITHUB_ACTIONS"] === "true") return "the job needs the permission `id-token: write`"
+  return environment["GITLAB_CI"] === "true" ? "the job needs `id_tokens` with DELIVERY_ID_TOKEN" : undefined
+}
+
 /** Two spellings of one address are one audience. */
 const plainUrl = (url: string | URL): string => String(url).trim().replace(/\/+$/, "")
 

@@ -1,4 +1,4 @@
-import { type DeliveryReporterOptions, isRequired, nothingToPublish, Publication } from "@delivery/publishing"
+import { type DeliveryReporterOptions, isRequired, hasBuild, nothingToPublish, Publication } from "@delivery/publishing"
 import type { FinishTestRun } from "@delivery/client"
 import type {
   FullConfig,
@@ -124,7 +124,7 @@ export class DeliveryReporter implements Reporter {
 
   /** Starts the run, unless there is no test: whether Playwright lets that pass is known at the end. */
   async #begin(config: FullConfig, suite: Suite): Promise<string | undefined> {
-    // A shard without tests is still one that its run waits for.
+    // A shard without tests is still one that the run of its build waits for.
     this.#isEmpty = suite.allTests().length === 0 && config.shard === null
     return this.#isEmpty ? undefined : this.#start(config)
   }
@@ -147,8 +147,10 @@ export class DeliveryReporter implements Reporter {
     const errors = this.#errors.filter((error) => error !== "")
     if (result.status === "timedout" && errors.length === 0)
       errors.push("The tests took longer than the global timeout.")
+    // That a shard is empty is known only once its run has begun. Where no build waits for it, the run has no result.
+    const isLone = tests.length === 0 && result.status === "passed" && config.shard !== null && !hasBuild()
     return {
-      interrupted: result.status === "interrupted" || isStoppedEarly,
+      interrupted: result.status === "interrupted" || isStoppedEarly || isLone,
       error: errors.length === 0 ? null : errors.join("\n\n"),
       durationMs: Math.max(0, Math.round(result.duration)),
       cleanup: null,

@@ -1,6 +1,6 @@
 import { createClient, type PromiseClient, type TestRun } from "@delivery/client"
 import type { IncomingMessage } from "node:http"
-import { rename, rm, writeFile } from "node:fs/promises"
+import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, type RunningServer, startServer } from "../../client/test/support/server.ts"
@@ -292,6 +292,10 @@ describe("a run", several, () => {
     const empty = await runPlaywright(project, required, { args: [...args, "--pass-with-no-tests"] })
     expect([empty.exitCode, empty.lines]).toEqual([0, ["Delivery: nothing is published: there is no test."]])
     expect(await countRuns("e4f1a2b")).toBe(0)
+    // Outside of a build no other shard belongs to it.
+    const shard = await runPlaywright(project, required, { args: ["--shard=2/2"] })
+    expect(shard.exitCode).toBe(0)
+    expect(await publishedRun(shard)).toMatchObject({ state: "interrupted", result: null, error: null })
     const failed = await runPlaywright(project, environment, { args })
     expect(failed.exitCode).toBe(1)
     expect(await publishedRun(failed)).toMatchObject({ result: "failed", counts: { total: 0 } })
@@ -393,20 +397,33 @@ describe("where something fails", several, () => {
   })
 
   it("reports that the service cannot be reached, and lets the tests pass", async () => {
-    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
-    const outcome = await runPlaywright(project, {
-      ...environment,
-      DELIVERY_URL: `http://localhost:${await freePort()}`
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        test("works", () => test.info().attach("a.txt", { body: "kept", contentType: "text/plain" }))
+      `
     })
+    const url = `http://localhost:${await freePort()}`
+    const outcome = await runPlaywright(project, { ...environment, DELIVERY_URL: url })
     expect(outcome.exitCode).toBe(0)
     expect(outcome.output).toContain("1 passed")
     expect(outcome.lines).toHaveLength(1)
     expect(outcome.lines[0]).toMatch(
       /^Delivery: the run was not published: .*connection refused \(ECONNREFUSED\) .*\. Its results are kept: delivery runs publish /
     )
-    expect(await project.saved()).toMatchObject([
-      { start: { product: "shop" }, finish: { tests: [{ title: "works" }] } }
+    const saved = await project.saved()
+    expect(saved).toMatchObject([
+      {
+        service: url,
+        workspace: slug,
+        start: { product: "shop" },
+        finish: { tests: [{ title: "works" }] },
+        files: [{ contentType: "text/plain" }]
+      }
     ])
+    const [{ files }] = saved as readonly [{ readonly files: ReadonlyArray<{ readonly source: string }> }]
+    expect(await readFile(join(project.directory, "delivery-results", files[0]!.source), "utf8")).toBe("kept")
   })
 
   it("names every setting that is missing or wrong", async () => {

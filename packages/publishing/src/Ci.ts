@@ -60,6 +60,9 @@ export const buildOf = (environment: Environment, args: ReadonlyArray<string>): 
   return build ? `${build}${suiteOf(args)}` : null
 }
 
+/** Whether the shards that run here are of a build, and publish one run together. */
+export const hasBuild = (): boolean => buildOf(process.env, process.argv.slice(2)) !== null
+
 interface GithubEvent {
   readonly pull_request?: {
     readonly number?: number

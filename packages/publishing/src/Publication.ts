@@ -1,6 +1,5 @@
 import type { FinishTestRun, Shard, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
-import { mkdir, writeFile } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { buildOf, ciUrlOf } from "./Ci.ts"
 import { mutedLines, mutedTests } from "./Muted.ts"
 import { readGit, readMachine } from "./Origin.ts"
@@ -9,6 +8,7 @@ import { isPassing, lineOf } from "./Retry.ts"
 import type { RunFile } from "./RunFiles.ts"
 import { announceRun } from "./RunVariables.ts"
 import { type DeliveryReporterOptions, readSettings, type Settings } from "./Settings.ts"
+import { type Destination, saveResults } from "./SavedResults.ts"
 import { shellWord } from "./Shell.ts"
 import { TimeLimit } from "./TimeLimit.ts"
 
@@ -50,6 +50,9 @@ export class Publication {
   #context: PublicationContext | undefined
   #begun: Promise<Begun> | undefined
   #publisher: Publisher | undefined
+  #destination: Destination | undefined
+  /** Files that came while nothing could be published. */
+  readonly #kept: Array<RunFile> = []
   #shard: { readonly build: string; readonly shard: Shard } | undefined
   #muted: ReadonlySet<string> = new Set()
   #isPublished = false
@@ -68,7 +71,8 @@ export class Publication {
 
   /** Uploads files, as soon as the run has started. */
   addFiles(files: ReadonlyArray<RunFile>): void {
-    this.#publisher?.uploads.add(files)
+    if (this.#publisher === undefined) this.#kept.push(...files)
+    else this.#publisher.uploads.add(files)
   }
 
   /** Whether the run is published and all of these tests, at least one, are muted: they fail nobody. */
@@ -129,8 +133,10 @@ export class Publication {
     const settings = readSettings(this.#options, process.env)
     if ("problem" in settings) {
       const { problem, rest } = settings
+      if (rest !== undefined) this.#destination = destinationOf(rest)
       return rest === undefined ? { problem } : { problem, start: await this.#startOf(rest, context) }
     }
+    this.#destination = destinationOf(settings)
     const publisher = new Publisher(settings)
     this.#publisher = publisher
     const start = await this.#startOf(settings, context)
@@ -212,17 +218,18 @@ export class Publication {
 
   /** Saves what could not be sent, and returns a sentence about it. */
   async #save(content: object): Promise<string> {
-    const name = `${new Date().toISOString().replaceAll(/\D/g, "")}-${process.pid}.json`
-    const path = join(this.#context?.directory ?? ".", "delivery-results", name)
+    const directory = join(this.#context?.directory ?? ".", "delivery-results")
+    const files = this.#publisher?.uploads.unsent ?? this.#kept
     try {
-      await mkdir(dirname(path), { recursive: true })
-      await writeFile(path, JSON.stringify(content, null, 2))
+      const path = await saveResults(directory, content, this.#destination, files)
       return ` Its results are kept: delivery runs publish ${shellWord(path)}`
     } catch (error) {
       return ` Its results could not be saved: ${lineOf(error)}`
     }
   }
 }
+
+const destinationOf = ({ url, workspace }: Settings): Destination => ({ service: url, workspace })
 
 const withUrl = (start: Start, baseUrl: string | null | undefined): StartTestRun | undefined =>
   baseUrl === undefined || baseUrl === null ? undefined : { ...start, baseUrl }

@@ -1,4 +1,11 @@
-import { type CleanupReport, type Coverage, type FixtureAccess, type Git, hasCiToken } from "@delivery/client"
+import {
+  type CleanupReport,
+  type Coverage,
+  type FixtureAccess,
+  type Git,
+  hasCiToken,
+  lackingPermission
+} from "@delivery/client"
 import { isServiceUrl, serviceUrl } from "@delivery/domain/ServiceUrl"
 
 /** Deletes the test data that a run made on the deployment, under its scope. */
@@ -94,8 +101,15 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
   if (settings.url !== "" && !isServiceUrl(settings.url)) problems.unshift(`url is not ${serviceUrl}`)
   if (coverage !== null && known === undefined) problems.push(`coverage is not one of ${coverages.join(", ")}`)
   if (missing.length > 0) problems.unshift(`settings are missing: ${missing.join(", ")}`)
+  if (settings.apiKey === "") problems.push(...permissionOf(environment))
   if (problems.length === 0) return settings
   return { problem: problems.join("; "), rest: missing.length === 0 ? settings : undefined }
+}
+
+/** What a job of a CI lacks that is to exchange its ID token for a key. */
+const permissionOf = (environment: Environment): ReadonlyArray<string> => {
+  const lacking = lackingPermission(environment)
+  return lacking === undefined ? [] : [`without a key, ${lacking}`]
 }
 
 const answers: Readonly<Record<string, boolean>> = {

@@ -13,6 +13,7 @@ export class Uploads {
   readonly #slug: string
   readonly #waiting: Array<RunFile> = []
   readonly #failures: Array<{ readonly path: string; readonly reason: string }> = []
+  readonly #failed: Array<RunFile> = []
   readonly #workers = new Set<Promise<void>>()
   readonly #sending = new Set<RunFile>()
   readonly #abort = new AbortController()
@@ -35,6 +36,11 @@ export class Uploads {
   begin(run: number): void {
     this.#run = run
     this.#fill()
+  }
+
+  /** The files that the service does not have. */
+  get unsent(): ReadonlyArray<RunFile> {
+    return [...this.#failed, ...this.#sending, ...this.#waiting]
   }
 
   /** How many bytes are still to be sent. */
@@ -99,6 +105,7 @@ export class Uploads {
     } catch (error) {
       this.#isServiceLost ||= isPassing(error)
       this.#failures.push({ path, reason: lineOf(error) })
+      this.#failed.push(file)
     } finally {
       this.#sending.delete(file)
     }

@@ -1,6 +1,6 @@
 /** What reporters and the command line publish runs with. */
 export { caseIds, fitId } from "./CaseIds.ts"
-export { ciUrlOf } from "./Ci.ts"
+export { ciUrlOf, hasBuild } from "./Ci.ts"
 export { onInterruption } from "./Interruption.ts"
 export { mutedLines, type MutedTest, mutedTests } from "./Muted.ts"
 export { checkOptions } from "./Options.ts"

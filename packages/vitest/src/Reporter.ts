@@ -2,6 +2,7 @@ import {
   checkOptions,
   type DeliveryReporterOptions,
   isRequired,
+  hasBuild,
   nothingToPublish,
   onInterruption,
   Publication
@@ -62,8 +63,8 @@ export class DeliveryReporter implements Reporter {
   async onTestRunStart(files: ReadonlyArray<TestSpecification>): Promise<void> {
     if (this.#vitest === undefined) return
     const { passWithNoTests, root, shard } = this.#vitest.config
-    // A shard without tests is still one that its run waits for.
-    if (files.length === 0 && passWithNoTests && shard === undefined) {
+    // A shard without tests is still one that the run of its build waits for.
+    if (files.length === 0 && passWithNoTests && (shard === undefined || !hasBuild())) {
       this.#vitest.logger.log(nothingToPublish)
       this.#vitest = undefined
       return

@@ -269,6 +269,9 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     const before = await client.testRuns.list({ params: { slug }, query: {} })
     const empty = await runVitest(directory, { DELIVERY_REQUIRED: "yes" }, ["--passWithNoTests"])
     expect([empty.exitCode, empty.lines]).toEqual([0, ["Delivery: nothing is published: there is no test."]])
+    // Outside of a build no other shard belongs to it.
+    const shard = await runVitest(directory, { DELIVERY_REQUIRED: "yes" }, ["--passWithNoTests", "--shard=2/2"])
+    expect([shard.exitCode, shard.lines]).toEqual([empty.exitCode, empty.lines])
     const after = await client.testRuns.list({ params: { slug }, query: {} })
     expect(after.runs[0]?.number).toBe(before.runs[0]?.number)
     const failed = await runVitest(directory)

@@ -11,9 +11,18 @@ import { Refused } from "./Xml.ts"
 // The URL is missing where the deployment could not be read.
 const Start = Schema.Struct({ ...StartTestRun.fields, baseUrl: Schema.optionalKey(StartTestRun.fields.baseUrl) })
 
+const SavedFile = Schema.Struct({ path: Schema.String, contentType: Schema.String, source: Schema.String })
+
+/** Where the results were to go, and their files, beside them. Those of before 1.0 have neither. */
+const about = {
+  service: Schema.optionalKey(Schema.String),
+  workspace: Schema.optionalKey(Schema.String),
+  files: Schema.optionalKey(Schema.Array(SavedFile))
+}
+
 const Saved = Schema.Union([
-  Schema.Struct({ run: Schema.Int, start: Schema.optionalKey(Start), finish: FinishTestRun }),
-  Schema.Struct({ start: Start, finish: FinishTestRun })
+  Schema.Struct({ ...about, run: Schema.Int, start: Schema.optionalKey(Start), finish: FinishTestRun }),
+  Schema.Struct({ ...about, start: Start, finish: FinishTestRun })
 ])
 export type Saved = typeof Saved.Type
 

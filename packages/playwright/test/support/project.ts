@@ -48,7 +48,7 @@ export const makeProject = async (files: Readonly<Record<string, string>>): Prom
     directory,
     saved: async () => {
       const results = join(directory, "delivery-results")
-      const names = await readdir(results).catch(() => [])
+      const names = (await readdir(results).catch(() => [])).filter((name) => name.endsWith(".json"))
       return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(results, name), "utf8"))))
     },
     remove: () => rm(directory, { recursive: true, force: true })
