@@ -21,6 +21,7 @@ import { TagBadge } from "./TagBadge.tsx"
 
 /** What a ticket is beside its words: status, owner, project, milestone and tags, each set by a key. */
 
+const Completion = later(() => import("../flow/Completion.tsx"))
 const TagsDialog = later(() => import("./TagsDialog.tsx"))
 
 const group = "Ticket"
@@ -265,6 +266,9 @@ const TicketProperties = (props: Props) => {
       {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
       <Tags {...props} />
       <TeamOf {...props} />
+      <Suspense fallback={null}>
+        <Completion mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
+      </Suspense>
       <div className="border-border my-2 border-t" />
       <div className="flex min-h-(--row) items-center gap-2">
         <dt className="text-muted w-20 shrink-0">Author</dt>
