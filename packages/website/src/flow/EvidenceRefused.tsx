@@ -1,9 +1,10 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
-import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
+import { Loaded } from "../api/Loaded.tsx"
 import { useAction } from "../api/useAction.ts"
 import type { TicketChange } from "../planning/changes.ts"
 import { statusesQuery } from "../planning/queries.ts"
@@ -13,7 +14,6 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
 import { counted, visible } from "../ui/format.ts"
-import { SkeletonRows } from "../ui/States.tsx"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
 import { evidenceQuery } from "./queries.ts"
 
@@ -35,41 +35,43 @@ const [mostTickets, mostCases] = [5, 10]
 const named = (tickets: Refused["tickets"]): string =>
   tickets.length === 1 ? tickets[0]!.identifier : counted(tickets.length, "ticket")
 
-const Missing = ({ slug, tickets }: Pick<Props, "slug" | "tickets">) => {
-  const found = useQueries({
-    queries: tickets.slice(0, mostTickets).map(({ identifier }) => evidenceQuery(slug, identifier))
-  })
-  return found.map(({ data }, index) => {
-    const ticket = tickets[index]!
-    const missing = data?.cases.filter(({ needed, passed }) => passed < needed) ?? []
-    return (
-      <section aria-label={`What ${ticket.identifier} is missing`} key={ticket.id}>
-        {tickets.length > 1 && (
-          <h3 className="foreign truncate font-medium">
-            {ticket.identifier} {visible(ticket.title)}
-          </h3>
-        )}
-        {data === undefined ? (
-          <SkeletonRows rows={2} />
-        ) : (
-          <>
-            <p className="text-muted">
-              {counted(missing.length, "test")} of {data.cases.length} {missing.length === 1 ? "has" : "have"} not
-              passed often enough since the last failure, in runs of another commit and of somebody else:
-            </p>
-            <ul className="-mx-4">
-              {missing.slice(0, mostCases).map((one) => (
-                <EvidenceOfCase key={one.caseId} one={one} product={data.product ?? ""} slug={slug} />
-              ))}
-            </ul>
-            {missing.length > mostCases && (
-              <p className="text-muted pt-1">And {counted(missing.length - mostCases, "more test", "more tests")}.</p>
-            )}
-          </>
-        )}
-      </section>
-    )
-  })
+interface MissingProps extends Pick<Props, "slug"> {
+  readonly ticket: Refused["tickets"][number]
+  readonly isOnly: boolean
+}
+
+const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
+  const query = useQuery(evidenceQuery(slug, ticket.identifier))
+  return (
+    <section aria-label={`What ${ticket.identifier} is missing`}>
+      {!isOnly && (
+        <h3 className="foreign truncate font-medium">
+          {ticket.identifier} {visible(ticket.title)}
+        </h3>
+      )}
+      <Loaded query={query} rows={2}>
+        {({ cases, product }) => {
+          const missing = cases.filter(({ needed, passed }) => passed < needed)
+          return (
+            <>
+              <p className="text-muted">
+                {missing.length} of {counted(cases.length, "test")} {missing.length === 1 ? "has" : "have"} not passed
+                often enough since the last failure, in runs of another commit and of somebody else:
+              </p>
+              <ul className="-mx-4">
+                {missing.slice(0, mostCases).map((one) => (
+                  <EvidenceOfCase key={one.caseId} one={one} product={product ?? ""} slug={slug} />
+                ))}
+              </ul>
+              {missing.length > mostCases && (
+                <p className="text-muted pt-1">And {counted(missing.length - mostCases, "more test", "more tests")}.</p>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
 }
 
 const Override = ({ change, onClose, slug, tickets }: Props) => {
@@ -147,7 +149,10 @@ const RefusedDialog = (props: Props) => {
       title={`${named(tickets)} ${tickets.length === 1 ? "needs" : "need"} evidence to be completed`}
     >
       <div className="flex flex-col gap-4">
-        <Missing slug={slug} tickets={tickets} />
+        {tickets.slice(0, mostTickets).map((ticket) => (
+          <Missing isOnly={tickets.length === 1} key={ticket.id} slug={slug} ticket={ticket} />
+        ))}
+        {tickets.length > mostTickets && <p className="text-muted">And {tickets.length - mostTickets} more.</p>}
       </div>
     </Dialog>
   )

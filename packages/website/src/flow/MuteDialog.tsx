@@ -1,5 +1,5 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
-import { useQueries, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useRef, useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
@@ -11,12 +11,11 @@ import { keepTeam } from "../planning/lastTeam.ts"
 import { codeSpan } from "../planning/markdown.ts"
 import { TicketFieldsView } from "../planning/TicketFieldsView.tsx"
 import { none, payloadOf, useTicketFields } from "../planning/useTicketFields.ts"
-import { caseQuery } from "../runs/queries.ts"
 import { Input } from "../ui/Field.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { changedByMutes } from "./changedByMutes.ts"
-import { mutesQuery } from "./queries.ts"
+import { mutesQuery, ticketsAboutQuery } from "./queries.ts"
 import { UntilField, useUntil } from "./UntilField.tsx"
 
 /** Mutes tests by a ticket: one that there is, or a new one. */
@@ -42,15 +41,13 @@ const mine = { owner: "me" }
 
 /** The open tickets about the tests, then those that mute others of the product. */
 const useTicketChoices = ({ cases, product, slug }: Props) => {
-  const found = useQueries({
-    queries: cases.slice(0, mostAsked).map(({ caseId }) => caseQuery(slug, product.slug, caseId))
-  })
+  const ids = cases.slice(0, mostAsked).map(({ caseId }) => caseId)
+  const { data: about = [], isPending } = useQuery(ticketsAboutQuery(slug, product.slug, ids))
   const { data } = useQuery(mutesQuery(slug, product.slug))
-  const about = found.flatMap((one) => one.data?.ticket ?? [])
   const muting = (data?.mutes ?? []).flatMap(({ ticket }) => ticket ?? [])
   return {
     // The choice is made of what is known: it does not change under the hand of who makes it.
-    isKnown: found.every(({ isPending }) => !isPending) && data !== undefined,
+    isKnown: !isPending && data !== undefined,
     about,
     tickets: [...new Map([...about, ...muting].map((ticket) => [ticket.identifier, ticket])).values()]
   }

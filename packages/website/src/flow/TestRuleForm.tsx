@@ -88,7 +88,10 @@ const useFilled = ({ products, teams }: RuleThings, rule: TestRule | undefined) 
 }
 
 /** What the API is told; undefined where a number is none. */
-const payloadOf = (filled: Filled, isAgent: boolean): (Required<CreateTestRule> & Pick<TestRule, "when">) | undefined => {
+const payloadOf = (
+  filled: Filled,
+  isAgent: boolean
+): (Required<CreateTestRule> & Pick<TestRule, "when">) | undefined => {
   const [failures, ofLast] = [wholeAt(filled.failures, 1, 10), wholeAt(filled.ofLast, 1, 20)]
   const [above, closeAfter] = [wholeAt(filled.above, 1, 5_000), wholeAt(filled.closeAfter, 1, 20)]
   if (failures === undefined || ofLast === undefined || above === undefined || closeAfter === undefined)

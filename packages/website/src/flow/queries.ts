@@ -29,3 +29,15 @@ export const ruleTicketsQuery = (slug: string, rule: string) =>
     queryKey: workspaceKey(slug, "test-rules", "tickets", rule),
     queryFn: ({ signal }) => client.testRules.tickets({ params: { slug, testRule: rule } }, { signal })
   })
+
+/** The open tickets about some tests of a product, in their order. A test that no finished run has is about none. */
+export const ticketsAboutQuery = (slug: string, product: string, caseIds: ReadonlyArray<string>) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "cases", product, "tickets", caseIds),
+    queryFn: async ({ signal }) => {
+      const found = await Promise.all(
+        caseIds.map((caseId) => client.safe.cases.get({ params: { slug, product, caseId }, query: {} }, { signal }))
+      )
+      return found.flatMap((one) => (one.ok ? (one.value.ticket ?? []) : []))
+    }
+  })

@@ -256,8 +256,19 @@ const dates = (ticket: Ticket) =>
     ["Changed", ticket.updatedAt]
   ] as const
 
-const TicketProperties = (props: Props) => {
-  const { ticket } = props
+interface AllProps extends Omit<Props, "onChange"> {
+  /** Answers whether it was saved. */
+  readonly onSave: (change: Shown, done: string) => Promise<boolean>
+  readonly onAsk: (asked: { readonly agent: string }) => void
+}
+
+const TicketProperties = ({ onAsk, onSave, ...rest }: AllProps) => {
+  const { ticket } = rest
+  const change = async (asked: Shown, done: string) => {
+    // An agent that is responsible does not know of it until it is asked.
+    if ((await onSave(asked, done)) && asked.owner?.kind === "agent") onAsk({ agent: asked.owner.id })
+  }
+  const props: Props = { ...rest, onChange: (asked, done) => void change(asked, done) }
   return (
     <dl className="flex flex-col">
       <Status {...props} />
