@@ -25,7 +25,7 @@ const reads = /\.(?:get|list\w*)$/
 type Part = "first" | "planning" | "changes" | "settings"
 
 /** What is shown once the words of a ticket are there. */
-const afterwards = /^(?:attachments|mutes|evidence|testRules)\./
+const afterwards = /^attachments\./
 
 const setOf = (call: string): Part =>
   afterwards.test(call)

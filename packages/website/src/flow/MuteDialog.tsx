@@ -172,7 +172,7 @@ const Known = (props: KnownProps) => {
   return (
     <FormDialog
       action={some.length === 1 ? "Mute the test" : `Mute ${counted(some.length, "test")}`}
-      description="It goes on running, but runs that start from now on pass without it. A ticket says why, and who looks after it."
+      description={`${cases.length === 1 ? "It goes on running, but its failures do" : "They go on running, but their failures do"} not count in runs that start from now on. A ticket says why, and who looks after it.`}
       doing={{ ...mute, mutate: () => end !== undefined && mute.mutate({ makeTicket, until: end }) }}
       fields={["until"]}
       missing={missing}

@@ -48,16 +48,16 @@ const Muting = ({ error, isCurrent, run: number, slug, test }: Props) => {
       </span>
     )
   }
-  if (!mayMute || run === undefined) return null
+  if (!mayMute || run === undefined || cases.length === 0) return null
   const name = visible(test?.title.slice(0, 200) ?? "")
   return (
     <>
       <Button
-        aria-label={test === undefined ? `Mute the tests that fail so: ${cases.length}` : `Mute ${name}`}
+        aria-label={test === undefined ? `Mute all ${cases.length} tests that fail so` : `Mute ${name}`}
         look="quiet"
         onClick={() => setOpen(true)}
       >
-        {test === undefined && cases.length > 1 ? "Mute all…" : "Mute…"}
+        {test === undefined ? "Mute all…" : "Mute…"}
       </Button>
       {isOpen && (
         <Suspense fallback={null}>
@@ -72,8 +72,8 @@ const RowActions = (props: Props) => {
   const { error, test } = props
   return (
     <div className="flex h-full items-center justify-end">
-      {(test?.status === "failed" || (error !== undefined && error.state !== "muted")) && <Muting {...props} />}
-      {test !== undefined && <TraceLink {...props} test={test} />}
+      {(test?.status === "failed" || (error?.cases.length ?? 0) > 1) && <Muting {...props} />}
+      {test === undefined ? <span className="w-9" /> : <TraceLink {...props} test={test} />}
     </div>
   )
 }

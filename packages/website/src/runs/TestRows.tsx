@@ -39,7 +39,7 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
   if (row.kind === "error") {
     const { count, message, state } = row.error
     return (
-      <div className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b px-4">
+      <div className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b pl-4">
         <Badge title={meanings[state]} tone={tones[state]}>
           {state}
         </Badge>

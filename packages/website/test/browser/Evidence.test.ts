@@ -35,9 +35,39 @@ const ask = async (title: string) => {
   return made.identifier
 }
 
+/** A run of a commit in which the test failed or passed. */
+const run = async (status: "failed" | "passed", commit: string): Promise<number> => {
+  const { number } = await site.call<{ number: number }>("POST", "test-runs", {
+    product: "shop",
+    environment: "staging",
+    baseUrl: "https://staging.shop.example.com",
+    git: { branch: "main", sha: commit.repeat(40), dirty: false, subject: "Pay" },
+    machine: { hostname: "ci-7", platform: "linux" },
+    selection: { coverage: "acceptance", folders: [], caseIds: [] }
+  })
+  const attempt = {
+    status,
+    durationMs: 900,
+    startedAt: new Date().toISOString(),
+    errorMessage: status === "failed" ? "Error: 42,01" : null,
+    errorStack: null,
+    files: []
+  }
+  const one = { caseId: paysByCard, title: "Checkout › pays by card", file: "a.spec.ts", coverage: "critical" }
+  await site.call("POST", `test-runs/${number}/finish`, {
+    interrupted: false,
+    durationMs: 1_000,
+    error: null,
+    cleanup: null,
+    tests: [{ ...one, testKind: "journey", priority: null, files: [], attempt }]
+  })
+  return number
+}
+
 beforeAll(async () => {
   site = await startSite()
   await seed(site.call)
+  await run("failed", "e")
   await site.call("POST", "teams", { key: "EVI", name: "Evidence" })
   statuses = (await site.call<{ statuses: ReadonlyArray<Status> }>("GET", "ticket-statuses?team=EVI")).statuses
 })
@@ -60,13 +90,13 @@ describe("Evidence", () => {
     await dialog.getByText("Still missing: a test.").waitFor()
     await dialog.getByRole("combobox", { name: "Product" }).click()
     await page.getByRole("option", { name: "Shop" }).click()
-    await dialog.getByLabel("Add a test").fill("pays card")
+    await dialog.getByLabel("Add a test").fill("pays by card")
     await dialog.getByRole("button", { name: "Add Checkout › pays by card" }).click()
     await dialog.getByLabel("Runs in which each test must pass").fill("2")
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByRole("button", { name: /Completion: Evidence.*1 test.*2 runs/ }).waitFor()
     const part = page.getByRole("region", { name: "Evidence" })
-    await part.getByText(/0 of 1 test passed again in 2 runs/).waitFor()
+    await part.getByText(/0 of 1\stest passed again in 2 runs/).waitFor()
     await part.getByRole("link", { name: /^run \d+/ }).waitFor()
     await part.getByText("0 of 2").waitFor()
     await page.keyboard.press("v")
@@ -87,10 +117,10 @@ describe("Evidence", () => {
     await page.keyboard.press("s")
     await page.getByRole("menuitemradio", { name: /Done/ }).click()
     const dialog = needs(page, `${identifier} needs evidence`)
-    await dialog.getByText(/1 of 1 test has not passed/).waitFor()
+    await dialog.getByText(/1 of 1\stest has not passed/).waitFor()
     await dialog.getByRole("link", { name: "Checkout › pays by card" }).waitFor()
     await dialog.getByRole("link", { name: /^run \d+/ }).waitFor()
-    await page.getByRole("button", { name: /^Status: In progress/ }).waitFor()
+    await page.locator("button", { hasText: /^Status: In progress/ }).waitFor()
     expect(await statusOf(identifier)).toBe("started")
     await dialog.getByRole("button", { name: "Complete anyway…" }).click()
     const why = page.getByRole("dialog", { name: `Complete ${identifier} without evidence` })
@@ -111,7 +141,7 @@ describe("Evidence", () => {
     await site.call("POST", "tickets", { team: "EVI", title: "Free as a bird" })
     const page = await openScreen(site, `tickets?layout=board&teams=${encodeURIComponent('["EVI"]')}`)
     const column = (name: string) => page.getByRole("region", { name: new RegExp(`^${name}`) })
-    const card = page.locator(`[data-ticket]`).filter({ hasText: "Pay by invoice" })
+    const card = page.getByRole("listitem").filter({ hasText: "Pay by invoice" })
     await card.waitFor()
     await card.dragTo(column("Done"))
     const dialog = needs(page, `${first} needs evidence`)
@@ -152,30 +182,7 @@ describe("Evidence", () => {
     await page.keyboard.press("Control+z")
     await needs(page, `${identifier} needs evidence`).getByRole("button", { name: "Leave it open" }).click()
     await page.getByRole("button", { name: /^Status: In progress/ }).waitFor()
-    const { number } = await site.call<{ number: number }>("POST", "test-runs", {
-      product: "shop",
-      environment: "staging",
-      baseUrl: "https://staging.shop.example.com",
-      git: { branch: "main", sha: "f".repeat(40), dirty: false, subject: "Mend" },
-      machine: { hostname: "ci-7", platform: "linux" },
-      selection: { coverage: "acceptance", folders: [], caseIds: [] }
-    })
-    const attempt = {
-      status: "passed",
-      durationMs: 900,
-      startedAt: new Date().toISOString(),
-      errorMessage: null,
-      errorStack: null,
-      files: []
-    }
-    const one = { caseId: paysByCard, title: "Checkout › pays by card", file: "a.spec.ts", coverage: "critical" }
-    await site.call("POST", `test-runs/${number}/finish`, {
-      interrupted: false,
-      durationMs: 1_000,
-      error: null,
-      cleanup: null,
-      tests: [{ ...one, testKind: "journey", priority: null, files: [], attempt }]
-    })
+    const number = await run("passed", "f")
     const part = page.getByRole("region", { name: "Evidence" })
     await part.getByText("the ticket may be completed").waitFor()
     await part.getByRole("link", { name: new RegExp(`^run ${number} `) }).waitFor()

@@ -157,10 +157,13 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   "Mute tests that fail alike": async (page) => {
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
     await page
-      .getByRole("button", { name: /^Mute the tests that fail so/ })
+      .getByRole("button", { name: /^Mute all/ })
       .first()
       .click()
-    await page.getByRole("dialog", { name: "Mute tests" }).getByLabel("Title").waitFor()
+    await page
+      .getByRole("dialog", { name: "Mute tests" })
+      .getByRole("button", { name: /^Mute\s/ })
+      .waitFor()
   },
   "Extend a mute": async (page) => {
     await page.goto(`${site.origin}/w/main/tickets/ENG-2`)
