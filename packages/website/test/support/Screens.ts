@@ -352,8 +352,8 @@ export const startScreens = async (): Promise<Screens> => {
   const seeded = await seed(site.call)
   const large = await seedLargeRun(site.call)
   const planning = await seedPlanning(site.call, (key) => callWith(site.origin, key))
-  const settings = await seedSettings(site)
   await seedFlow(site.call)
+  const settings = await seedSettings(site)
   return {
     site,
     screens: screensOf(seeded, large, settings, planning),
