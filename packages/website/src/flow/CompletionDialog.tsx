@@ -65,6 +65,34 @@ const Picker = ({ chosen, onAdd, product, slug }: PickerProps) => {
   )
 }
 
+interface ChosenProps {
+  readonly ids: ReadonlyArray<string>
+  readonly product: string
+  readonly onChange: (ids: ReadonlyArray<string>) => void
+}
+
+const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
+  <section aria-label="Tests">
+    <h3 className="font-medium">Tests{ids.length > 0 && ` of ${product}`}</h3>
+    {ids.length === 0 && <p className="text-muted">None yet.</p>}
+    <ul className="max-h-48 overflow-y-auto">
+      {ids.map((caseId) => (
+        <li className="flex min-h-7 items-center gap-2" key={caseId}>
+          <span className="foreign min-w-0 flex-1 truncate" title={visible(caseId)}>
+            {visible(caseId)}
+          </span>
+          <IconButton
+            icon="cross"
+            isSmall
+            label={`Remove ${visible(caseId)}`}
+            onClick={() => onChange(ids.filter((one) => one !== caseId))}
+          />
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
 const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
   const { cases, completion, identifier } = ticket
   const { data: products } = useQuery(productsQuery(slug))
@@ -130,25 +158,7 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
           value={chosen}
         />
       )}
-      <section aria-label="Tests">
-        <h3 className="font-medium">Tests{ids.length > 0 && ` of ${chosen}`}</h3>
-        {ids.length === 0 && <p className="text-muted">None yet.</p>}
-        <ul className="max-h-48 overflow-y-auto">
-          {ids.map((caseId) => (
-            <li className="flex min-h-7 items-center gap-2" key={caseId}>
-              <span className="foreign min-w-0 flex-1 truncate" title={visible(caseId)}>
-                {visible(caseId)}
-              </span>
-              <IconButton
-                icon="cross"
-                isSmall
-                label={`Remove ${visible(caseId)}`}
-                onClick={() => setIds(ids.filter((one) => one !== caseId))}
-              />
-            </li>
-          ))}
-        </ul>
-      </section>
+      <ChosenTests ids={ids} onChange={setIds} product={chosen} />
       {chosen !== "" && (
         <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />
       )}

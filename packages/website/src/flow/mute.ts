@@ -3,7 +3,7 @@ import { formatRelative } from "../ui/format.ts"
 
 /** Until when tests are muted, and what of it is left. Pure. */
 
-export const day = 24 * 60 * 60_000
+const day = 24 * 60 * 60_000
 
 /** How many days a mute lasts at most. */
 const mostDays = 90
