@@ -12,7 +12,7 @@ const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
 }
 
 const RunLink = ({ commit, run, slug }: { readonly commit: string; readonly run: number; readonly slug: string }) => (
-  <Link className="text-text hover:underline" params={{ slug, run: String(run) }} to="/w/$slug/test-runs/$run">
+  <Link className="text-text underline" params={{ slug, run: String(run) }} to="/w/$slug/test-runs/$run">
     run {run} <span className="font-mono text-xs">({shortSha(visible(commit))})</span>
   </Link>
 )

@@ -37,7 +37,7 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
             <>
               by
               <Link
-                className="text-text hover:underline"
+                className="text-text underline"
                 params={{ slug, ticket: muted.ticket }}
                 to="/w/$slug/tickets/$ticket"
               >

@@ -164,7 +164,7 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
     const context = await contextOf(browser, looks)
     opened.push(context)
     // Before the time limit of the test: it says what did not come.
-    context.setDefaultTimeout(7_000)
+    context.setDefaultTimeout(100_000)
     const page = await context.newPage()
     page.on("pageerror", (error) => problems.push(String(error)))
     page.on("console", (message) => {
