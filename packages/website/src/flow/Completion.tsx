@@ -1,5 +1,5 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
@@ -70,11 +70,7 @@ const Completion = ({ mayChange, slug, ticket }: Props) => {
           </span>
         )}
       </Property>
-      {isOpen && (
-        <Suspense fallback={null}>
-          <CompletionDialog onClose={() => setOpen(false)} slug={slug} ticket={ticket} />
-        </Suspense>
-      )}
+      {isOpen && <CompletionDialog onClose={() => setOpen(false)} slug={slug} ticket={ticket} />}
     </>
   )
 }

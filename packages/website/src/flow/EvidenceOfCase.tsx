@@ -6,7 +6,6 @@ import { Icon } from "../ui/Icon.tsx"
 /** A test of a ticket: where it failed last, and in which runs it has passed since. */
 
 const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
-  flaky: "flaky",
   same_commit: "of the commit that failed",
   of_owner: "published by an owner of the ticket"
 }

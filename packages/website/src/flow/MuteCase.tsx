@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { caseQuery } from "../runs/queries.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -56,14 +56,12 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
         </Button>
       )}
       {isOpen && (
-        <Suspense fallback={null}>
-          <MuteDialog
-            cases={[{ caseId, title }]}
-            onClose={() => setOpen(false)}
-            product={{ slug: product, name: product }}
-            slug={slug}
-          />
-        </Suspense>
+        <MuteDialog
+          cases={[{ caseId, title }]}
+          onClose={() => setOpen(false)}
+          product={{ slug: product, name: product }}
+          slug={slug}
+        />
       )}
     </>
   )

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { Suspense, useEffect, useState } from "react"
+import { useEffect, useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -118,14 +118,12 @@ const List = ({ slug, tests }: { readonly slug: string; readonly tests: Readonly
         )}
       />
       {extended !== undefined && extended.ticket !== null && (
-        <Suspense fallback={null}>
-          <ExtendDialog
-            mute={extended}
-            onClose={() => setExtended(undefined)}
-            slug={slug}
-            ticket={extended.ticket.identifier}
-          />
-        </Suspense>
+        <ExtendDialog
+          mute={extended}
+          onClose={() => setExtended(undefined)}
+          slug={slug}
+          ticket={extended.ticket.identifier}
+        />
       )}
     </>
   )

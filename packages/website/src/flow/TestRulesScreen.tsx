@@ -1,7 +1,7 @@
 import type { TestRule } from "@delivery/domain/flow/TestRule"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Suspense, useEffect, useState } from "react"
+import { useEffect, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
@@ -195,11 +195,7 @@ const TestRulesScreen = ({ slug }: { readonly slug: string }) => {
           )
         }
       </Loaded>
-      {edited !== undefined && (
-        <Suspense fallback={null}>
-          <TestRuleForm {...edited} onClose={() => setEdited(undefined)} slug={slug} />
-        </Suspense>
-      )}
+      {edited !== undefined && <TestRuleForm {...edited} onClose={() => setEdited(undefined)} slug={slug} />}
     </>
   )
 }

@@ -3,7 +3,7 @@ import type { ListedMute } from "@delivery/domain/flow/Mute"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
@@ -127,9 +127,7 @@ const MutedTests = ({ mute, ...props }: Props & { readonly mute: ListedMute }) =
         </div>
       )}
       {isExtended && (
-        <Suspense fallback={null}>
-          <ExtendDialog mute={mute} onClose={() => setExtended(false)} slug={slug} ticket={ticket.identifier} />
-        </Suspense>
+        <ExtendDialog mute={mute} onClose={() => setExtended(false)} slug={slug} ticket={ticket.identifier} />
       )}
     </Section>
   )

@@ -1,5 +1,5 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
-import { Suspense, useMemo, useRef, useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { useMe } from "../api/session.ts"
 import { counted } from "../ui/format.ts"
 import { type Key, useKeys } from "../ui/keys.ts"
@@ -200,9 +200,7 @@ const TicketActions = (props: Props) =>
   props.mayChange ? (
     <>
       <Actions {...props} />
-      <Suspense fallback={null}>
-        <EvidenceRefused slug={props.slug} />
-      </Suspense>
+      <EvidenceRefused slug={props.slug} />
     </>
   ) : (
     <Visits selection={props.selection} />

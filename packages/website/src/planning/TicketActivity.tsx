@@ -110,10 +110,10 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
 
 const TicketActivity = (props: Props) => (
   <>
-    <Suspense fallback={null}>
+    <>
       <TicketTests {...props} />
       {props.mayChange && <EvidenceRefused slug={props.slug} />}
-    </Suspense>
+    </>
     <AttachmentList {...props} />
     <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
     <Activity {...props} />

@@ -277,9 +277,9 @@ const TicketProperties = ({ onAsk, onSave, ...rest }: AllProps) => {
       {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
       <Tags {...props} />
       <TeamOf {...props} />
-      <Suspense fallback={null}>
+      <>
         <Completion mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
-      </Suspense>
+      </>
       <div className="border-border my-2 border-t" />
       <div className="flex min-h-(--row) items-center gap-2">
         <dt className="text-muted w-20 shrink-0">Author</dt>

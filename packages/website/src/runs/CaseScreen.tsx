@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import { Suspense } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { environmentsQuery } from "../catalog/queries.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -66,9 +65,7 @@ const CaseScreen = () => {
               ))}
             </ul>
             <p className="flex flex-wrap items-center gap-2">
-              <Suspense fallback={null}>
-                <MuteCase caseId={caseId} product={product} slug={slug} title={data.title} />
-              </Suspense>
+              <MuteCase caseId={caseId} product={product} slug={slug} title={data.title} />
             </p>
           </section>
           <div className="max-w-180">

@@ -2,7 +2,7 @@ import type { RunError } from "@delivery/domain/runs/Case"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Suspense, useState } from "react"
+import { useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
@@ -59,11 +59,7 @@ const Muting = ({ error, isCurrent, run: number, slug, test }: Props) => {
       >
         {test === undefined ? "Mute all…" : "Mute…"}
       </Button>
-      {isOpen && (
-        <Suspense fallback={null}>
-          <MuteDialog cases={cases} onClose={() => setOpen(false)} product={run.product} slug={slug} />
-        </Suspense>
-      )}
+      {isOpen && <MuteDialog cases={cases} onClose={() => setOpen(false)} product={run.product} slug={slug} />}
     </>
   )
 }

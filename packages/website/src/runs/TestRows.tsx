@@ -47,9 +47,7 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
           {visible(firstLine(withoutColours(message))) || "No message"}
         </h2>
         <span className="text-muted tabular">{counted(count, "test")}</span>
-        <Suspense fallback={null}>
-          <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
-        </Suspense>
+        <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
       </div>
     )
   }

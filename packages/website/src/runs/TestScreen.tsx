@@ -105,9 +105,7 @@ const Loaded = ({ run, slug, test }: Props) => {
             {test.priority !== null && <Badge>{test.priority}</Badge>}
             <CopyButton label="Copy the id of the test" text={test.caseId} />
           </p>
-          <Suspense fallback={null}>
-            <MuteCase caseId={test.caseId} product={run.product.slug} slug={slug} title={test.title} />
-          </Suspense>
+          <MuteCase caseId={test.caseId} product={run.product.slug} slug={slug} title={test.title} />
           {test.status === "failed" && mayCreate && <TicketOfFailure run={run} slug={slug} test={test} />}
           <IconButton icon="chevronLeft" label="Previous failure" onClick={() => go(-1)} shortcut="p" />
           <IconButton icon="chevronRight" label="Next failure" onClick={() => go(1)} shortcut="n" />
