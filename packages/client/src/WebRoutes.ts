@@ -154,14 +154,19 @@ export const routes = {
     reorder: "POST /v1/workspaces/:slug/tickets/:ticket/reorder"
   },
   mutes: {
+    list: "GET /v1/workspaces/:slug/mutes",
     set: "PUT /v1/workspaces/:slug/tickets/:ticket/mute",
     end: "DELETE /v1/workspaces/:slug/tickets/:ticket/mute"
+  },
+  evidence: {
+    get: "GET /v1/workspaces/:slug/tickets/:ticket/evidence"
   },
   testRules: {
     list: "GET /v1/workspaces/:slug/test-rules",
     create: "POST /v1/workspaces/:slug/test-rules",
     update: "PATCH /v1/workspaces/:slug/test-rules/:testRule",
-    delete: "DELETE /v1/workspaces/:slug/test-rules/:testRule"
+    delete: "DELETE /v1/workspaces/:slug/test-rules/:testRule",
+    tickets: "GET /v1/workspaces/:slug/test-rules/:testRule/tickets"
   },
   comments: {
     list: "GET /v1/workspaces/:slug/tickets/:ticket/comments",

@@ -18,6 +18,7 @@ import { DeployApi } from "./deploy/DeployApi.ts"
 import { DeploymentTokensApi } from "./deploy/DeploymentTokensApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
 import { TestRulesApi } from "./flow/TestRulesApi.ts"
+import { EvidenceApi } from "./flow/EvidenceApi.ts"
 import { MutesApi } from "./flow/MutesApi.ts"
 import { MetricsApi } from "./flow/MetricsApi.ts"
 import { ReadinessApi } from "./flow/ReadinessApi.ts"
@@ -75,6 +76,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TeamsApi)
   .add(TicketsApi)
   .add(MutesApi)
+  .add(EvidenceApi)
   .add(TestRulesApi)
   .add(CommentsApi)
   .add(TicketNotificationsApi)

@@ -303,3 +303,40 @@ export const addRuns = async (
     await addRetry(client, number, real, run, startedAt)
   }
 }
+
+/** The test that is flaky in the past: a ticket of the team mutes it. */
+const flakyTitle = "finds a product while one types"
+
+/** Has tickets made of what fails in the newest runs, and mutes what is known to fail. Answers the rule. */
+export const addRule = async (client: PromiseClient, real: TestRun): Promise<string> => {
+  const flaky = real.tests.filter(({ title }) => title.endsWith(flakyTitle)).map(({ caseId }) => caseId)
+  await client.mutes.set({
+    params: { slug, ticket: "SHOP-2" },
+    payload: { product: "shop", cases: flaky, until: new Date(Date.now() + 20 * day).toISOString() }
+  })
+  const { id } = await client.testRules.create({
+    params,
+    payload: {
+      product: "shop",
+      environment: "staging",
+      branch: "main",
+      when: { failures: 1, ofLast: 3 },
+      team: "SHOP",
+      project: "checkout",
+      owner: people[1][1],
+      closeAfter: 2
+    }
+  })
+  return id
+}
+
+/** Whoever mends what the rule has found completes its ticket with evidence only. */
+export const askForEvidence = async (client: PromiseClient, rule: string): Promise<void> => {
+  const { tickets } = await client.testRules.tickets({ params: { slug, testRule: rule } })
+  for (const { identifier } of tickets.slice(0, 1)) {
+    await client.tickets.update({
+      params: { slug, ticket: identifier },
+      payload: { completion: "evidence", passes: 2 }
+    })
+  }
+}

@@ -18,9 +18,11 @@ import {
   addCatalog,
   addPeople,
   addReleases,
+  addRule,
   addRuns,
   addSecrets,
   addTickets,
+  askForEvidence,
   commits,
   type Commit,
   day,
@@ -151,8 +153,10 @@ setBehind(3 * hour)
 await release("staging", commits[6]!)
 await run({ commit: commits[6]!, behind: 2 * hour, isFlaky: true })
 setBehind(hour / 2)
+const rule = await addRule(client, await client.testRuns.get({ params: { slug, run: first } }))
 await release("staging", commits[7]!)
 await run({ commit: commits[7]!, behind: hour / 6, isRounding: true })
+await askForEvidence(client, rule)
 rmSync(clock)
 
 const me = await client.me.get()

@@ -48,6 +48,19 @@ it("serves a team's workspace: weeks of runs of a real suite, releases with tick
     expect.arrayContaining(["basket-actual.png", "basket-diff.png", "basket-expected.png", "trace.zip"])
   )
 
+  const { mutes } = await client.mutes.list({ params })
+  expect(mutes.map(({ cases, overdue, ticket }) => [cases.length, overdue, ticket?.identifier])).toEqual([
+    [1, false, "SHOP-2"]
+  ])
+  const [rule] = (await client.testRules.list({ params })).testRules
+  const { tickets } = await client.testRules.tickets({ params: { slug: "main", testRule: rule!.id } })
+  const { cases, completion, identifier } = tickets[0]!
+  expect([completion, cases!.caseIds]).toEqual(["evidence", [failed!.caseId]])
+  const evidence = await client.evidence.get({ params: { slug: "main", ticket: identifier } })
+  expect(evidence.cases.map(({ failed, needed, passed }) => [passed, needed, failed?.run])).toEqual([
+    [0, 2, newest!.number]
+  ])
+
   const trace = await client.releases.trace({ params: { slug: "main", ticket: "CSV-233" } })
   expect(JSON.stringify(trace)).toContain("commons-csv-1.7-RC1")
   expect((await client.vault.list({ params })).secrets.length).toBeGreaterThan(5)

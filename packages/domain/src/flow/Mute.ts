@@ -1,8 +1,10 @@
+import { Schema } from "effect"
 import { Body } from "../Body.ts"
+import { TicketId } from "../Ids.ts"
 import { CaseIds } from "../planning/TicketCases.ts"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { Ref } from "../Text.ts"
-import { TimestampInput } from "../Timestamp.ts"
+import { Timestamp, TimestampInput } from "../Timestamp.ts"
 
 /** How many days a mute lasts at most. */
 export const maxMuteDays = 90
@@ -23,3 +25,42 @@ export const MuteCases = Body({
   examples: [{ product: "shop", cases: [exampleTest.caseId], until: "2026-12-21T09:30:00.000Z" }]
 })
 export type MuteCases = typeof MuteCases.Type
+
+const MutingTicket = Schema.Struct({
+  id: TicketId,
+  identifier: Schema.String,
+  title: Schema.String
+}).annotate({
+  identifier: "MutingTicket",
+  description: "The ticket of a mute.",
+  examples: [{ id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"), identifier: "ENG-12", title: "Pay by card" }]
+})
+
+/** What a ticket mutes, or has muted until a time that has passed. */
+export const ListedMute = Schema.Struct({
+  ticket: Schema.NullOr(MutingTicket).annotate({ description: "Why; null where you do not see the ticket." }),
+  product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
+  cases: Schema.Array(Schema.String).annotate({ description: "The ids of the tests, by code units." }),
+  until: Timestamp,
+  overdue: Schema.Boolean.annotate({
+    description:
+      "Whether that time has passed while the ticket is open: the tests are not muted any more, and nobody has said that they work."
+  })
+}).annotate({
+  identifier: "ListedMute",
+  description: "Tests that an open ticket mutes, or has muted until a time that has passed.",
+  examples: [
+    {
+      ticket: {
+        id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"),
+        identifier: "ENG-12",
+        title: "Pay by card"
+      },
+      product: "shop",
+      cases: [exampleTest.caseId],
+      until: "2026-12-21T09:30:00.000Z",
+      overdue: false
+    }
+  ]
+})
+export type ListedMute = typeof ListedMute.Type

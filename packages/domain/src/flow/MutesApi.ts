@@ -1,10 +1,12 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { Ticket } from "../planning/Ticket.ts"
 import { TicketPathRef } from "../planning/TicketsApi.ts"
-import { maxMuted, maxMuteDays, MuteCases } from "./Mute.ts"
+import { Ref } from "../Text.ts"
+import { ListedMute, maxMuted, maxMuteDays, MuteCases } from "./Mute.ts"
 
 const path = `${workspacePath}/tickets/:ticket/mute` as const
 const params = { slug: WorkspaceRef, ticket: TicketPathRef }
@@ -14,6 +16,25 @@ const archived = "The team or the product is archived."
 /** Tickets that mute tests (docs/contract.md, Muting). Changes require a member. */
 export class MutesApi extends HttpApiGroup.make("mutes")
   .add(
+    HttpApiEndpoint.get("list", `${workspacePath}/mutes`, {
+      params: { slug: WorkspaceRef },
+      query: {
+        product: Schema.optionalKey(
+          Ref.annotate({ description: "Only tests of this product, by slug or id.", examples: ["shop"] })
+        )
+      },
+      success: Schema.Struct({ mutes: Schema.Array(ListedMute) }).annotate({
+        identifier: "Mutes",
+        description: "What is muted, what ended or ends first at the front."
+      }),
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "read",
+        "List mutes",
+        "Lists which tests are muted, by which tickets and until when: first those whose time has passed while their ticket is open, then those that end first. Of tickets of teams that you do not see, the tests are listed without the ticket, as cases and runs show them. Returns 404 if the product does not exist. Any role may call this."
+      )
+    ),
     HttpApiEndpoint.put("set", path, {
       params,
       payload: MuteCases,

@@ -14,6 +14,9 @@ export const maxTestRules = 20
 /** How many tickets one run makes at most, of all rules together. */
 export const maxTicketsOfRun = 20
 
+/** How many tickets of a rule are listed at most. */
+export const maxTicketsOfRule = 100
+
 const whole = (minimum: number, maximum: number) =>
   Schema.Int.check(
     Schema.isBetween({ minimum, maximum }, { message: `Expected a whole number from ${minimum} to ${maximum}` })

@@ -3,7 +3,15 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { CreateTestRule, maxTestRules, maxTicketsOfRun, TestRule, UpdateTestRule } from "./TestRule.ts"
+import { TicketList } from "../planning/Ticket.ts"
+import {
+  CreateTestRule,
+  maxTestRules,
+  maxTicketsOfRule,
+  maxTicketsOfRun,
+  TestRule,
+  UpdateTestRule
+} from "./TestRule.ts"
 
 const path = `${workspacePath}/test-rules` as const
 const one = `${path}/:testRule` as const
@@ -70,7 +78,14 @@ Returns 404, naming the field, for what does not exist, and 400 for an \`ask\` w
       params,
       success: HttpApiSchema.NoContent.annotate({ description: "Deleted." }),
       error: [Forbidden, NotFound]
-    }).annotateMerge(doc("write", "Delete a test rule", `Deletes the rule. Its tickets stay as they are. ${persons}`))
+    }).annotateMerge(doc("write", "Delete a test rule", `Deletes the rule. Its tickets stay as they are. ${persons}`)),
+    HttpApiEndpoint.get("tickets", `${one}/tickets`, { params, success: TicketList, error: NotFound }).annotateMerge(
+      doc(
+        "read",
+        "List the tickets of a test rule",
+        `Lists the tickets that the rule has made and that you see, newest first, at most ${maxTicketsOfRule}. Any role may call this.`
+      )
+    )
   )
   .middleware(Authorization)
   .middleware(Edge)

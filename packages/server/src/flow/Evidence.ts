@@ -1,12 +1,14 @@
-import { Conflict } from "@delivery/domain/Errors"
+import { Conflict, NotFound } from "@delivery/domain/Errors"
+import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { firstCharacters } from "@delivery/domain/Text"
 import { Effect } from "effect"
-import type { Access } from "../access/Access.ts"
+import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
+import { viewerOf } from "../planning/Viewer.ts"
 import { foldSha } from "../runs/TestRunState.ts"
 import type { EvidenceRepo, EvidenceResult } from "./EvidenceRepo.ts"
 
@@ -17,6 +19,8 @@ export interface Dependencies {
   readonly tickets: TicketsRepo["Service"]
   readonly audit: Audit["Service"]
 }
+
+type EvidenceCase = TicketEvidence["cases"][number]
 
 type Missing = NonNullable<Conflict["missing"]>
 
@@ -88,7 +92,17 @@ export const checkCompleting = (dependencies: Dependencies) => {
 const everything = (workspaceId: WorkspaceId) => ({ workspaceId, seesPrivateTeams: true, personId: null })
 
 /** The cases of the ticket of which passes are missing, in their order. */
-const missingOf = ({ repo }: Dependencies) =>
+const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
+  const find = evidenceOf(dependencies)
+  return Effect.fnUntraced(function* (by: Access, ticket: TicketDetails) {
+    return (yield* find(by, ticket)).flatMap(({ caseId, needed, passed }): ReadonlyArray<Missing[number]> =>
+      passed < needed ? [{ caseId, passed, needed }] : []
+    )
+  })
+}
+
+/** What there is for each case of the ticket, in their order. */
+const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
   Effect.fnUntraced(function* (by: Access, { cases, owner, passes, pastOwners }: TicketDetails) {
     if (cases === null) return []
     const results = yield* repo.results(by.workspace.id, cases.productId, cases.caseIds)
@@ -99,7 +113,7 @@ const missingOf = ({ repo }: Dependencies) =>
       ...(by.principal.kind === "agent" ? [{ kind: "agent" as const, id: by.principal.id }] : [])
     ]
     const everOwners = new Set(yield* repo.personsOf([...present, ...(pastOwners ?? [])]))
-    const missing: Array<Missing[number]> = []
+    const found: Array<FoundEvidence> = []
     for (const caseId of cases.caseIds) {
       const inCase = byCase.get(caseId) ?? []
       const failed = inCase.find(hasFailed)
@@ -108,10 +122,17 @@ const missingOf = ({ repo }: Dependencies) =>
       const foreign = inCase.find((result) => hasFailed(result) && !isBy(result, everOwners))
       const owners = (pastOwners ?? []).filter(({ until }) => foreign === undefined || until > foreign.finishedAt)
       const persons = new Set(yield* repo.personsOf([...present, ...owners]))
-      const passed = since.filter((result) => proves(result, failed, persons)).length
-      if (passed < passes) missing.push({ caseId, passed, needed: passes })
+      const runs = since.map((result) => ({ result, excluded: exclusionOf(result, failed, persons) }))
+      found.push({
+        caseId,
+        title: inCase[0]?.title ?? null,
+        failed,
+        runs,
+        passed: runs.filter(({ excluded }) => excluded === null).length,
+        needed: passes
+      })
     }
-    return missing
+    return found
   })
 
 /** A flaky test failed, too: retries of a run that failed do not undo that. */
@@ -120,11 +141,40 @@ const hasFailed = ({ status }: EvidenceResult): boolean => status === "failed" |
 const isBy = ({ personId }: EvidenceResult, persons: ReadonlySet<string>): boolean =>
   personId !== null && persons.has(personId)
 
-/** Whether a result after the last failure is evidence: of another commit, and published by none of these persons. */
-const proves = (result: EvidenceResult, failed: EvidenceResult | undefined, persons: ReadonlySet<string>): boolean =>
-  result.status === "passed" &&
-  (failed === undefined || foldSha(result.commit) !== foldSha(failed.commit)) &&
-  !isBy(result, persons)
+interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
+  readonly failed: EvidenceResult | undefined
+  readonly runs: ReadonlyArray<{ readonly result: EvidenceResult; readonly excluded: EvidenceRun["excluded"] }>
+}
+
+/** Why a result after the last failure is no evidence: only that of another commit is, published by none of these persons. */
+const exclusionOf = (
+  result: EvidenceResult,
+  failed: EvidenceResult | undefined,
+  persons: ReadonlySet<string>
+): EvidenceRun["excluded"] => {
+  if (failed !== undefined && foldSha(result.commit) === foldSha(failed.commit)) return "same_commit"
+  return isBy(result, persons) ? "of_owner" : null
+}
+
+/** What there is, as the API answers it. */
+export const readEvidence = (dependencies: Pick<Dependencies, "repo" | "tickets">) => {
+  const find = evidenceOf(dependencies)
+  return Effect.fn("Evidence.get")(function* (ref: string) {
+    const by = yield* anyRole
+    const ticket = yield* dependencies.tickets.find(viewerOf(by), ref)
+    if (ticket === undefined) return yield* NotFound.of("ticket", ref)
+    const cases = (yield* find(by, ticket)).map(({ failed, runs, ...one }): EvidenceCase => ({
+      ...one,
+      failed: failed === undefined ? null : placeOf(failed),
+      runs: runs.slice(0, shownEvidence).map(({ excluded, result }) => ({ ...placeOf(result), excluded }))
+    }))
+    const complete = cases.length > 0 && cases.every(({ needed, passed }) => passed >= needed)
+    const answer: TicketEvidence = { product: ticket.cases?.product ?? null, complete, cases }
+    return answer
+  })
+}
+
+const placeOf = ({ commit, finishedAt, number }: EvidenceResult) => ({ run: number, commit, at: finishedAt })
 
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(

@@ -43,8 +43,10 @@ const results =
           const publisher = { kind: run.publisherKind, id: run.publisherId } as ActorRef
           return (database.table(testRunTestsTable).get(run.id) ?? [])
             .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
-            .map(({ caseId, status }) => ({
+            .map(({ caseId, status, title }) => ({
               caseId,
+              title,
+              number: run.number,
               run: run.id,
               status,
               commit: run.gitSha,

@@ -7,7 +7,9 @@ import type { OwnerRef } from "../planning/TicketsRepo.ts"
 /** The result of a test in a finished run. */
 export interface EvidenceResult {
   readonly caseId: string
+  readonly title: string
   readonly run: TestRunId
+  readonly number: number
   readonly status: string
   readonly commit: string
   readonly finishedAt: Timestamp

@@ -3,6 +3,7 @@ import { registered } from "../agents/AgentToolAccess.ts"
 import { DeliveryMetrics } from "./DeliveryMetrics.ts"
 import * as DeliveryMetricsMemory from "./DeliveryMetricsMemory.ts"
 import * as DeliveryMetricsSql from "./DeliveryMetricsSql.ts"
+import * as EvidenceHttp from "./EvidenceHttp.ts"
 import * as EvidenceMemory from "./EvidenceMemory.ts"
 import * as EvidencePorts from "./EvidencePorts.ts"
 import * as EvidenceSql from "./EvidenceSql.ts"
@@ -62,7 +63,7 @@ export const layer = Layer.mergeAll(Mutes.layer, TestRules.layer, Readiness.laye
 /** What a server does by itself. */
 export const layerBackground = MutesSweep.layer
 
-export const layerHttp = Layer.mergeAll(MutesHttp.layer, TestRulesHttp.layer, ReadinessHttp.layer)
+export const layerHttp = Layer.mergeAll(MutesHttp.layer, EvidenceHttp.layer, TestRulesHttp.layer, ReadinessHttp.layer)
 
 /** The tools of agents about runs, for `/agent/mcp`. */
 export const layerTools = Layer.provide(registered(RunTools), RunToolHandlers.layer)

@@ -1,12 +1,12 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
-import { maxMuted, maxMuteDays, type MuteCases } from "@delivery/domain/flow/Mute"
+import { type ListedMute, maxMuted, maxMuteDays, type MuteCases } from "@delivery/domain/flow/Mute"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Access, type ActorRef, atLeast } from "../access/Access.ts"
+import { type Access, type ActorRef, anyRole, atLeast } from "../access/Access.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Settings } from "../Config.ts"
 import { Events, type NewEvent } from "../events/Events.ts"
@@ -29,6 +29,8 @@ interface By {
 export class Mutes extends Context.Service<
   Mutes,
   {
+    /** @param product Its slug or id; without it, of all products. */
+    readonly list: (product: string | undefined) => Effect.Effect<ReadonlyArray<ListedMute>, NotFound, Caller>
     readonly set: (
       ticket: string,
       input: MuteCases
@@ -61,10 +63,28 @@ function* make() {
     overdue: yield* OverdueMutes,
     baseUrl: (yield* Settings).baseUrl
   }
-  return Mutes.of({ set: set(dependencies), end: end(dependencies), sweep: sweep(dependencies) })
+  return Mutes.of({
+    list: list(dependencies),
+    set: set(dependencies),
+    end: end(dependencies),
+    sweep: sweep(dependencies)
+  })
 }
 
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
+
+const list = ({ products, repo }: Dependencies) =>
+  Effect.fn("Mutes.list")(function* (ref: string | undefined) {
+    const viewer = viewerOf(yield* anyRole)
+    const product = ref === undefined ? undefined : yield* products.find(viewer.workspaceId, ref)
+    if (ref !== undefined && product === undefined) return yield* NotFound.reference("product", ref)
+    const at = yield* now
+    return (yield* repo.list(viewer, product?.id, at)).map((mute): ListedMute => ({
+      ...mute,
+      cases: mute.cases.toSorted(compare),
+      overdue: mute.until <= at
+    }))
+  })
 
 const set = (dependencies: Dependencies) => {
   const { baseUrl, overdue, products, repo, tickets } = dependencies

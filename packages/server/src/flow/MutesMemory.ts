@@ -2,6 +2,7 @@ import { compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
+import { products } from "../catalog/ProductsRepo.ts"
 import { findCandidateInMemory } from "../planning/TicketOwners.ts"
 import { teams } from "../planning/TeamsRepo.ts"
 import { type TicketRow, tickets } from "../planning/TicketsRepo.ts"
@@ -9,6 +10,7 @@ import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { MutesRepo } from "./MutesRepo.ts"
+import { overdueMutes } from "./OverdueMutes.ts"
 
 export const layer = Layer.effect(
   MutesRepo,
@@ -19,6 +21,7 @@ export const layer = Layer.effect(
         Effect.map(ofProduct(memory)(workspaceId, productId, now), (found) =>
           found.filter(({ ticketId }) => ticketId !== except).reduce((sum, { mute }) => sum + mute.cases.length, 0)
         ),
+      list: list(memory),
       over: over(memory),
       isInForce: (id, now) =>
         memory.read((database) => {
@@ -55,6 +58,42 @@ const ofProduct =
             ticket.workspaceId === workspaceId && ticket.mute?.productId === productId && inForce(database, ticket, now)
         )
         .map(({ id, mute }) => ({ ticketId: id, mute: mute! }))
+    )
+
+const list =
+  (memory: Memory): Repo["list"] =>
+  (viewer, product, now) =>
+    memory.read((database) =>
+      [
+        ...database.table(overdueMutes).filter(({ workspaceId }) => workspaceId === viewer.workspaceId),
+        ...database
+          .table(tickets)
+          .filter((ticket) => ticket.workspaceId === viewer.workspaceId && ticket.mute !== null)
+          .map(({ id, mute }) => ({
+            ticketId: id,
+            productId: mute!.productId,
+            caseIds: mute!.cases,
+            until: mute!.until
+          }))
+      ]
+        .filter(({ productId }) => product === undefined || productId === product)
+        .toSorted((a, b) => compare(a.until, b.until) || compare(a.ticketId, b.ticketId))
+        .flatMap(({ caseIds, productId, ticketId, until }) => {
+          const ticket = database.table(tickets).get(ticketId)
+          if (ticket === undefined || !isOpen(database, ticket)) return []
+          if (until > now && !isOwned(database, ticket)) return []
+          const team = database.table(teams).get(ticket.teamId)!
+          const { id, number, title } = ticket
+          const shown = { id, identifier: ticketIdentifier(team.key, number), title }
+          return [
+            {
+              product: database.table(products).get(productId)!.slug,
+              cases: caseIds,
+              until,
+              ticket: seesTeamInMemory(database, viewer, team) ? shown : null
+            }
+          ]
+        })
     )
 
 const over =

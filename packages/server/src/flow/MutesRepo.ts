@@ -24,6 +24,15 @@ export interface TicketAbout {
   readonly caseIds: ReadonlyArray<string>
 }
 
+/** What an open ticket mutes, or has muted until a time that has passed. */
+export interface FoundListedMute {
+  readonly product: string
+  readonly cases: ReadonlyArray<string>
+  readonly until: Timestamp
+  /** Null where the viewer does not see it. */
+  readonly ticket: { readonly id: TicketId; readonly identifier: string; readonly title: string } | null
+}
+
 /** Finds what tickets mute, and what they are about. The tickets themselves are planning's. */
 export class MutesRepo extends Context.Service<
   MutesRepo,
@@ -41,6 +50,12 @@ export class MutesRepo extends Context.Service<
       except: TicketId,
       now: Timestamp
     ) => Effect.Effect<number>
+    /** What is in force at `now` or overdue, of the product or of all; what ended or ends first at the front. */
+    readonly list: (
+      viewer: Viewer,
+      product: ProductId | undefined,
+      now: Timestamp
+    ) => Effect.Effect<ReadonlyArray<FoundListedMute>>
     /** Tickets, of any workspace, of which a mute is stored that is no longer in force; at most `limit`. */
     readonly over: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<MutingTicket>>
     /** Whether the mute of the ticket is in force at `now`. */

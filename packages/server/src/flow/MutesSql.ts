@@ -8,8 +8,8 @@ import { seesTeam } from "../planning/Visibility.ts"
 import { actorRows } from "../access/Actors.ts"
 import { batched } from "../storage/Batched.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
-import { dieOnSqlError } from "../storage/Sql.ts"
-import { type FoundMute, type MutingTicket, MutesRepo, type TicketAbout } from "./MutesRepo.ts"
+import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
+import { type FoundListedMute, type FoundMute, type MutingTicket, MutesRepo, type TicketAbout } from "./MutesRepo.ts"
 
 export const layer = Layer.effect(
   MutesRepo,
@@ -17,6 +17,7 @@ export const layer = Layer.effect(
     MutesRepo.of({
       ofProduct: ofProduct(sql),
       countOthers: countOthers(sql),
+      list: list(sql),
       over: over(sql),
       isInForce: isInForce(sql),
       ofOwners: ofOwners(sql),
@@ -74,6 +75,44 @@ const countOthers =
       from tickets t where t.workspace_id = ${workspaceId} and t.mute is not null
         and t.mute->>'productId' = ${productId} and t.id <> ${except} and ${inForce(sql, sql`${now}`)}`.pipe(
       Effect.map((rows) => rows[0]!.count),
+      dieOnSqlError
+    )
+
+interface ListedRow extends Pick<FoundListedMute, "product" | "cases"> {
+  readonly until: Date
+  readonly id: TicketId
+  readonly key: string
+  readonly number: number
+  readonly title: string
+  readonly isSeen: boolean
+}
+
+/** Also those that nobody has ended yet. */
+const list =
+  (sql: PgClient.PgClient): Repo["list"] =>
+  (viewer, product, now) =>
+    sql<ListedRow>`select p.slug as product, m.cases, m.until, t.id, team.key, t.number, t.title,
+        ${seesTeam(sql, viewer, "team")} as "isSeen"
+      from (
+          select ticket_id, product_id, case_ids as cases, until from overdue_mutes
+          where workspace_id = ${viewer.workspaceId}
+          union all
+          select id, (mute->>'productId')::uuid, mute->'cases', (mute->>'until')::timestamptz from tickets
+          where workspace_id = ${viewer.workspaceId} and mute is not null
+        ) m
+        join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
+        join products p on p.id = m.product_id
+      where ${sql.literal(isOpen)} and (m.until <= ${date(now)} or ${sql.literal(isOwned)})
+        ${product === undefined ? sql`` : sql`and p.id = ${product}`}
+      order by m.until, t.id`.pipe(
+      Effect.map((rows) =>
+        rows.map(({ cases, id, isSeen, key, number, product, title, until }) => ({
+          product,
+          cases,
+          until: iso(until),
+          ticket: isSeen ? { id, identifier: ticketIdentifier(key, number), title } : null
+        }))
+      ),
       dieOnSqlError
     )
 

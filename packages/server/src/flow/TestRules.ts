@@ -1,15 +1,24 @@
 import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
-import { type CreateTestRule, maxTestRules, type TestRule, type UpdateTestRule } from "@delivery/domain/flow/TestRule"
+import {
+  type CreateTestRule,
+  maxTestRules,
+  maxTicketsOfRule,
+  type TestRule,
+  type UpdateTestRule
+} from "@delivery/domain/flow/TestRule"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { PersonId, TestRuleId } from "@delivery/domain/Ids"
+import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
 import { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
+import { Settings } from "../Config.ts"
 import { Events, type NewEvent } from "../events/Events.ts"
 import { NextId } from "../ids/NextId.ts"
+import { listed } from "../planning/TicketAnswers.ts"
 import { checkOwner, checkProject } from "../planning/TicketRules.ts"
 import { TeamsRepo } from "../planning/TeamsRepo.ts"
 import { TicketsRepo } from "../planning/TicketsRepo.ts"
@@ -28,6 +37,8 @@ export class TestRules extends Context.Service<
     readonly create: (input: CreateTestRule) => Effect.Effect<TestRule, Refusal, Caller>
     readonly update: (id: string, input: UpdateTestRule) => Effect.Effect<TestRule, Refusal, Caller>
     readonly delete: (id: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
+    /** Those that the rule has made and that the caller sees, newest first. */
+    readonly tickets: (id: string) => Effect.Effect<ReadonlyArray<TicketSummary>, NotFound, Caller>
   }
 >()("@delivery/server/flow/TestRules") {
   static readonly layer = Layer.effect(TestRules, Effect.gen(make))
@@ -42,6 +53,7 @@ interface Dependencies {
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
+  readonly baseUrl: string
 }
 
 function* make() {
@@ -53,13 +65,15 @@ function* make() {
     tickets: yield* TicketsRepo,
     storage: yield* Storage,
     events: yield* Events,
-    nextId: yield* NextId
+    nextId: yield* NextId,
+    baseUrl: (yield* Settings).baseUrl
   }
   return TestRules.of({
     list: list(dependencies),
     create: create(dependencies),
     update: update(dependencies),
-    delete: remove(dependencies)
+    delete: remove(dependencies),
+    tickets: ticketsOf(dependencies)
   })
 }
 
@@ -67,6 +81,17 @@ const list = ({ repo }: Dependencies) =>
   Effect.gen(function* () {
     return (yield* repo.list(viewerOf(yield* anyRole))).map(present)
   }).pipe(Effect.withSpan("TestRules.list"))
+
+const ticketsOf = ({ baseUrl, repo, tickets }: Dependencies) =>
+  Effect.fn("TestRules.tickets")(function* (id: string) {
+    const by = yield* anyRole
+    const viewer = viewerOf(by)
+    const rule = isId(id) ? yield* repo.find(viewer, id as TestRuleId) : undefined
+    if (rule === undefined) return yield* NotFound.of("test rule", id)
+    const made = yield* repo.made(rule.id, maxTicketsOfRule)
+    const found = yield* Effect.forEach(made, (ticket) => tickets.find(viewer, ticket), { concurrency: 8 })
+    return found.flatMap((ticket) => (ticket === undefined ? [] : [listed(baseUrl, by, ticket)]))
+  })
 
 /** A person, as whom a rule can act. */
 const author: Effect.Effect<{ readonly by: Access; readonly authorId: PersonId }, NotFound | Forbidden, Caller> =

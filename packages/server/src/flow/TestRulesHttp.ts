@@ -10,5 +10,6 @@ export const layer = handlersOf(DeliveryApi, "testRules", (handlers) =>
       .handle("create", ({ payload }) => rules.create(payload))
       .handle("update", ({ params, payload }) => rules.update(params.testRule, payload))
       .handle("delete", ({ params }) => rules.delete(params.testRule))
+      .handle("tickets", ({ params }) => Effect.map(rules.tickets(params.testRule), (tickets) => ({ tickets })))
   )
 )

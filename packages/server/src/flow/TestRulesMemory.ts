@@ -47,6 +47,15 @@ export const layer = Layer.effect(
       statuses: statuses(memory),
       about: about(memory),
       openOf: openOf(memory),
+      made: (rule, limit) =>
+        memory.read((database) =>
+          database
+            .table(testRuleTickets)
+            .filter(({ ruleId, ticketId }) => ruleId === rule && database.table(tickets).get(ticketId) !== undefined)
+            .map(({ ticketId }) => ticketId)
+            .toSorted((a, b) => compare(b, a))
+            .slice(0, limit)
+        ),
       isAsked: (ticket) =>
         memory.read(
           (database) =>

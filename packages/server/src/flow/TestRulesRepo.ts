@@ -116,6 +116,8 @@ export class TestRulesRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<CaseTicket>>
     /** The open tickets of the rule that the viewer sees, oldest first. */
     readonly openOf: (viewer: Viewer, rule: TestRuleId) => Effect.Effect<ReadonlyArray<CaseTicket>>
+    /** The tickets that the rule has made and that still are, newest first, at most `limit`. */
+    readonly made: (rule: TestRuleId, limit: number) => Effect.Effect<ReadonlyArray<TicketId>>
     /** Whether an agent has a message about the ticket that has not ended. */
     readonly isAsked: (ticket: TicketId) => Effect.Effect<boolean>
     /** Notes that the rule has made the ticket. */

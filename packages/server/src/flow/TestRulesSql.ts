@@ -39,6 +39,7 @@ export const layer = Layer.effect(
       statuses: statuses(sql),
       about: about(sql),
       openOf: openOf(sql),
+      made: made(sql),
       isAsked: isAsked(sql),
       link: link(sql)
     })
@@ -218,6 +219,15 @@ const openOf =
       where made.rule_id = ${rule} and t.cases is not null and s.category not in ('completed', 'canceled')
         and ${seesTeam(sql, viewer, "team")}
       order by t.id`.pipe(dieOnSqlError)
+
+const made =
+  (sql: PgClient.PgClient): Repo["made"] =>
+  (rule, limit) =>
+    sql<{ readonly id: TicketId }>`select ticket_id as id from test_rule_tickets where rule_id = ${rule}
+      order by ticket_id desc limit ${limit}`.pipe(
+      Effect.map((rows) => rows.map(({ id }) => id)),
+      dieOnSqlError
+    )
 
 const isAsked = (sql: PgClient.PgClient) => (ticket: TicketId) =>
   sql`select 1 from messages where ticket_id = ${ticket} and status in ('queued', 'delivered') limit 1`.pipe(

@@ -3,7 +3,10 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Audit } from "../../src/audit/Audit.ts"
+import { readEvidence } from "../../src/flow/Evidence.ts"
+import { EvidenceRepo } from "../../src/flow/EvidenceRepo.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
+import { TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
@@ -105,6 +108,35 @@ withServicesOnEachStorage("Evidence", (it) => {
       // A failure begins it anew.
       yield* runBy(at, at.memberKey, "d".repeat(40), ["a"], ["b"])
       assert.deepStrictEqual(yield* missing(agent), ["a 0/2"])
+    })
+  )
+
+  it.effect("is told for each case: the last failure, the runs since, and why some do not count", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const told = Effect.map(as(at.viewer)(read(at.ticket.identifier)), ({ cases, complete }) => [
+        complete,
+        ...cases.map(({ caseId, failed, needed, passed, runs }) => [
+          `${caseId} ${passed}/${needed} after ${failed?.run ?? "none"}`,
+          ...runs.map(({ excluded, run }) => `${run} ${excluded}`)
+        ])
+      ])
+      const [failed] = (yield* as(at.admin)((yield* TestRuns).list({}))).runs.map(({ number }) => number)
+      assert.deepStrictEqual(yield* told, [false, [`a 0/1 after ${failed}`], [`b 0/1 after ${failed}`]])
+      const same = yield* runBy(at, at.memberKey, broken, [], ["a"])
+      const own = yield* runBy(at, at.member, mended, [], ["a"])
+      const proof = yield* runBy(at, at.admin, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* told, [
+        true,
+        [`a 1/1 after ${failed}`, `${proof} null`, `${own} of_owner`, `${same} same_commit`],
+        [`b 1/1 after ${failed}`, `${proof} null`]
+      ])
+      assert.strictEqual(yield* refusal(as(at.viewer)(read("NONE-1"))), "NotFound")
+      const { cases, product } = yield* as(at.viewer)(read(at.ticket.id))
+      assert.strictEqual(product, at.product.slug)
+      assert.deepInclude(cases[0], { title: report("a").title })
+      assert.deepInclude(cases[0]!.failed, { commit: broken })
     })
   )
 

@@ -289,6 +289,39 @@ withServicesOnEachStorage("Muting", (it) => {
     })
   )
 
+  it.effect("is listed with its ticket: first what is overdue, then what ends first", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [mutes, tickets, teams] = [yield* Mutes, yield* Tickets, yield* Teams]
+      const listed = (product?: string) => as(at.viewer)(mutes.list(product))
+      const [ticket, other] = [yield* ownedTicket(at), yield* ownedTicket(at)]
+      const [soon, later] = [yield* daysFromNow(1), yield* daysFromNow(30)]
+      yield* mute(at, other, ["c"])
+      yield* mute(at, ticket, ["b", "a"], { until: soon })
+      const about = ({ id, identifier, title }: typeof ticket) => ({ id, identifier, title })
+      const product = at.product.slug
+      const first = { product, cases: ["a", "b"], until: soon, ticket: about(ticket), overdue: false }
+      const second = { product, cases: ["c"], until: later, ticket: about(other), overdue: false }
+      assert.deepStrictEqual(yield* listed(), [first, second])
+      assert.deepStrictEqual(yield* listed(product), [first, second])
+      assert.strictEqual(yield* refusal(listed("none")), "NotFound")
+      yield* TestClock.adjust("1 day")
+      const overdue = { ...first, overdue: true }
+      assert.deepStrictEqual(yield* listed(), [overdue, second])
+      yield* mutes.sweep
+      assert.deepStrictEqual(yield* listed(), [overdue, second])
+      yield* teams.update(at.team.key, { visibility: "private" }).pipe(as(at.admin))
+      assert.deepStrictEqual(yield* listed(), [
+        { ...overdue, ticket: null },
+        { ...second, ticket: null }
+      ])
+      assert.deepStrictEqual(yield* as(at.owner)(mutes.list(undefined)), [overdue, second])
+      yield* as(at.admin)(tickets.update(ticket.id, { status: at.status("completed").id }))
+      yield* as(at.admin)(mutes.end(other.id))
+      assert.deepStrictEqual(yield* listed(), [])
+    })
+  )
+
   it.effect("ends when the owner leaves: a person, their agent with them, or an agent that is revoked", () =>
     Effect.gen(function* () {
       const at = yield* makeFlowScene

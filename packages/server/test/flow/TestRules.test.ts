@@ -176,6 +176,26 @@ withServicesOnEachStorage("Test rules", (it) => {
     })
   )
 
+  it.effect("list the tickets that they made, newest first, to those who see them", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const rules = yield* TestRules
+      const made = yield* rule(at)
+      const other = yield* rule(at, { branch: "none" })
+      yield* runOf(at, [failing("a", "no"), failing("b", "no")])
+      const listed = Effect.map(as(at.viewer)(rules.tickets(made.id)), (tickets) =>
+        tickets.map(({ cases }) => cases?.caseIds.join())
+      )
+      assert.deepStrictEqual(yield* listed, ["b", "a"])
+      assert.deepStrictEqual(yield* as(at.viewer)(rules.tickets(other.id)), [])
+      yield* as(at.owner)((yield* Tickets).delete(`${at.team.key}-2`))
+      assert.deepStrictEqual(yield* listed, ["a"])
+      assert.strictEqual(yield* refusal(as(at.viewer)(rules.tickets(newId()))), "NotFound")
+      yield* as(at.admin)((yield* Teams).update(at.team.key, { visibility: "private" }))
+      assert.strictEqual(yield* refusal(listed), "NotFound")
+    })
+  )
+
   it.effect("complete a ticket once its tests passed often enough, reopen it, and leave canceled ones alone", () =>
     Effect.gen(function* () {
       const at = yield* makeFlowScene

@@ -827,6 +827,7 @@ const rows: Readonly<Record<string, Row>> = {
       return { params, json: { product: await madeProduct(owner), cases: ["a"], until: inAnHour() } }
     }
   },
+  "mutes.list": { who: "viewer" },
   "mutes.end": { who: "member", request: (owner) => ofTicket(owner) },
   "testRules.list": { who: "viewer" },
   "testRules.create": { who: "a person that writes", request: async (owner) => ({ json: await ruleOf(owner) }) },
@@ -834,6 +835,8 @@ const rows: Readonly<Record<string, Row>> = {
     who: "a person that writes",
     request: async (owner) => ({ ...(await ofRule(owner)), json: { closeAfter: 5 } })
   },
+  "testRules.tickets": { who: "viewer", request: ofRule },
+  "evidence.get": { who: "viewer", request: (owner) => ofTicket(owner) },
   "testRules.delete": { who: "a person that writes", request: ofRule },
   "comments.list": { who: "viewer", request: (owner) => ofTicket(owner) },
   "comments.create": { who: "member", request: async (owner) => ({ ...(await ofTicket(owner)), json: { body: "a" } }) },

@@ -355,7 +355,10 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
       return { product: slug, cases: ["a"], until: new Date(Date.now() + 3_600_000).toISOString() }
     }
   },
+  "mutes.list": reads,
   "mutes.end": {},
+  "evidence.get": reads,
+  "testRules.tickets": reads,
   "testRules.list": reads,
   "testRules.create": {
     json: async (scene, named) => ({ ...(await newRule(scene)), team: await named("team") })

@@ -17,7 +17,7 @@ const pollMillis = 15_000
 
 /** Which queries an event makes old, by the type of its subject: the kinds of objects in `workspaceKey`. */
 const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
-  run: ["runs", "run", "cases", "deployments", "readiness"],
+  run: ["runs", "run", "cases", "deployments", "readiness", "evidence"],
   retry: ["runs", "run", "cases", "readiness"],
   deployment: ["deployments", "releases", "readiness"],
   product: ["products", "deployments", "vault"],
@@ -35,7 +35,20 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   webhook: ["webhooks"],
   message: ["notifications", "trace", "messages"],
   // That a ticket was commented on is an event of the ticket.
-  ticket: ["notifications", "tickets", "projects", "comments", "trace", "attachments", "cases", "readiness"],
+  ticket: [
+    "notifications",
+    "tickets",
+    "projects",
+    "comments",
+    "trace",
+    "attachments",
+    "cases",
+    "mutes",
+    "evidence",
+    "readiness",
+    "test-rules"
+  ],
+  test_rule: ["test-rules"],
   comment: ["notifications", "comments", "tickets"],
   project: ["projects", "tickets"],
   milestone: ["projects", "tickets"],

@@ -7,12 +7,17 @@ import NotFound from "./NotFound.tsx"
 
 const ProductScreen = later(() => import("../catalog/ProductScreen.tsx"))
 const EnvironmentScreen = later(() => import("../catalog/EnvironmentScreen.tsx"))
+const MutedScreen = later(() => import("../flow/MutedScreen.tsx"))
+const TestRulesScreen = later(() => import("../flow/TestRulesScreen.tsx"))
 const MessageScreen = later(() => import("../agents/MessageScreen.tsx"))
 
 type Show = (slug: string, id: string) => ReactNode
 
 const kinds: ReadonlyArray<readonly [pattern: RegExp, show: Show]> = [
   [/^products\/([^/]+)$/, (slug, id) => <ProductScreen product={id} slug={slug} />],
+  [/^muted-(tests)$/, (slug) => <MutedScreen slug={slug} />],
+  [/^products\/([^/]+)\/muted-tests$/, (slug, product) => <MutedScreen product={product} slug={slug} />],
+  [/^test-(rules)$/, (slug) => <TestRulesScreen slug={slug} />],
   [/^environments\/([^/]+)$/, (slug, id) => <EnvironmentScreen environment={id} slug={slug} />],
   [/^messages\/([^/]+)$/, (slug, id) => <MessageScreen message={id} slug={slug} />],
   [/^agents\/([^/]+)$/, (slug) => <Navigate params={{ slug }} replace to="/w/$slug/agents" />],

@@ -162,6 +162,17 @@ const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
       icon: "ticket",
       run: () => void navigate({ to: "/w/$slug/tickets", params: { slug }, search: { owners: ["me"] } })
     },
+    ...(
+      [
+        ["Go to Muted tests", "muted-tests"],
+        ["Go to Test rules", "test-rules"]
+      ] as const
+    ).map(([label, _splat]): Command => ({
+      id: _splat,
+      label,
+      icon: "tests",
+      run: () => void navigate({ to: "/w/$slug/$", params: { slug, _splat } })
+    })),
     ...(me?.workspaces ?? [])
       .filter((one) => one.slug !== slug)
       .map((one): Command => ({

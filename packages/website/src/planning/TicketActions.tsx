@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from "react"
 import { useMe } from "../api/session.ts"
 import { counted } from "../ui/format.ts"
 import { type Key, useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { SearchMenu } from "../ui/SearchMenu.tsx"
 import { BulkBar } from "./BulkBar.tsx"
 import type { Column } from "./columns.ts"
@@ -14,6 +15,8 @@ import { type Field, useTicketChoices } from "./useTicketChoices.ts"
 import { useTicketPointer } from "./useTicketPointer.ts"
 
 /** What is done with the tickets that are selected, or else with the one that the keyboard is at. */
+
+const EvidenceRefused = later(() => import("../flow/EvidenceRefused.tsx"))
 
 interface Props {
   readonly slug: string
@@ -194,6 +197,13 @@ const Visits = ({ selection }: Pick<Props, "selection">) => {
 }
 
 const TicketActions = (props: Props) =>
-  props.mayChange ? <Actions {...props} /> : <Visits selection={props.selection} />
+  props.mayChange ? (
+    <>
+      <Actions {...props} />
+      <EvidenceRefused slug={props.slug} />
+    </>
+  ) : (
+    <Visits selection={props.selection} />
+  )
 
 export default TicketActions

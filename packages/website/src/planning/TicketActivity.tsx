@@ -22,6 +22,8 @@ import { useDraft } from "./useDraft.ts"
 /** The files of a ticket, what came of it, what people and agents said about it, where one says more, and what changed. */
 
 const AskAgent = later(() => import("./AskAgent.tsx"))
+const EvidenceRefused = later(() => import("../flow/EvidenceRefused.tsx"))
+const TicketTests = later(() => import("../flow/TicketTests.tsx"))
 
 interface Props {
   readonly slug: string
@@ -108,6 +110,10 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
 
 const TicketActivity = (props: Props) => (
   <>
+    <>
+      <TicketTests {...props} />
+      {props.mayChange && <EvidenceRefused slug={props.slug} />}
+    </>
     <AttachmentList {...props} />
     <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
     <Activity {...props} />

@@ -21,6 +21,7 @@ import { TagBadge } from "./TagBadge.tsx"
 
 /** What a ticket is beside its words: status, owner, project, milestone and tags, each set by a key. */
 
+const Completion = later(() => import("../flow/Completion.tsx"))
 const TagsDialog = later(() => import("./TagsDialog.tsx"))
 
 const group = "Ticket"
@@ -255,8 +256,19 @@ const dates = (ticket: Ticket) =>
     ["Changed", ticket.updatedAt]
   ] as const
 
-const TicketProperties = (props: Props) => {
-  const { ticket } = props
+interface AllProps extends Omit<Props, "onChange"> {
+  /** Answers whether it was saved. */
+  readonly onSave: (change: Shown, done: string) => Promise<boolean>
+  readonly onAsk: (asked: { readonly agent: string }) => void
+}
+
+const TicketProperties = ({ onAsk, onSave, ...rest }: AllProps) => {
+  const { ticket } = rest
+  const change = async (asked: Shown, done: string) => {
+    // An agent that is responsible does not know of it until it is asked.
+    if ((await onSave(asked, done)) && asked.owner?.kind === "agent") onAsk({ agent: asked.owner.id })
+  }
+  const props: Props = { ...rest, onChange: (asked, done) => void change(asked, done) }
   return (
     <dl className="flex flex-col">
       <Status {...props} />
@@ -265,6 +277,9 @@ const TicketProperties = (props: Props) => {
       {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
       <Tags {...props} />
       <TeamOf {...props} />
+      <>
+        <Completion mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
+      </>
       <div className="border-border my-2 border-t" />
       <div className="flex min-h-(--row) items-center gap-2">
         <dt className="text-muted w-20 shrink-0">Author</dt>

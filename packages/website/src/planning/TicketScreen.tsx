@@ -87,10 +87,6 @@ const Whole = ({ slug, ticket }: Props) => {
   const save = (asked: Shown, done: string, from?: Shown) =>
     change(ticket, asked, { done, ...(from === undefined ? {} : { from }) })
   useKeys(mayChange ? [{ keys: "x", label: "Ask an agent", group: "Ticket", run: () => setAsked({}) }] : [])
-  const changeProperty = async (change: Shown, done: string) => {
-    // An agent that is responsible does not know of it until it is asked.
-    if ((await save(change, done)) && change.owner?.kind === "agent") setAsked({ agent: change.owner.id })
-  }
   return (
     <>
       <Header
@@ -134,12 +130,7 @@ const Whole = ({ slug, ticket }: Props) => {
             <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
           </div>
           <Aside>
-            <TicketProperties
-              mayChange={mayChange}
-              onChange={(change, done) => void changeProperty(change, done)}
-              slug={slug}
-              ticket={ticket}
-            />
+            <TicketProperties mayChange={mayChange} onAsk={setAsked} onSave={save} slug={slug} ticket={ticket} />
           </Aside>
           <div className="min-w-0 pb-8">
             <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />

@@ -6,6 +6,7 @@ import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
 import { changed, changesOf, isStill, takenBack, type TicketChange } from "./changes.ts"
 import { type PendingTicket, pendingTickets } from "./pendingTickets.ts"
+import { refusals } from "./refusals.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
 import { tellChanged } from "./tellChanged.ts"
 
@@ -21,6 +22,7 @@ const named = (tickets: ReadonlyArray<TicketSummary>): string =>
 interface Refused {
   readonly ticket: TicketSummary
   readonly message: string
+  readonly reason?: string | undefined
 }
 
 /** What became of some tickets: in the server's words, for each that it refused. */
@@ -35,7 +37,7 @@ const send = async (
       payload: { tickets: tickets.map(({ identifier }) => identifier), changes: changesOf(change) }
     })
     return results.flatMap((result, index) =>
-      result.ok ? [] : [{ ticket: tickets[index]!, message: result.error.message }]
+      result.ok ? [] : [{ ticket: tickets[index]!, message: result.error.message, reason: result.error.reason }]
     )
   } catch (error) {
     const { message } = failureOf(error)
@@ -93,7 +95,17 @@ export const useManyTickets = (slug: string) => {
     )
   }
 
-  const tellRefused = (refused: ReadonlyArray<Refused>): void => {
+  const tellRefused = (all: ReadonlyArray<Refused>, change: TicketChange): void => {
+    // Those that are refused for the same reason are told together.
+    const told = [...Map.groupBy(all, ({ reason }) => reason).values()].filter(
+      (alike) =>
+        refusals.tell?.(
+          { _tag: "Conflict", ...alike[0]! },
+          alike.map(({ ticket }) => ticket),
+          change
+        ) === true
+    )
+    const refused = all.filter((one) => !told.some((alike) => alike.includes(one)))
     if (refused.length === 0) return
     const title = `${named(refused.map(({ ticket }) => ticket))} could not be changed`
     toast({ title, detail: refused[0]!.message, tone: "danger" })
@@ -103,17 +115,14 @@ export const useManyTickets = (slug: string) => {
     const tickets = await unchanged(slug, all, asked)
     const groups = Map.groupBy(tickets, (ticket) => JSON.stringify(changesOf(takenBack(ticket, asked))))
     const backs = [...groups.values()].map((some) => ({ some, back: takenBack(some[0]!, asked) }))
-    const refused = await Promise.all(
+    await Promise.all(
       backs
         .filter(({ back }) => Object.keys(changesOf(back)).length > 0)
-        .map(({ back, some }) =>
-          apply(
-            some.map((ticket) => ({ ...ticket, ...changed(ticket, asked) })),
-            back
-          )
-        )
+        .map(async ({ back, some }) => {
+          const before = some.map((ticket) => ({ ...ticket, ...changed(ticket, asked) }))
+          tellRefused(await apply(before, back), back)
+        })
     )
-    tellRefused(refused.flat())
   }
 
   /** Answers those that were changed. */
@@ -123,7 +132,7 @@ export const useManyTickets = (slug: string) => {
     said: string
   ): Promise<ReadonlyArray<TicketSummary>> => {
     const refused = await apply(tickets, asked)
-    tellRefused(refused)
+    tellRefused(refused, asked)
     const done = tickets.filter(({ id }) => !refused.some(({ ticket }) => ticket.id === id))
     if (done.length > 0) toast({ title: `${named(done)} ${said}`, undo: () => void undo(done, asked) })
     return done

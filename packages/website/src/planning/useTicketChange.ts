@@ -5,6 +5,7 @@ import { tellFailure } from "../api/failures.ts"
 import { toast } from "../ui/toast.ts"
 import { expectedOf, inverseOf, payloadOf, type Shown, shownOf } from "./changes.ts"
 import { pendingTickets } from "./pendingTickets.ts"
+import { refusals } from "./refusals.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
 
 interface Options {
@@ -30,7 +31,7 @@ export const useTicketChange = (slug: string) => {
     try {
       await pendingTickets.run([{ id, shown: shownOf(asked) }], send, readTicketsAgain(queries, slug))
     } catch (error) {
-      tellFailure(`${identifier} could not be changed`, error)
+      if (refusals.tell?.(error, [ticket], asked) !== true) tellFailure(`${identifier} could not be changed`, error)
       return false
     }
     if (hasUndo) {

@@ -6,6 +6,7 @@ import { oneByOne } from "../api/oneByOne.ts"
 import { toast } from "../ui/toast.ts"
 import { changed, changesOf, isStill, takenBack, type TicketChange } from "./changes.ts"
 import { type Beside, pendingTickets } from "./pendingTickets.ts"
+import { refusals } from "./refusals.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
 import { tellChanged } from "./tellChanged.ts"
 import { useManyTickets } from "./useManyTickets.ts"
@@ -59,6 +60,7 @@ export const useTicketMove = (slug: string) => {
         readTicketsAgain(queries, slug)
       )
     } catch (error) {
+      if (refusals.tell?.(error, [ticket], change) === true) return
       return tellFailure(`${ticket.identifier} stays where it was`, error)
     }
     if (said === "") return

@@ -8,12 +8,15 @@ import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
 import { oneLine, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import CaseHistory from "./CaseHistory.tsx"
 import { evidenceOf, shownStates } from "./evidence.ts"
 import { caseQuery } from "./queries.ts"
 import { StateBadge } from "./StateBadge.tsx"
+
+const MuteCase = later(() => import("../flow/MuteCase.tsx"))
 
 /** A test of a product: what it is called and why, and its results over many runs. */
 const CaseScreen = () => {
@@ -61,6 +64,9 @@ const CaseScreen = () => {
                 </li>
               ))}
             </ul>
+            <p className="flex flex-wrap items-center gap-2">
+              <MuteCase caseId={caseId} product={product} slug={slug} title={data.title} />
+            </p>
           </section>
           <div className="max-w-180">
             <CaseHistory caseId={caseId} environment={environment} product={product} slug={slug} />

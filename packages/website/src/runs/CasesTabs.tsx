@@ -15,6 +15,17 @@ export const CasesTabs = ({ slug, target }: { readonly slug: string; readonly ta
       Tests
     </Link>
     <Link
+      activeOptions={{ exact: true }}
+      className={tabClass}
+      params={{ slug, _splat: target.product === undefined ? "muted-tests" : `products/${target.product}/muted-tests` }}
+      to="/w/$slug/$"
+    >
+      Muted
+    </Link>
+    <Link activeOptions={{ exact: true }} className={tabClass} params={{ slug, _splat: "test-rules" }} to="/w/$slug/$">
+      Rules
+    </Link>
+    <Link
       activeOptions={{ exact: true, includeSearch: false }}
       className={tabClass}
       params={{ slug }}

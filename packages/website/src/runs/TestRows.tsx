@@ -11,7 +11,7 @@ import { type FailureRow, firstLine } from "./failureRows.ts"
 
 /** The tests of a run: thousands of rows, of which those in view are drawn. */
 
-const TraceLink = later(() => import("./TraceLink.tsx"))
+const RowActions = later(() => import("./RowActions.tsx"))
 const TestPeek = later(() => import("./TestPeek.tsx"))
 
 const tones = { new: "danger", known: "plain", muted: "plain" } as const
@@ -39,7 +39,7 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
   if (row.kind === "error") {
     const { count, message, state } = row.error
     return (
-      <div className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b px-4">
+      <div className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b pl-4">
         <Badge title={meanings[state]} tone={tones[state]}>
           {state}
         </Badge>
@@ -47,6 +47,7 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
           {visible(firstLine(withoutColours(message))) || "No message"}
         </h2>
         <span className="text-muted tabular">{counted(count, "test")}</span>
+        <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
       </div>
     )
   }
@@ -74,10 +75,8 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
           {test.status === "skipped" ? "" : formatDuration(test.durationMs)}
         </span>
       </Link>
-      <div className="w-9 shrink-0">
-        {test.attempts.some(({ files }) => files.length > 0) && (
-          <TraceLink isCurrent={isCurrent} run={run} slug={slug} test={test} />
-        )}
+      <div className="min-w-9">
+        <RowActions isCurrent={isCurrent} run={run} slug={slug} test={test} />
       </div>
     </div>
   )

@@ -23,6 +23,7 @@ import { runQuery } from "./queries.ts"
 /** A test of a run: its attempts with what they say and show, and its history over runs. */
 
 const CaseHistory = later(() => import("./CaseHistory.tsx"))
+const MuteCase = later(() => import("../flow/MuteCase.tsx"))
 const ManyAttempts = later(
   () => import("./ManyAttempts.tsx"),
   () => <SkeletonRows rows={8} />
@@ -104,6 +105,7 @@ const Loaded = ({ run, slug, test }: Props) => {
             {test.priority !== null && <Badge>{test.priority}</Badge>}
             <CopyButton label="Copy the id of the test" text={test.caseId} />
           </p>
+          <MuteCase caseId={test.caseId} product={run.product.slug} slug={slug} title={test.title} />
           {test.status === "failed" && mayCreate && <TicketOfFailure run={run} slug={slug} test={test} />}
           <IconButton icon="chevronLeft" label="Previous failure" onClick={() => go(-1)} shortcut="p" />
           <IconButton icon="chevronRight" label="Next failure" onClick={() => go(1)} shortcut="n" />

@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** The trace of a test in a list. It opens by the page of the test, which says what is wrong where it cannot be shown. */
-const TraceLink = ({ isCurrent, run, slug, test }: Props) => {
+export const TraceLink = ({ isCurrent, run, slug, test }: Props) => {
   const link = useRef<HTMLAnchorElement>(null)
   const attempt = tracedAttempt(test)
   const open = () => link.current?.click()
@@ -25,7 +25,7 @@ const TraceLink = ({ isCurrent, run, slug, test }: Props) => {
   return (
     <Link
       aria-label={`Open the trace of ${visible(test.title.slice(0, 200))}`}
-      className="text-muted hover:text-text flex h-full items-center justify-center"
+      className="text-muted hover:text-text flex h-full w-9 shrink-0 items-center justify-center"
       params={{ slug, run: String(run), case: test.caseId }}
       preload={false}
       ref={link}
@@ -39,5 +39,3 @@ const TraceLink = ({ isCurrent, run, slug, test }: Props) => {
     </Link>
   )
 }
-
-export default TraceLink

@@ -1,5 +1,5 @@
 import type { Case, CaseState } from "@delivery/domain/runs/Case"
-import { formatDuration, formatRate } from "../ui/format.ts"
+import { formatDuration, formatRate, formatRelative } from "../ui/format.ts"
 
 /** Why a test is called what it is called, in a few words. Pure. */
 export const evidenceOf = (
@@ -14,7 +14,9 @@ export const evidenceOf = (
     case "slow":
       return `95 % within ${formatDuration(durationP95Ms)}, half within ${formatDuration(durationP50Ms)}`
     case "muted":
-      return muted === null ? "" : `by ${muted.ticket ?? "a ticket of a private team"}`
+      return muted === null
+        ? ""
+        : `by ${muted.ticket ?? "a ticket of a private team"}, ends ${formatRelative(new Date(muted.until), new Date())}`
     case "passing":
       return passRate === null ? "" : `${formatRate(passRate)} of its results of 30 days`
   }

@@ -2,6 +2,8 @@ import type { ReactNode } from "react"
 
 /** Our own icons: 16 px, lines of 1.5 px, in the colour of the text. They say nothing to a screen reader. */
 
+const eye = "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 10a2 2 0 100-4 2 2 0 000 4z"
+
 const paths = {
   check: "M3.5 8.5l3 3 6-7",
   cross: "M4.5 4.5l7 7M11.5 4.5l-7 7",
@@ -15,9 +17,8 @@ const paths = {
   more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
   plus: "M8 3v10M3 8h10",
   copy: "M5.5 5.5v-2a1 1 0 011-1h6a1 1 0 011 1v6a1 1 0 01-1 1h-2M3.5 5.5h6a1 1 0 011 1v6a1 1 0 01-1 1h-6a1 1 0 01-1-1v-6a1 1 0 011-1z",
-  eye: "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 10a2 2 0 100-4 2 2 0 000 4z",
-  eyeOff:
-    "M3 3l10 10M6.5 3.7A6.6 6.6 0 018 3.5c4 0 6.5 4.5 6.5 4.5a11 11 0 01-1.8 2.3M4.3 4.8A10.5 10.5 0 001.5 8S4 12.5 8 12.5a6.5 6.5 0 003-.7",
+  eye,
+  eyeOff: `${eye}M3 3l10 10`,
   external: "M9 2.5h4.5V7M13.5 2.5l-6 6M11.5 9.5v4h-9v-9h4",
   runs: "M2.5 3.5l1.2 1.2 2-2.4M2.5 8l1.2 1.2 2-2.4M2.5 12.5l1.2 1.2 2-2.4M8.5 3.5h5M8.5 8h5M8.5 12.5h5",
   tests: "M6 2.5h4M7 2.5v4L3 12.5a1 1 0 00.9 1.5h8.2a1 1 0 00.9-1.5L9 6.5v-4M5 10h6",

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core"
 import { seed, type Seeded, seedLargeRun } from "./Seed.ts"
 import { type SeededPlanning, seedPlanning } from "./SeedPlanning.ts"
+import { seedFlow } from "./SeedFlow.ts"
 import { seedSettings, type SeededSettings } from "./SeedSettings.ts"
 import { callWith, type Site, startSite } from "./Site.ts"
 
@@ -50,6 +51,9 @@ const screensOf = (
   Tests: "/w/main/tests?product=shop",
   "Tests, none": "/w/main/tests?product=shop&q=nothing",
   Case: `/w/main/products/shop/cases/${test}`,
+  "Muted tests": "/w/main/muted-tests",
+  "Muted tests, none": "/w/main/products/billing/muted-tests",
+  "Test rules": "/w/main/test-rules",
   Trends: "/w/main/trends?product=shop",
   "Trends, table": "/w/main/trends?product=shop&view=table",
   "Trends, none": "/w/main/trends?product=billing&environment=review",
@@ -65,6 +69,8 @@ const screensOf = (
   Board: `/w/main/tickets?layout=board&teams=${encodeURIComponent('["ENG"]')}`,
   "Tickets by milestone": "/w/main/tickets?group=milestone",
   Ticket: "/w/main/tickets/ENG-1",
+  "Ticket that asks for evidence": "/w/main/tickets/ENG-10",
+  "Ticket that mutes tests": "/w/main/tickets/ENG-2",
   View: `/w/main/views/${planning.view}`,
   Projects: "/w/main/projects",
   "Projects, archived": "/w/main/projects?view=archived",
@@ -148,6 +154,49 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}/tests/${test}`)
     await page.getByRole("button", { name: "Create ticket" }).click()
     await page.getByRole("dialog", { name: "New ticket" }).waitFor()
+  },
+  "Mute a test": async (page) => {
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}/tests/${test}`)
+    await page.getByRole("button", { name: "Mute…" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Mute the test" }).waitFor()
+  },
+  "Mute tests that fail alike": async (page) => {
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    await page
+      .getByRole("button", { name: /^Mute all/ })
+      .first()
+      .click()
+    await page
+      .getByRole("dialog", { name: "Mute tests" })
+      .getByRole("button", { name: /^Mute\s/ })
+      .waitFor()
+  },
+  "Extend a mute": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-2`)
+    await page.getByRole("region", { name: "Muted tests" }).getByRole("button", { name: "Extend…" }).click()
+    await page.getByRole("dialog", { name: "Extend the mute" }).waitFor()
+  },
+  "New test rule": async (page) => {
+    await page.goto(`${site.origin}/w/main/test-rules`)
+    await page.getByRole("button", { name: "New rule" }).click()
+    await page.getByRole("dialog").getByLabel("Completed after").waitFor()
+  },
+  "Completion of a ticket": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-10`)
+    await page.getByRole("button", { name: /^Completion:/ }).click()
+    await page.getByRole("menuitem", { name: /Tests and runs/ }).click()
+    await page.getByRole("dialog", { name: "How ENG-10 is completed" }).getByLabel("Add a test").waitFor()
+  },
+  "Evidence that is missing": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-10`)
+    await page.getByRole("list", { name: "Evidence of each test" }).waitFor()
+    await page.getByRole("button", { name: /^Status:/ }).click()
+    await page.getByRole("menuitemradio", { name: /Done/ }).click()
+    await page
+      .getByRole("dialog", { name: "ENG-10 needs evidence to be completed" })
+      .getByRole("listitem")
+      .first()
+      .waitFor()
   },
   "Add a product": async (page) => {
     await page.goto(`${site.origin}/w/main/deployments`)
@@ -309,6 +358,7 @@ export const startScreens = async (): Promise<Screens> => {
   const seeded = await seed(site.call)
   const large = await seedLargeRun(site.call)
   const planning = await seedPlanning(site.call, (key) => callWith(site.origin, key))
+  await seedFlow(site.call)
   const settings = await seedSettings(site)
   return {
     site,

@@ -1,0 +1,82 @@
+import { Schema } from "effect"
+import { exampleTest } from "../runs/TestEntry.ts"
+import { exampleGit } from "../runs/TestRun.ts"
+import { CaseRun } from "../runs/Case.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+/** What proves that the tests of a ticket pass again (docs/contract.md, Evidence). */
+
+/** How many runs an answer has of each test, at most. */
+export const shownEvidence = 20
+
+const reasons = {
+  same_commit: "it ran the commit that failed last",
+  of_owner: "it was published by who owned the ticket since the failure, or by you as an agent"
+}
+
+const EvidenceRun = Schema.Struct({
+  run: Schema.Int.annotate({ description: "The number of the run." }),
+  commit: Schema.String,
+  at: Timestamp.annotate({ description: "When the run ended." }),
+  excluded: Schema.NullOr(Schema.Literals(["same_commit", "of_owner"])).annotate({
+    description: `Why it does not count; null where it does. ${Object.entries(reasons)
+      .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
+      .join(" ")}`
+  })
+}).annotate({
+  identifier: "EvidenceRun",
+  description: "A finished run in which a test passed since it failed last.",
+  examples: [
+    { run: 14, commit: "1d2e3f4aabbccddeeff00112233445566778899a", at: "2026-11-22T09:31:05.000Z", excluded: null }
+  ]
+})
+export type EvidenceRun = typeof EvidenceRun.Type
+
+const EvidenceCase = Schema.Struct({
+  caseId: Schema.String,
+  title: Schema.NullOr(Schema.String).annotate({
+    description: "The title of the test in the newest of those runs; null where it is in none."
+  }),
+  passed: Schema.Int.annotate({ description: "In how many runs it passed that count." }),
+  needed: Schema.Int.annotate({ description: "In how many it must pass." }),
+  failed: Schema.NullOr(CaseRun).annotate({
+    description:
+      "The run in which it failed or was flaky last, among the newest 300 finished runs of the product; null for none."
+  }),
+  runs: Schema.Array(EvidenceRun).annotate({
+    description: `The runs since then in which it passed, newest first, at most ${shownEvidence}.`
+  })
+}).annotate({
+  identifier: "EvidenceCase",
+  description: "A test of a ticket, and the runs that prove that it passes again.",
+  examples: [
+    {
+      caseId: exampleTest.caseId,
+      title: exampleTest.title,
+      passed: 1,
+      needed: 2,
+      failed: { run: 12, commit: exampleGit.sha, at: "2026-11-21T09:31:05.000Z" },
+      runs: [
+        {
+          run: 14,
+          commit: "1d2e3f4aabbccddeeff00112233445566778899a",
+          at: "2026-11-22T09:31:05.000Z",
+          excluded: null
+        }
+      ]
+    }
+  ]
+})
+
+/** Whether a ticket could be completed with evidence now, and by what. */
+export const TicketEvidence = Schema.Struct({
+  product: Schema.NullOr(Schema.String).annotate({
+    description: "The slug of the product that the tests are of; null where the ticket is about none."
+  }),
+  complete: Schema.Boolean.annotate({ description: "Whether each of its cases has passed in enough runs." }),
+  cases: Schema.Array(EvidenceCase).annotate({ description: "The cases of the ticket, in their order." })
+}).annotate({
+  identifier: "TicketEvidence",
+  description: "What proves that the tests of a ticket pass again. It is the same where the ticket asks for none."
+})
+export type TicketEvidence = typeof TicketEvidence.Type

@@ -1,0 +1,78 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useState } from "react"
+import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { Property } from "../planning/Property.tsx"
+import { counted } from "../ui/format.ts"
+import { later } from "../ui/later.tsx"
+
+const CompletionDialog = later(() => import("./CompletionDialog.tsx"))
+
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+  readonly mayChange: boolean
+}
+
+/** How a ticket is completed: by whoever moves it, or only with evidence that its tests pass again. */
+const Completion = ({ mayChange, slug, ticket }: Props) => {
+  const [isOpen, setOpen] = useState(false)
+  const { cases, completion, identifier, passes } = ticket
+  const set = useAction({
+    act: (next: "free" | "evidence") =>
+      client.tickets.update({ params: { slug, ticket: identifier }, payload: { completion: next } }),
+    changes: ["tickets", "evidence"].map((kind) => workspaceKey(slug, kind)),
+    done: (_, next) => ({
+      title: next === "free" ? `${identifier} needs no evidence` : `${identifier} needs evidence to be completed`,
+      ...(next === "free" ? { detail: "The audit keeps who decided it." } : {}),
+      undo: () => set.mutate(next === "free" ? "evidence" : "free")
+    }),
+    failed: () => `${identifier} is completed as before`
+  })
+  const open = () => setOpen(true)
+  return (
+    <>
+      <Property
+        group="Ticket"
+        groups={[
+          {
+            items: [
+              {
+                label: "Free",
+                hint: "whoever moves it",
+                isChosen: completion === "free",
+                onSelect: () => completion === "free" || set.mutate("free")
+              },
+              {
+                label: "With evidence",
+                hint: "its tests pass again",
+                isChosen: completion === "evidence",
+                // It needs tests first.
+                onSelect: () => (cases === null ? open() : completion === "evidence" || set.mutate("evidence"))
+              }
+            ]
+          },
+          { items: [{ label: "Tests and runs that are asked…", onSelect: open }] }
+        ]}
+        mayChange={mayChange}
+        name="Completion"
+        shortcut="v"
+      >
+        {completion === "free" ? (
+          <span className="text-muted">Free</span>
+        ) : (
+          <span className="truncate">
+            Evidence
+            <span className="text-muted">
+              , {counted(cases?.caseIds.length ?? 0, "test")} in {counted(passes, "run")}
+            </span>
+          </span>
+        )}
+      </Property>
+      {isOpen && <CompletionDialog onClose={() => setOpen(false)} slug={slug} ticket={ticket} />}
+    </>
+  )
+}
+
+export default Completion

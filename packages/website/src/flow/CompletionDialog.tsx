@@ -1,0 +1,169 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useDeferredValue, useState } from "react"
+import { client } from "../api/client.ts"
+import { issueAt } from "../api/failures.ts"
+import { FormDialog } from "../api/FormDialog.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { productsQuery } from "../catalog/queries.ts"
+import { casesQuery } from "../runs/queries.ts"
+import { Input } from "../ui/Field.tsx"
+import { visible } from "../ui/format.ts"
+import { Button, IconButton } from "../ui/Button.tsx"
+import { Select } from "../ui/Select.tsx"
+import { wholeAt } from "./words.ts"
+
+/** What evidence a ticket asks for: of which tests, and in how many runs. */
+
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+  readonly onClose: () => void
+}
+
+/** As many as are offered at once. */
+const mostFound = 6
+
+interface PickerProps {
+  readonly slug: string
+  readonly product: string
+  readonly chosen: ReadonlyArray<string>
+  readonly onAdd: (caseId: string) => void
+}
+
+/** Finds tests of the product by their words. */
+const Picker = ({ chosen, onAdd, product, slug }: PickerProps) => {
+  const [text, setText] = useState("")
+  const q = useDeferredValue(text.trim())
+  const { data } = useInfiniteQuery({ ...casesQuery(slug, product, { q }), enabled: q.length > 1 })
+  const found = q.length > 1 ? (data?.pages.flatMap(({ cases }) => cases) ?? []) : []
+  return (
+    <div className="flex flex-col gap-1">
+      <Input
+        autoComplete="off"
+        label="Add a test"
+        onChange={(event) => setText(event.target.value)}
+        placeholder="Words of its title or file"
+        type="search"
+        value={text}
+      />
+      <ul aria-label="Tests found">
+        {found
+          .filter(({ caseId }) => !chosen.includes(caseId))
+          .slice(0, mostFound)
+          .map(({ caseId, title }) => (
+            <li className="flex min-h-7 items-center gap-2" key={caseId}>
+              <span className="foreign min-w-0 flex-1 truncate">{visible(title.slice(0, 500))}</span>
+              <Button aria-label={`Add ${visible(title.slice(0, 200))}`} look="quiet" onClick={() => onAdd(caseId)}>
+                Add
+              </Button>
+            </li>
+          ))}
+      </ul>
+    </div>
+  )
+}
+
+interface ChosenProps {
+  readonly ids: ReadonlyArray<string>
+  readonly product: string
+  readonly onChange: (ids: ReadonlyArray<string>) => void
+}
+
+const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
+  <section aria-label="Tests">
+    <h3 className="font-medium">Tests{ids.length > 0 && ` of ${product}`}</h3>
+    {ids.length === 0 && <p className="text-muted">None yet.</p>}
+    <ul className="max-h-48 overflow-y-auto">
+      {ids.map((caseId) => (
+        <li className="flex min-h-7 items-center gap-2" key={caseId}>
+          <span className="foreign min-w-0 flex-1 truncate" title={visible(caseId)}>
+            {visible(caseId)}
+          </span>
+          <IconButton
+            icon="cross"
+            isSmall
+            label={`Remove ${visible(caseId)}`}
+            onClick={() => onChange(ids.filter((one) => one !== caseId))}
+          />
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
+const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
+  const { cases, completion, identifier } = ticket
+  const { data: products } = useQuery(productsQuery(slug))
+  const [product, setProduct] = useState(cases?.product)
+  const [ids, setIds] = useState<ReadonlyArray<string>>(cases?.caseIds ?? [])
+  const [passes, setPasses] = useState(String(ticket.passes))
+  const [how, setHow] = useState<Ticket["completion"]>(cases === null ? "evidence" : completion)
+  const chosen = product ?? products?.products[0]?.slug ?? ""
+  const count = wholeAt(passes, 1, 10)
+  const save = useAction({
+    act: () =>
+      client.tickets.update({
+        params: { slug, ticket: identifier },
+        payload: {
+          cases: ids.length === 0 ? null : { product: chosen, caseIds: [...ids] },
+          completion: how,
+          passes: count ?? 1
+        }
+      }),
+    changes: ["tickets", "evidence"].map((kind) => workspaceKey(slug, kind)),
+    done: () => ({ title: `${identifier} asks for ${how === "free" ? "no evidence" : "other evidence"}` }),
+    onDone: onClose
+  })
+  return (
+    <FormDialog
+      action="Save"
+      description="A test passes again in runs after the one in which it failed last, of another commit, published by nobody who owned the ticket since."
+      doing={save}
+      fields={["passes", "cases", "completion"]}
+      missing={[
+        ...(how === "evidence" && ids.length === 0 ? ["a test"] : []),
+        ...(count === undefined ? ["a number of runs from 1 to 10"] : [])
+      ]}
+      onClose={onClose}
+      title={`How ${identifier} is completed`}
+    >
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2">
+        <Select
+          label="It is completed"
+          onChange={setHow}
+          options={[
+            { value: "free", label: "By whoever moves it" },
+            { value: "evidence", label: "Only with evidence" }
+          ]}
+          value={how}
+        />
+        <Input
+          inputMode="numeric"
+          issue={issueAt(save.error, "passes")}
+          label="Runs in which each test must pass"
+          max={10}
+          min={1}
+          onChange={(event) => setPasses(event.target.value)}
+          type="number"
+          value={passes}
+        />
+      </div>
+      {ids.length === 0 && (products?.products.length ?? 0) > 1 && (
+        <Select
+          label="Product"
+          onChange={setProduct}
+          options={(products?.products ?? []).map((one) => ({ value: one.slug as string, label: visible(one.name) }))}
+          value={chosen}
+        />
+      )}
+      <ChosenTests ids={ids} onChange={setIds} product={chosen} />
+      {chosen !== "" && (
+        <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />
+      )}
+    </FormDialog>
+  )
+}
+
+export default CompletionDialog

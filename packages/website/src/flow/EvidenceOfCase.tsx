@@ -1,0 +1,74 @@
+import type { EvidenceRun, TicketEvidence } from "@delivery/domain/flow/Evidence"
+import { Link } from "@tanstack/react-router"
+import { shortSha, visible } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
+
+/** A test of a ticket: where it failed last, and in which runs it has passed since. */
+
+const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
+  same_commit: "of the commit that failed",
+  of_owner: "published by an owner of the ticket"
+}
+
+const RunLink = ({ commit, run, slug }: { readonly commit: string; readonly run: number; readonly slug: string }) => (
+  <Link className="text-text underline" params={{ slug, run: String(run) }} to="/w/$slug/test-runs/$run">
+    run {run} <span className="font-mono text-xs">({shortSha(visible(commit))})</span>
+  </Link>
+)
+
+interface Props {
+  readonly slug: string
+  readonly product: string
+  readonly one: TicketEvidence["cases"][number]
+}
+
+/** Of a run that counts and of one that does not, as many as a line takes. */
+const most = 3
+
+export const EvidenceOfCase = ({ one, product, slug }: Props) => {
+  const { caseId, failed, needed, passed, runs, title } = one
+  const proofs = runs.filter(({ excluded }) => excluded === null).slice(0, Math.max(needed, most))
+  const others = runs.filter(({ excluded }) => excluded !== null).slice(0, most)
+  return (
+    <li className="border-border flex flex-wrap items-center gap-x-3 border-b px-4 py-1.5">
+      <span className={passed >= needed ? "text-success" : "text-muted"}>
+        <Icon name={passed >= needed ? "check" : "clock"} />
+      </span>
+      <span className="min-w-0 flex-1">
+        <Link
+          className="foreign block truncate font-medium hover:underline"
+          params={{ slug, product, case: caseId }}
+          to="/w/$slug/products/$product/cases/$case"
+        >
+          {visible((title ?? caseId).slice(0, 500))}
+        </Link>
+        <span className="text-muted block text-xs">
+          {failed === null ? (
+            "Failed in none of the newest 300 runs"
+          ) : (
+            <>
+              Failed last in <RunLink commit={failed.commit} run={failed.run} slug={slug} />
+            </>
+          )}
+          {proofs.length > 0 && ", passed in "}
+          {proofs.map(({ commit, run }, index) => (
+            <span key={run}>
+              {index > 0 && ", "}
+              <RunLink commit={commit} run={run} slug={slug} />
+            </span>
+          ))}
+          .
+          {others.map(({ commit, excluded, run }) => (
+            <span key={run}>
+              {" "}
+              Not counted: <RunLink commit={commit} run={run} slug={slug} />, {whys[excluded!]}.
+            </span>
+          ))}
+        </span>
+      </span>
+      <span className={`tabular ${passed >= needed ? "text-success" : "text-muted"}`}>
+        {Math.min(passed, needed)} of {needed}
+      </span>
+    </li>
+  )
+}

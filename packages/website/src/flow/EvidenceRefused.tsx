@@ -1,0 +1,180 @@
+import type { TicketSummary } from "@delivery/domain/planning/Ticket"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
+import { client } from "../api/client.ts"
+import { failureOf, issueAt } from "../api/failures.ts"
+import { FormDialog } from "../api/FormDialog.tsx"
+import { Loaded } from "../api/Loaded.tsx"
+import { useAction } from "../api/useAction.ts"
+import type { TicketChange } from "../planning/changes.ts"
+import { statusesQuery } from "../planning/queries.ts"
+import { readTicketsAgain } from "../planning/readTicketsAgain.ts"
+import { refusals } from "../planning/refusals.ts"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { TextArea } from "../ui/Field.tsx"
+import { counted, visible } from "../ui/format.ts"
+import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
+import { evidenceQuery } from "./queries.ts"
+
+/** Says what is missing where tickets were not completed for want of evidence, and completes them all the same for a reason. */
+
+interface Refused {
+  readonly tickets: ReadonlyArray<Pick<TicketSummary, "id" | "identifier" | "title" | "team">>
+  readonly change: Pick<TicketChange, "status" | "category">
+}
+
+interface Props extends Refused {
+  readonly slug: string
+  readonly onClose: () => void
+}
+
+/** As many tickets, and tests of each, as are told. */
+const [mostTickets, mostCases] = [5, 10]
+
+const named = (tickets: Refused["tickets"]): string =>
+  tickets.length === 1 ? tickets[0]!.identifier : counted(tickets.length, "ticket")
+
+interface MissingProps extends Pick<Props, "slug"> {
+  readonly ticket: Refused["tickets"][number]
+  readonly isOnly: boolean
+}
+
+const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
+  const query = useQuery(evidenceQuery(slug, ticket.identifier))
+  return (
+    <section aria-label={`What ${ticket.identifier} is missing`}>
+      {!isOnly && (
+        <h3 className="foreign truncate font-medium">
+          {ticket.identifier} {visible(ticket.title)}
+        </h3>
+      )}
+      <Loaded query={query} rows={2}>
+        {({ cases, product }) => {
+          const missing = cases.filter(({ needed, passed }) => passed < needed)
+          return (
+            <>
+              <p className="text-muted">
+                {missing.length} of {counted(cases.length, "test")} {missing.length === 1 ? "has" : "have"} not passed
+                often enough since the last failure, in runs of another commit and of somebody else:
+              </p>
+              <ul className="-mx-4">
+                {missing.slice(0, mostCases).map((one) => (
+                  <EvidenceOfCase key={one.caseId} one={one} product={product ?? ""} slug={slug} />
+                ))}
+              </ul>
+              {missing.length > mostCases && (
+                <p className="text-muted pt-1">And {counted(missing.length - mostCases, "more test", "more tests")}.</p>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+const Override = ({ change, onClose, slug, tickets }: Props) => {
+  const queries = useQueryClient()
+  const [reason, setReason] = useState("")
+  const read = readTicketsAgain(queries, slug)
+  const statusOf = async (team: string): Promise<string> => {
+    if (change.status !== undefined) return change.status.id
+    const { statuses } = await queries.fetchQuery(statusesQuery(slug, team))
+    return statuses.find(({ category }) => category === change.category)!.id
+  }
+  const complete = useAction({
+    act: async () => {
+      for (const { identifier, team } of tickets) {
+        // oxlint-disable-next-line no-await-in-loop -- one that is refused keeps the others from being completed in silence
+        const status = await statusOf(team.key)
+        // oxlint-disable-next-line no-await-in-loop
+        await client.tickets.update({
+          params: { slug, ticket: identifier },
+          payload: { status, override: reason.trim() }
+        })
+      }
+      await read()
+    },
+    changes: [],
+    done: () => ({ title: `${named(tickets)} completed without evidence`, detail: "The audit says by whom and why." }),
+    onDone: onClose
+  })
+  return (
+    <FormDialog
+      action="Complete anyway"
+      description="The audit keeps who completed it, and this reason."
+      doing={complete}
+      fields={["override"]}
+      isDangerous
+      missing={reason.trim() === "" ? ["a reason"] : []}
+      onClose={onClose}
+      title={`Complete ${named(tickets)} without evidence`}
+    >
+      <TextArea
+        autoFocus
+        issue={issueAt(complete.error, "override")}
+        label="Why"
+        maxLength={2_000}
+        onChange={(event) => setReason(event.target.value)}
+        rows={4}
+        value={reason}
+      />
+    </FormDialog>
+  )
+}
+
+const RefusedDialog = (props: Props) => {
+  const { onClose, slug, tickets } = props
+  const [isOverridden, setOverridden] = useState(false)
+  // The statuses are needed where a category was asked for.
+  useQuery({ ...statusesQuery(slug, tickets[0]!.team.key), enabled: isOverridden })
+  if (isOverridden) return <Override {...props} />
+  const { title } = tickets[0]!
+  return (
+    <Dialog
+      actions={
+        <>
+          <Button look="quiet" onClick={() => setOverridden(true)}>
+            Complete anyway…
+          </Button>
+          <Button look="primary" onClick={onClose}>
+            {tickets.length === 1 ? "Leave it open" : "Leave them open"}
+          </Button>
+        </>
+      }
+      description={tickets.length === 1 ? visible(title) : "They stay where they were."}
+      isWide
+      onClose={onClose}
+      title={`${named(tickets)} ${tickets.length === 1 ? "needs" : "need"} evidence to be completed`}
+    >
+      <div className="flex flex-col gap-4">
+        {tickets.slice(0, mostTickets).map((ticket) => (
+          <Missing isOnly={tickets.length === 1} key={ticket.id} slug={slug} ticket={ticket} />
+        ))}
+        {tickets.length > mostTickets && <p className="text-muted">And {tickets.length - mostTickets} more.</p>}
+      </div>
+    </Dialog>
+  )
+}
+
+/** Asks where tickets of this screen are refused. */
+const EvidenceRefused = ({ slug }: { readonly slug: string }) => {
+  const [refused, setRefused] = useState<Refused>()
+  const queries = useQueryClient()
+  useEffect(() => {
+    const tell: typeof refusals.tell = (thrown, tickets, change) => {
+      if (failureOf(thrown).reason !== "evidence_missing") return false
+      for (const { identifier } of tickets) void queries.invalidateQueries(evidenceQuery(slug, identifier))
+      setRefused({ tickets, change })
+      return true
+    }
+    refusals.tell = tell
+    return () => {
+      if (refusals.tell === tell) delete refusals.tell
+    }
+  }, [queries, slug])
+  return refused === undefined ? null : <RefusedDialog {...refused} onClose={() => setRefused(undefined)} slug={slug} />
+}
+
+export default EvidenceRefused

@@ -1,0 +1,70 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import { mayAct, useRole } from "../api/session.ts"
+import { caseQuery } from "../runs/queries.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
+import { Time } from "../ui/Time.tsx"
+
+const MuteDialog = later(() => import("./MuteDialog.tsx"))
+
+interface Props {
+  readonly slug: string
+  readonly product: string
+  readonly caseId: string
+  readonly title: string
+}
+
+/** Whether a test is muted, by what and until when; and what mutes it. */
+const MuteCase = ({ caseId, product, slug, title }: Props) => {
+  const { data } = useQuery(caseQuery(slug, product, caseId))
+  const mayMute = mayAct(useRole(slug), "member")
+  const [isOpen, setOpen] = useState(false)
+  const open = () => setOpen(true)
+  useKeys(mayMute ? [{ keys: "m", label: "Mute the test", group: "Test", run: open }] : [])
+  const muted = data?.muted ?? null
+  return (
+    <>
+      {muted !== null && (
+        <span className="text-muted inline-flex min-h-7 flex-wrap items-center gap-1.5">
+          <Badge title="Its failures do not count in runs that start now">muted</Badge>
+          {muted.ticket === null ? (
+            "by a ticket of a private team"
+          ) : (
+            <>
+              by
+              <Link
+                className="text-text underline"
+                params={{ slug, ticket: muted.ticket }}
+                to="/w/$slug/tickets/$ticket"
+              >
+                {muted.ticket}
+              </Link>
+            </>
+          )}
+          <span>
+            until <Time at={muted.until} />
+          </span>
+        </span>
+      )}
+      {mayMute && (
+        <Button onClick={open} shortcut="m">
+          {muted === null ? "Mute…" : "Mute again…"}
+        </Button>
+      )}
+      {isOpen && (
+        <MuteDialog
+          cases={[{ caseId, title }]}
+          onClose={() => setOpen(false)}
+          product={{ slug: product, name: product }}
+          slug={slug}
+        />
+      )}
+    </>
+  )
+}
+
+export default MuteCase

@@ -1,0 +1,194 @@
+import type { TicketEvidence } from "@delivery/domain/flow/Evidence"
+import type { ListedMute } from "@delivery/domain/flow/Mute"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import { client } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { Button } from "../ui/Button.tsx"
+import { counted, visible } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { later } from "../ui/later.tsx"
+import { Section } from "../ui/Section.tsx"
+import { Time } from "../ui/Time.tsx"
+import { Truncated } from "../ui/Truncated.tsx"
+import { changedByMutes } from "./changedByMutes.ts"
+import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
+import { leftOf } from "./mute.ts"
+import { evidenceQuery, mutesQuery } from "./queries.ts"
+
+/** The tests of a ticket: which it mutes and until when, and what proves that they pass again. */
+
+const ExtendDialog = later(() => import("./ExtendDialog.tsx"))
+
+const lineClass = "border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4 py-1"
+
+/** As many as are shown before one asks for all. */
+const few = 10
+
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+  readonly mayChange: boolean
+}
+
+const useUnmute = ({ slug, ticket: { identifier } }: Props, { cases, product, until }: ListedMute) => {
+  const params = { slug, ticket: identifier }
+  const changes = changedByMutes.map((kind) => workspaceKey(slug, kind))
+  const back = useAction({
+    act: () => client.mutes.set({ params, payload: { product, cases: [...cases], until } }),
+    changes,
+    failed: () => "It is not muted again"
+  })
+  return useAction({
+    act: (gone: ReadonlyArray<string>): Promise<unknown> => {
+      const rest = cases.filter((caseId) => !gone.includes(caseId))
+      return rest.length === 0
+        ? client.mutes.end({ params })
+        : client.mutes.set({ params, payload: { product, cases: rest, until } })
+    },
+    changes,
+    done: (_, gone) => ({
+      title: gone.length === 1 ? "The test counts again" : `${counted(gone.length, "test")} count again`,
+      undo: () => back.mutate()
+    }),
+    failed: () => "It stays muted"
+  })
+}
+
+const MutedTests = ({ mute, ...props }: Props & { readonly mute: ListedMute }) => {
+  const { mayChange, slug, ticket } = props
+  const [isExtended, setExtended] = useState(false)
+  const [areAll, setAll] = useState(false)
+  const unmute = useUnmute(props, mute)
+  const { cases, overdue, product, until } = mute
+  return (
+    <Section
+      actions={
+        mayChange && (
+          <>
+            <Button look="quiet" onClick={() => setExtended(true)}>
+              {overdue ? "Mute again…" : "Extend…"}
+            </Button>
+            {!overdue && (
+              <Button isBusy={unmute.isPending} look="quiet" onClick={() => unmute.mutate(cases)}>
+                {cases.length === 1 ? "Unmute" : "Unmute all"}
+              </Button>
+            )}
+          </>
+        )
+      }
+      isFlush
+      title="Muted tests"
+    >
+      <p className={`${lineClass} ${overdue ? "text-warning" : "font-medium"}`}>
+        {overdue ? (
+          <span>
+            {counted(cases.length, "test")} {cases.length === 1 ? "was" : "were"} muted until <Time at={until} />: since
+            then {cases.length === 1 ? "it counts" : "they count"}, and the ticket is still open.
+          </span>
+        ) : (
+          <span>
+            {counted(cases.length, "test")} muted until <Time at={until} />: {leftOf(mute, Date.now())}.
+          </span>
+        )}
+      </p>
+      <ul aria-label="Muted tests">
+        {(areAll ? cases : cases.slice(0, few)).map((caseId) => (
+          <li className={lineClass} key={caseId}>
+            <Link
+              className="foreign flex min-w-0 flex-1 hover:underline"
+              params={{ slug, product, case: caseId }}
+              to="/w/$slug/products/$product/cases/$case"
+            >
+              <Truncated text={visible(caseId)} />
+            </Link>
+            {mayChange && !overdue && cases.length > 1 && (
+              <Button
+                aria-label={`Unmute ${visible(caseId)}`}
+                isBusy={unmute.isPending}
+                look="quiet"
+                onClick={() => unmute.mutate([caseId])}
+              >
+                Unmute
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {!areAll && cases.length > few && (
+        <div className="px-4 py-2">
+          <Button look="quiet" onClick={() => setAll(true)}>
+            Show all {counted(cases.length, "test")}
+          </Button>
+        </div>
+      )}
+      {isExtended && (
+        <ExtendDialog mute={mute} onClose={() => setExtended(false)} slug={slug} ticket={ticket.identifier} />
+      )}
+    </Section>
+  )
+}
+
+/** What there is, in a sentence. */
+const summaryOf = ({ cases }: TicketEvidence, { completion, passes }: Ticket): string => {
+  const done = cases.filter(({ needed, passed }) => passed >= needed).length
+  const runs = passes === 1 ? "a run" : `${passes} runs`
+  const what = `${done} of ${counted(cases.length, "test")} passed again in ${runs} of somebody else, of another commit`
+  if (completion === "free") return `${what}. Whoever moves the ticket may complete it.`
+  return done === cases.length
+    ? `${what}: the ticket may be completed.`
+    : `${what}: the ticket may not be completed before all have.`
+}
+
+const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
+  const query = useQuery(evidenceQuery(slug, ticket.identifier))
+  const [areAll, setAll] = useState(false)
+  return (
+    <Section isFlush title={ticket.completion === "evidence" ? "Evidence" : "Tests"}>
+      <Loaded query={query} rows={3}>
+        {(evidence) => (
+          <>
+            <p className={`${lineClass} font-medium`}>
+              <span className={evidence.complete ? "text-success" : "text-muted"}>
+                <Icon name={evidence.complete ? "check" : "clock"} />
+              </span>
+              <span className="min-w-0 flex-1">{summaryOf(evidence, ticket)}</span>
+            </p>
+            <ul aria-label="Evidence of each test">
+              {(areAll ? evidence.cases : evidence.cases.slice(0, few)).map((one) => (
+                <EvidenceOfCase key={one.caseId} one={one} product={evidence.product ?? ""} slug={slug} />
+              ))}
+            </ul>
+            {!areAll && evidence.cases.length > few && (
+              <div className="px-4 py-2">
+                <Button look="quiet" onClick={() => setAll(true)}>
+                  Show all {counted(evidence.cases.length, "test")}
+                </Button>
+              </div>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const Mutes = (props: Props) => {
+  const { data } = useQuery(mutesQuery(props.slug))
+  const mute = data?.mutes.find(({ ticket }) => ticket?.id === props.ticket.id)
+  return mute === undefined ? null : <MutedTests {...props} mute={mute} />
+}
+
+const TicketTests = (props: Props) =>
+  props.ticket.cases === null ? null : (
+    <>
+      <Mutes {...props} />
+      <Evidence {...props} />
+    </>
+  )
+
+export default TicketTests

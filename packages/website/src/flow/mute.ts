@@ -1,0 +1,49 @@
+import type { ListedMute } from "@delivery/domain/flow/Mute"
+import { formatRelative } from "../ui/format.ts"
+
+/** Until when tests are muted, and what of it is left. Pure. */
+
+const day = 24 * 60 * 60_000
+
+/** How many days a mute lasts at most. */
+const mostDays = 90
+
+/** For how long tests are often muted, in days, and until a day that is chosen. */
+export const lengths = ["7", "14", "30", "90", "day"] as const
+export type Length = (typeof lengths)[number]
+
+/** The clock of the server may be a little behind this one. */
+const marginMillis = 60_000
+
+/** Until when: so many days from now, or the end of a day; undefined where no day is chosen. */
+export const untilOf = (length: Length, date: string, now: number): string | undefined => {
+  if (length !== "day") return new Date(now + Number(length) * day - marginMillis).toISOString()
+  const millis = new Date(`${date}T23:59:59`).getTime()
+  return Number.isNaN(millis) || millis <= now ? undefined : new Date(millis).toISOString()
+}
+
+const dateOf = (at: Date): string =>
+  `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, "0")}-${String(at.getDate()).padStart(2, "0")}`
+
+/** The first and the last day that can be chosen, as fields of dates have them. */
+export const daysBetween = (now: number): { readonly min: string; readonly max: string } => ({
+  min: dateOf(new Date(now)),
+  max: dateOf(new Date(now + (mostDays - 1) * day))
+})
+
+/** How long a mute still lasts, in words. */
+export const leftOf = ({ overdue, until }: Pick<ListedMute, "overdue" | "until">, now: number): string => {
+  const days = Math.ceil((Date.parse(until) - now) / day)
+  if (overdue) return `ended ${formatRelative(new Date(until), new Date(now))}`
+  return days <= 1 ? `ends ${formatRelative(new Date(until), new Date(now))}` : `${days} days left`
+}
+
+/** A mute of one test, as lists show it. */
+export interface MutedTest {
+  readonly caseId: string
+  readonly mute: ListedMute
+}
+
+/** The tests of mutes, one by one. */
+export const mutedTests = (mutes: ReadonlyArray<ListedMute>): ReadonlyArray<MutedTest> =>
+  mutes.flatMap((mute) => mute.cases.map((caseId) => ({ caseId, mute })))

@@ -1,0 +1,42 @@
+import type { TestRule } from "@delivery/domain/flow/TestRule"
+import { useQuery } from "@tanstack/react-query"
+import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
+import { membersQuery } from "../identity/queries.ts"
+import { useOwners } from "../planning/owners.ts"
+import { projectsQuery, teamsQuery } from "../planning/queries.ts"
+import { visible } from "../ui/format.ts"
+import type { RuleNames } from "./words.ts"
+
+type Named = Pick<TestRule, "product" | "environment" | "team" | "project" | "owner">
+
+/** What rules refer to, by the names that people know. */
+export const useRuleNames = (slug: string) => {
+  const { data: products } = useQuery(productsQuery(slug))
+  const { data: environments } = useQuery(environmentsQuery(slug))
+  const { data: teams } = useQuery(teamsQuery(slug))
+  const { data: projects } = useQuery(projectsQuery(slug))
+  const { data: members } = useQuery(membersQuery(slug))
+  const owners = useOwners(slug)
+  const nameOf = (all: ReadonlyArray<{ readonly slug: string; readonly name: string }> | undefined, ref: string) =>
+    visible(all?.find((one) => one.slug === ref)?.name ?? ref)
+  return {
+    products: products?.products ?? [],
+    environments: environments?.environments ?? [],
+    teams: teams?.teams ?? [],
+    projects: projects?.projects ?? [],
+    owners,
+    isAgent: (owner: string | null): boolean => owners.find((one) => one.owner.id === owner)?.owner.kind === "agent",
+    /** Undefined while that is not known. */
+    hasLeft: (person: string): boolean | undefined =>
+      members === undefined ? undefined : !members.members.some(({ active, id }) => active && id === person),
+    namesOf: ({ environment, owner, product, project, team }: Named): RuleNames => ({
+      product: nameOf(products?.products, product),
+      environment: environment === null ? null : nameOf(environments?.environments, environment),
+      team: visible(teams?.teams.find(({ key }) => key === team)?.name ?? team),
+      project: project === null ? null : nameOf(projects?.projects, project),
+      owner: owner === null ? null : (owners.find((one) => one.owner.id === owner)?.label ?? "somebody who has left")
+    })
+  }
+}
+
+export type RuleThings = ReturnType<typeof useRuleNames>

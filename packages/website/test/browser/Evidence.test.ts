@@ -1,0 +1,194 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed } from "../support/Seed.ts"
+import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Tickets that are completed only with evidence, in a real browser: what is missing, and completing them all the same. */
+
+let site: Site
+
+const caseOf = (file: string, title: string) => `tests/${file}.spec.ts:${title}`
+const paysByCard = caseOf("checkout/pays-by-card", "Checkout › pays by card")
+
+interface Status {
+  readonly id: string
+  readonly name: string
+  readonly category: string
+}
+
+let statuses: ReadonlyArray<Status>
+
+const statusOf = async (identifier: string) =>
+  (await site.call<{ status: Status }>("GET", `tickets/${identifier}`)).status.category
+
+/** A new ticket in the first column that has begun, which asks for evidence that the shop's test passes again. */
+const ask = async (title: string) => {
+  const status = statuses.find(({ category }) => category === "started")!.id
+  const cases = { product: "shop", caseIds: [paysByCard] }
+  const made = await site.call<{ identifier: string }>("POST", "tickets", {
+    team: "EVI",
+    title,
+    status,
+    cases,
+    completion: "evidence"
+  })
+  return made.identifier
+}
+
+/** A run of a commit in which the test failed or passed. */
+const run = async (status: "failed" | "passed", commit: string): Promise<number> => {
+  const { number } = await site.call<{ number: number }>("POST", "test-runs", {
+    product: "shop",
+    environment: "staging",
+    baseUrl: "https://staging.shop.example.com",
+    git: { branch: "main", sha: commit.repeat(40), dirty: false, subject: "Pay" },
+    machine: { hostname: "ci-7", platform: "linux" },
+    selection: { coverage: "acceptance", folders: [], caseIds: [] }
+  })
+  const attempt = {
+    status,
+    durationMs: 900,
+    startedAt: new Date().toISOString(),
+    errorMessage: status === "failed" ? "Error: 42,01" : null,
+    errorStack: null,
+    files: []
+  }
+  const one = { caseId: paysByCard, title: "Checkout › pays by card", file: "a.spec.ts", coverage: "critical" }
+  await site.call("POST", `test-runs/${number}/finish`, {
+    interrupted: false,
+    durationMs: 1_000,
+    error: null,
+    cleanup: null,
+    tests: [{ ...one, testKind: "journey", priority: null, files: [], attempt }]
+  })
+  return number
+}
+
+beforeAll(async () => {
+  site = await startSite()
+  await seed(site.call)
+  await run("failed", "e")
+  await site.call("POST", "teams", { key: "EVI", name: "Evidence" })
+  statuses = (await site.call<{ statuses: ReadonlyArray<Status> }>("GET", "ticket-statuses?team=EVI")).statuses
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const needs = (page: Page, what: string) => page.getByRole("dialog", { name: `${what} to be completed` })
+
+describe("Evidence", () => {
+  it("is asked for on the ticket, of tests that are found by their words", async () => {
+    await site.call("POST", "tickets", { team: "EVI", title: "Pay once" })
+    const page = await openScreen(site, "tickets/EVI-1")
+    await page.getByRole("button", { name: "Completion: Free" }).waitFor()
+    await page.keyboard.press("v")
+    await page.getByRole("menuitemradio", { name: /With evidence/ }).click()
+    const dialog = page.getByRole("dialog", { name: "How EVI-1 is completed" })
+    await dialog.getByText("Still missing: a test.").waitFor()
+    await dialog.getByRole("combobox", { name: "Product" }).click()
+    await page.getByRole("option", { name: "Shop" }).click()
+    await dialog.getByLabel("Add a test").fill("pays by card")
+    await dialog.getByRole("button", { name: "Add Checkout › pays by card" }).click()
+    await dialog.getByLabel("Runs in which each test must pass").fill("2")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("button", { name: /Completion: Evidence.*1 test.*2 runs/ }).waitFor()
+    const part = page.getByRole("region", { name: "Evidence" })
+    await part.getByText(/0 of 1\stest passed again in 2 runs/).waitFor()
+    await part.getByRole("link", { name: /^run \d+/ }).waitFor()
+    await part.getByText("0 of 2").waitFor()
+    await page.keyboard.press("v")
+    await page.getByRole("menuitemradio", { name: /Free/ }).click()
+    await page.getByText("EVI-1 needs no evidence").waitFor()
+    const { entries } = await site.call<{ entries: ReadonlyArray<{ action: string }> }>(
+      "GET",
+      "audit?action=evidence_waived"
+    )
+    expect(entries).toHaveLength(1)
+  })
+
+  it("that is missing is told where a ticket is completed by its key, with links; a reason completes it", async () => {
+    const identifier = await ask("Pay by card")
+    const page = await openScreen(site, `tickets/${identifier}`)
+    await page.getByRole("region", { name: "Evidence" }).getByText("0 of 1", { exact: true }).waitFor()
+    await page.getByRole("button", { name: /^Status: / }).waitFor()
+    await page.keyboard.press("s")
+    await page.getByRole("menuitemradio", { name: /Done/ }).click()
+    const dialog = needs(page, `${identifier} needs evidence`)
+    await dialog.getByText(/1 of 1\stest has not passed/).waitFor()
+    await dialog.getByRole("link", { name: "Checkout › pays by card" }).waitFor()
+    await dialog.getByRole("link", { name: /^run \d+/ }).waitFor()
+    await page.locator("button", { hasText: /^Status: In progress/ }).waitFor()
+    expect(await statusOf(identifier)).toBe("started")
+    await dialog.getByRole("button", { name: "Complete anyway…" }).click()
+    const why = page.getByRole("dialog", { name: `Complete ${identifier} without evidence` })
+    await why.getByText("Still missing: a reason.").waitFor()
+    await why.getByLabel("Why").fill("The test was wrong")
+    await page.keyboard.press("Control+Enter")
+    await page.getByText(`${identifier} completed without evidence`).waitFor()
+    await page.getByRole("button", { name: /^Status: Done/ }).waitFor()
+    const { entries } = await site.call<{ entries: ReadonlyArray<{ changes: ReadonlyArray<{ to: string }> }> }>(
+      "GET",
+      "audit?action=evidence_overridden"
+    )
+    expect(entries[0]!.changes[0]!.to).toBe("The test was wrong")
+  })
+
+  it("keeps a card where it was on the board, and several in the list", async () => {
+    const [first, second] = [await ask("Pay by invoice"), await ask("Pay later")]
+    await site.call("POST", "tickets", { team: "EVI", title: "Free as a bird" })
+    const page = await openScreen(site, `tickets?layout=board&teams=${encodeURIComponent('["EVI"]')}`)
+    const column = (name: string) => page.getByRole("region", { name: new RegExp(`^${name}`) })
+    const card = page.getByRole("listitem").filter({ hasText: "Pay by invoice" })
+    await card.waitFor()
+    await card.dragTo(column("Done"))
+    const dialog = needs(page, `${first} needs evidence`)
+    await dialog.getByRole("link", { name: "Checkout › pays by card" }).waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await column("In progress").getByText("Pay by invoice").waitFor()
+    expect(await statusOf(first)).toBe("started")
+    await page.goto(`${site.origin}/w/main/tickets?teams=${encodeURIComponent('["EVI"]')}`)
+    for (const name of [first, second, "EVI-5"]) {
+      await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check()
+    }
+    await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Status" }).click()
+    await page.getByRole("menuitemradio", { name: /Done/ }).click()
+    await needs(page, "2 tickets need evidence").getByText("Pay later").waitFor()
+    expect([await statusOf(first), await statusOf(second), await statusOf("EVI-5")]).toEqual([
+      "started",
+      "started",
+      "completed"
+    ])
+    await page.getByRole("button", { name: "Complete anyway…" }).click()
+    await page.getByRole("dialog").getByLabel("Why").fill("Both were wrong")
+    await page.getByRole("dialog").getByRole("button", { name: "Complete anyway" }).click()
+    await page.getByText("2 tickets completed without evidence").waitFor()
+    expect([await statusOf(first), await statusOf(second)]).toEqual(["completed", "completed"])
+  })
+
+  it("is asked for by undo, too, and lets a ticket go once somebody else's run passed", async () => {
+    const identifier = await ask("Pay in parts")
+    const done = statuses.find(({ category }) => category === "completed")!.id
+    await site.call("PATCH", `tickets/${identifier}`, { status: done, override: "By hand" })
+    const page = await openScreen(site, `tickets/${identifier}`)
+    await isLive(page)
+    await page.getByRole("button", { name: /^Status: Done/ }).waitFor()
+    await page.keyboard.press("s")
+    await page.getByRole("menuitemradio", { name: /In progress/ }).click()
+    await page.getByText(`${identifier} is In progress`).waitFor()
+    await page.keyboard.press("Control+z")
+    await needs(page, `${identifier} needs evidence`).getByRole("button", { name: "Leave it open" }).click()
+    await page.getByRole("button", { name: /^Status: In progress/ }).waitFor()
+    const number = await run("passed", "f")
+    const part = page.getByRole("region", { name: "Evidence" })
+    await part.getByText("the ticket may be completed").waitFor()
+    await part.getByRole("link", { name: new RegExp(`^run ${number} `) }).waitFor()
+    await page.keyboard.press("s")
+    await page.getByRole("menuitemradio", { name: /Done/ }).click()
+    await page.getByText(`${identifier} is Done`).waitFor()
+    expect(await statusOf(identifier)).toBe("completed")
+  })
+})

@@ -1,0 +1,154 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed, type Seeded } from "../support/Seed.ts"
+import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Muting tests by tickets in a real browser: from a run and from a test, on the ticket, and all that are muted. */
+
+let site: Site
+let seeded: Seeded
+
+const caseOf = (file: string, title: string) => `tests/${file}.spec.ts:${title}`
+const paysByCard = caseOf("checkout/pays-by-card", "Checkout › pays by card")
+const invoice = caseOf("account/downloads-an-invoice", "Account › downloads an invoice")
+
+interface Muted {
+  readonly mute: { readonly cases: ReadonlyArray<string>; readonly until: string } | null
+  readonly owner: { readonly id: string } | null
+  readonly title: string
+}
+
+const ticket = (identifier: string) => site.call<Muted>("GET", `tickets/${identifier}`)
+
+const day = 24 * 60 * 60_000
+
+/** In how many days a mute ends, counted from when the test began. */
+const daysLeft = async (identifier: string) =>
+  Math.round((Date.parse((await ticket(identifier)).mute!.until) - Date.now()) / day)
+
+beforeAll(async () => {
+  site = await startSite()
+  seeded = await seed(site.call)
+  await site.call("POST", "teams", { key: "MUT", name: "Mutes" })
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const choose = async (page: Page, field: string, option: string | RegExp) => {
+  await page.getByRole("dialog").getByRole("combobox", { name: field }).click()
+  await page.getByRole("option", { name: option }).click()
+}
+
+describe("Muting", () => {
+  it("makes a ticket for tests that fail alike, all at once, and each is shown as muted", async () => {
+    const page = await openScreen(site, `test-runs/${seeded.failed}`)
+    await page.getByRole("button", { name: "Mute all 3 tests that fail so" }).click()
+    const dialog = page.getByRole("dialog", { name: "Mute tests" })
+    await dialog.getByRole("button", { name: "Mute 3 tests" }).waitFor()
+    await dialog.getByRole("checkbox", { name: /credit check/ }).uncheck()
+    await dialog.getByRole("button", { name: "Mute 2 tests" }).waitFor()
+    await choose(page, "Muted for", "30 days")
+    await dialog.getByLabel("Title").fill("Payments wait for the bank")
+    await page.keyboard.press("Control+Enter")
+    await page.getByText("2 tests are muted by MUT-1").waitFor()
+    const made = await ticket("MUT-1")
+    expect(made.title).toBe("Payments wait for the bank")
+    expect(made.owner).not.toBeNull()
+    expect(made.mute!.cases).toHaveLength(2)
+    expect(made.mute!.cases).toContain(paysByCard)
+    expect(await daysLeft("MUT-1")).toBe(30)
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}/tests/${encodeURIComponent(paysByCard)}`)
+    const summary = page.getByRole("region", { name: "Summary" })
+    await summary.getByRole("link", { name: "MUT-1" }).waitFor()
+    await summary.getByRole("button", { name: /Mute again/ }).waitFor()
+  })
+
+  it("adds a test by a key to what a ticket mutes already, and says whom else the time is for", async () => {
+    const page = await openScreen(site, `products/shop/cases/${encodeURIComponent(invoice)}`)
+    await page.getByRole("button", { name: "Mute…" }).waitFor()
+    await page.keyboard.press("m")
+    const dialog = page.getByRole("dialog", { name: /downloads an invoice/ })
+    await choose(page, "By the ticket", /^MUT-1 /)
+    await dialog.getByText("MUT-1 mutes 2 other tests").waitFor()
+    await choose(page, "Muted for", "7 days")
+    await dialog.getByRole("button", { name: "Mute the test" }).click()
+    await page.getByText("The test is muted by MUT-1").waitFor()
+    expect((await ticket("MUT-1")).mute!.cases).toHaveLength(3)
+    expect(await daysLeft("MUT-1")).toBe(7)
+    await page
+      .getByRole("list", { name: "Why" })
+      .getByText(/by MUT-1, ends/)
+      .waitFor()
+  })
+
+  it("is said, extended and ended on its ticket, one test or all, and comes back by undo", async () => {
+    const page = await openScreen(site, "tickets/MUT-1")
+    const part = page.getByRole("region", { name: "Muted tests" })
+    await part.getByText("3 tests muted until").waitFor()
+    await part.getByRole("button", { name: "Extend…" }).click()
+    const dialog = page.getByRole("dialog", { name: "Extend the mute" })
+    await choose(page, "Muted for", "Until a day")
+    await dialog.getByText("Still missing: a day to come.").waitFor()
+    const date = new Date(Date.now() + 60 * day)
+    await dialog.getByLabel("Until").fill(date.toISOString().slice(0, 10))
+    await dialog.getByRole("button", { name: "Extend" }).click()
+    await page.getByText("MUT-1 mutes 3 tests for longer").waitFor()
+    expect(Math.abs((await daysLeft("MUT-1")) - 60)).toBeLessThanOrEqual(1)
+    await part.getByRole("button", { name: `Unmute ${invoice}` }).click()
+    await part.getByText("2 tests muted until").waitFor()
+    expect((await ticket("MUT-1")).mute!.cases).not.toContain(invoice)
+    await part.getByRole("button", { name: "Unmute all" }).click()
+    await part.waitFor({ state: "detached" })
+    expect((await ticket("MUT-1")).mute).toBeNull()
+    await page.keyboard.press("Control+z")
+    await part.getByText("2 tests muted until").waitFor()
+    expect((await ticket("MUT-1")).mute!.cases).toHaveLength(2)
+  })
+
+  it("is listed, what is overdue first, and is muted again from there", async () => {
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    await site.call("POST", "tickets", { team: "MUT", title: "Round per line", owner: me.id })
+    const until = new Date(Date.now() + 1_500).toISOString()
+    await site.call("PUT", "tickets/MUT-2/mute", { product: "shop", cases: [invoice], until })
+    const listed = () => site.call<{ mutes: ReadonlyArray<{ overdue: boolean }> }>("GET", "mutes?product=shop")
+    while ((await listed()).mutes[0]?.overdue !== true) continue
+    const page = await openScreen(site, "tests?product=shop")
+    await page.getByRole("navigation", { name: "Tests over time" }).getByRole("link", { name: "Muted" }).press("Enter")
+    await page.waitForURL(/\/products\/shop\/muted-tests$/)
+    await page.getByText("1 test overdue, 2 tests muted").waitFor()
+    const rows = page.getByRole("list", { name: "Muted tests" }).getByRole("listitem")
+    expect(await rows.first().textContent()).toContain("overdue")
+    expect(await rows.first().textContent()).toContain("MUT-2")
+    await rows
+      .first()
+      .getByRole("button", { name: /Mute again/ })
+      .click()
+    await page.getByRole("dialog", { name: "Mute again" }).getByRole("button", { name: "Mute again" }).click()
+    await page.getByText("3 tests muted").waitFor()
+    expect(await daysLeft("MUT-2")).toBe(14)
+    await page.getByRole("button", { name: "product" }).click()
+    await page.getByRole("menuitemradio", { name: "Billing" }).click()
+    await page.getByRole("heading", { name: "No test is muted" }).waitFor()
+    await page.setViewportSize({ width: 320, height: 640 })
+    await page.goto(`${site.origin}/w/main/muted-tests`)
+    await rows.first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  })
+
+  it("shows to others at once, and lets viewers look only", async () => {
+    const viewer = await joinAs(site, "vera@example.com", "Vera Lund", "viewer")
+    await openScreen(site, "tickets/MUT-2", viewer)
+    await isLive(viewer)
+    const part = viewer.getByRole("region", { name: "Muted tests" })
+    await part.getByText("1 test muted until").waitFor()
+    expect(await part.getByRole("button").count()).toBe(0)
+    await site.call("DELETE", "tickets/MUT-2/mute")
+    await part.waitFor({ state: "detached" })
+    await openScreen(site, `test-runs/${seeded.failed}`, viewer)
+    await viewer.getByRole("list", { name: "Failures" }).getByRole("link").first().waitFor()
+    expect(await viewer.getByRole("button", { name: /^Mute/ }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,155 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed } from "../support/Seed.ts"
+import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Rules that make tickets of failing tests, in a real browser. */
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+  await seed(site.call)
+  await site.call("POST", "teams", { key: "WEB", name: "Web" })
+  await site.call("POST", "teams", { key: "OPS", name: "Operations" })
+  await site.call("POST", "projects", { slug: "checkout", name: "Checkout", teams: ["OPS"] })
+  await site.call("POST", "agents/register", { client: "claude", computer: "laptop" })
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const choose = async (page: Page, field: string, option: string | RegExp) => {
+  await page.getByRole("dialog").getByRole("combobox", { name: field }).click()
+  await page.getByRole("option", { name: option }).click()
+}
+
+const failAgain = async (sha: string) => {
+  const { number } = await site.call<{ number: number }>("POST", "test-runs", {
+    product: "shop",
+    environment: "staging",
+    baseUrl: "https://staging.shop.example.com",
+    git: { branch: "main", sha: sha.repeat(40), dirty: false, subject: "Round" },
+    machine: { hostname: "ci-7", platform: "linux" },
+    selection: { coverage: "acceptance", folders: [], caseIds: [] }
+  })
+  const attempt = {
+    status: "failed",
+    durationMs: 900,
+    startedAt: new Date().toISOString(),
+    errorMessage: "Error: 42,01",
+    errorStack: null,
+    files: []
+  }
+  const one = { caseId: "a", title: "Pays twice", file: "a.spec.ts", coverage: "acceptance", testKind: "journey" }
+  await site.call("POST", `test-runs/${number}/finish`, {
+    interrupted: false,
+    durationMs: 1_000,
+    error: null,
+    cleanup: null,
+    tests: [{ ...one, priority: null, files: [], attempt }]
+  })
+}
+
+const rules = (page: Page) => page.getByRole("list", { name: "Test rules" }).locator(":scope > li")
+
+describe("Test rules", () => {
+  it("are made by keyboard, read as a sentence, and show the tickets that they made", async () => {
+    const page = await openScreen(site, "test-rules")
+    await page.getByRole("heading", { name: "A rule makes tickets of tests that fail" }).waitFor()
+    await page.keyboard.press("c")
+    const dialog = page.getByRole("dialog", { name: "New test rule" })
+    await dialog.getByText("When a test on main fails in 2 of the last 3 runs of ").waitFor()
+    await choose(page, "Product", "Shop")
+    await choose(page, "Team", "Web")
+    await choose(page, "Environment", "Staging")
+    await choose(page, "Owner", /Claude/)
+    await choose(page, "Ask it to", "Plan it")
+    await dialog.getByLabel("A test fails in").fill("4")
+    await dialog.getByText("Not fewer than in which it fails").waitFor()
+    await dialog.getByText("Still missing: numbers that fit.").waitFor()
+    await dialog.getByLabel("A test fails in").fill("1")
+    await dialog.getByLabel("Of the last").fill("1")
+    await dialog.getByRole("button", { name: "Make the rule" }).click()
+    await rules(page)
+      .getByText(
+        /When a test on main fails in a run of Shop in Staging, make a ticket in team Web, and ask Claude.* to plan it\./
+      )
+      .waitFor()
+    await failAgain("a")
+    await rules(page).getByRole("button", { name: "Show its tickets" }).click()
+    await rules(page)
+      .getByRole("link", { name: /WEB-1 Failing: Pays twice/ })
+      .press("Enter")
+    await page.waitForURL(/\/tickets\/WEB-1$/)
+    await page
+      .getByRole("region", { name: "Tests" })
+      .getByText(/Failed last in run \d+/)
+      .waitFor()
+  })
+
+  it("are changed in all their fields, stopped, begun again and deleted", async () => {
+    const page = await openScreen(site, "test-rules")
+    await rules(page).getByRole("button", { name: "Change" }).click()
+    const dialog = page.getByRole("dialog", { name: "Change the test rule" })
+    await choose(page, "Team", "Operations")
+    await choose(page, "Project", "Checkout")
+    await choose(page, "Runs of", "critical tests")
+    await choose(page, "Owner", "Nobody")
+    await dialog.getByLabel("Branch").fill("")
+    await dialog.getByLabel("One ticket above").fill("1")
+    await dialog.getByLabel("Completed after").fill("5")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    await rules(page)
+      .getByText(
+        "When a test of a critical run fails in a run of Shop in Staging, make a ticket in team Operations, in the project Checkout."
+      )
+      .waitFor()
+    const { testRules } = await site.call<{ testRules: ReadonlyArray<object> }>("GET", "test-rules")
+    expect(testRules).toHaveLength(1)
+    expect(testRules[0]).toMatchObject({
+      branch: null,
+      coverage: "critical",
+      environment: "staging",
+      team: "OPS",
+      project: "checkout",
+      owner: null,
+      ask: null,
+      above: 1,
+      closeAfter: 5
+    })
+    await rules(page).getByRole("button", { name: "Stop" }).click()
+    await rules(page).getByText("stopped").waitFor()
+    await rules(page).getByRole("button", { name: "Begin again" }).click()
+    await rules(page).getByText("stopped").waitFor({ state: "detached" })
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    await rules(page).getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete the rule" }).click()
+    await page.getByRole("heading", { name: "A rule makes tickets of tests that fail" }).waitFor()
+  })
+
+  it("whose author has left say so, and are taken over; viewers only read them", async () => {
+    const mo = await joinAs(site, "max@example.com", "Max Lund", "member")
+    await openScreen(site, "test-rules", mo)
+    await mo.getByRole("button", { name: "New rule" }).waitFor()
+    await mo.keyboard.press("c")
+    await mo.getByRole("dialog").getByRole("button", { name: "Make the rule" }).click()
+    await rules(mo).getByText("Acts as Max Lund").waitFor()
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; name: string }> }>("GET", "members")
+    const max = members.find(({ name }) => name === "Max Lund")!
+    await site.call("POST", `members/${max.id}/deactivate`, {})
+    const page = await openScreen(site, "test-rules")
+    await rules(page).getByText("author has left").waitFor()
+    await rules(page).getByRole("button", { name: "Take over" }).click()
+    await rules(page).getByText("author has left").waitFor({ state: "detached" })
+    const viewer = await joinAs(site, "vera@example.com", "Vera Lund", "viewer")
+    await openScreen(site, "test-rules", viewer)
+    await rules(viewer).getByRole("button", { name: "Show its tickets" }).waitFor()
+    expect(await rules(viewer).getByRole("button").count()).toBe(1)
+    expect(await viewer.getByRole("button", { name: "New rule" }).count()).toBe(0)
+  })
+})
