@@ -7,6 +7,7 @@ import NotFound from "./NotFound.tsx"
 
 const ProductScreen = later(() => import("../catalog/ProductScreen.tsx"))
 const EnvironmentScreen = later(() => import("../catalog/EnvironmentScreen.tsx"))
+const DeliveryScreen = later(() => import("../flow/DeliveryScreen.tsx"))
 const MutedScreen = later(() => import("../flow/MutedScreen.tsx"))
 const TestRulesScreen = later(() => import("../flow/TestRulesScreen.tsx"))
 const MessageScreen = later(() => import("../agents/MessageScreen.tsx"))
@@ -15,6 +16,8 @@ type Show = (slug: string, id: string) => ReactNode
 
 const kinds: ReadonlyArray<readonly [pattern: RegExp, show: Show]> = [
   [/^products\/([^/]+)$/, (slug, id) => <ProductScreen product={id} slug={slug} />],
+  [/^(delivery)$/, (slug) => <DeliveryScreen slug={slug} />],
+  [/^products\/([^/]+)\/delivery$/, (slug, product) => <DeliveryScreen product={product} slug={slug} />],
   [/^muted-(tests)$/, (slug) => <MutedScreen slug={slug} />],
   [/^products\/([^/]+)\/muted-tests$/, (slug, product) => <MutedScreen product={product} slug={slug} />],
   [/^test-(rules)$/, (slug) => <TestRulesScreen slug={slug} />],

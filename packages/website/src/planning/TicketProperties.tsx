@@ -21,6 +21,7 @@ import { TagBadge } from "./TagBadge.tsx"
 
 /** What a ticket is beside its words: status, owner, project, milestone and tags, each set by a key. */
 
+const BlocksReleases = later(() => import("../flow/BlocksReleases.tsx"))
 const Completion = later(() => import("../flow/Completion.tsx"))
 const TagsDialog = later(() => import("./TagsDialog.tsx"))
 
@@ -277,9 +278,8 @@ const TicketProperties = ({ onAsk, onSave, ...rest }: AllProps) => {
       {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
       <Tags {...props} />
       <TeamOf {...props} />
-      <>
-        <Completion mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
-      </>
+      <Completion mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
+      <BlocksReleases mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
       <div className="border-border my-2 border-t" />
       <div className="flex min-h-(--row) items-center gap-2">
         <dt className="text-muted w-20 shrink-0">Author</dt>

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router"
 import { tabClass, Tabs } from "../ui/Header.tsx"
 import type { CasesTarget } from "./CasesFilterBar.tsx"
 
-/** The tests of a product, and how they do over time. */
+/** The tests of a product, how they do over time, and how its versions come to production. */
 export const CasesTabs = ({ slug, target }: { readonly slug: string; readonly target: CasesTarget }) => (
   <Tabs label="Tests over time">
     <Link
@@ -33,6 +33,14 @@ export const CasesTabs = ({ slug, target }: { readonly slug: string; readonly ta
       to="/w/$slug/trends"
     >
       Trends
+    </Link>
+    <Link
+      activeOptions={{ exact: true }}
+      className={tabClass}
+      params={{ slug, _splat: target.product === undefined ? "delivery" : `products/${target.product}/delivery` }}
+      to="/w/$slug/$"
+    >
+      Delivery
     </Link>
   </Tabs>
 )

@@ -112,4 +112,54 @@ describe("Readiness", () => {
     await dialog.getByText("By its policy this version is not ready:").waitFor()
     await dialog.getByText(/Black Friday/).waitFor()
   })
+
+  it("is kept back by a ticket that blocks releases, which is set by mouse and by keyboard", async () => {
+    await site.call("POST", "teams", { key: "OPS", name: "Operations" })
+    await site.call("POST", "projects", { slug: "launch", name: "Launch", teams: ["OPS"], products: ["shop"] })
+    await site.call("POST", "tickets", { team: "OPS", title: "Sign the contract", project: "launch" })
+    const page = await openScreen(site, "tickets/OPS-1")
+    await page.getByRole("button", { name: /Releases/ }).click()
+    await page.getByRole("menuitemradio", { name: /^Blocks releases/ }).click()
+    await page.getByText("OPS-1 blocks releases").waitFor()
+    const blocking = async () => {
+      const { reasons } = await site.call<Readiness>("GET", `${place}/readiness`)
+      return reasons.filter(({ kind }) => kind === "ticket_blocks").map(({ message }) => message)
+    }
+    expect(await blocking()).toEqual(["OPS-1 is open and blocks: Sign the contract"])
+    await page.locator("#screen").focus()
+    await page.keyboard.press("d")
+    await page.getByRole("menuitemradio", { name: /^Blocks nothing/ }).press("Enter")
+    await page.getByText("OPS-1 blocks no release").waitFor()
+    expect(await blocking()).toEqual([])
+  })
+
+  it("is measured: releases, lead time, failures and restoration, each with what it is made of", async () => {
+    const metrics = await site.call<{ deploymentFrequency: { count: number } }>("GET", "metrics/delivery?product=shop")
+    await site.call("PATCH", place, {
+      version: "v-bad",
+      commits: [{ sha: "abcdef1", subject: "Break it", at: "2026-01-01T00:00:00Z" }]
+    })
+    const { version } = await site.call<{ version: string }>("GET", "deployments/shop/staging")
+    await site.call("PATCH", place, { version })
+    await site.call("PATCH", place, { version: "v-worse" })
+    await site.call("PATCH", place, { version })
+    const page = await openScreen(site, "products/shop/delivery")
+    await page
+      .getByRole("link", { name: /Change failure rate/ })
+      .getByText("rolled back")
+      .waitFor()
+    await page
+      .getByRole("link", { name: /Deployment frequency/ })
+      .getByText(`${metrics.deploymentFrequency.count + 4} releases`)
+      .waitFor()
+    await page
+      .getByRole("list", { name: "Failed releases" })
+      .getByText(/v-worse/)
+      .waitFor()
+    await page.getByRole("list", { name: "Commits" }).getByText("abcdef1").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.getByRole("button", { name: /time is 30 days/i }).click()
+    await page.getByRole("menuitemradio", { name: "365 days" }).click()
+    await page.getByRole("list", { name: "Releases" }).getByText("rolled back").first().waitFor()
+  })
 })

@@ -55,6 +55,8 @@ const screensOf = (
   "Muted tests, none": "/w/main/products/billing/muted-tests",
   "Test rules": "/w/main/test-rules",
   Trends: "/w/main/trends?product=shop",
+  Delivery: "/w/main/products/shop/delivery",
+  "Delivery, none": "/w/main/products/billing/delivery",
   "Trends, table": "/w/main/trends?product=shop&view=table",
   "Trends, none": "/w/main/trends?product=billing&environment=review",
   Deployments: "/w/main/deployments",

@@ -1,0 +1,58 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { Property } from "../planning/Property.tsx"
+
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+  readonly mayChange: boolean
+}
+
+/** Whether the ticket, while it is open, keeps versions of its project's products from going out. */
+const BlocksReleases = ({ mayChange, slug, ticket: { blocks, identifier, project } }: Props) => {
+  const set = useAction({
+    act: (next: boolean) => client.tickets.update({ params: { slug, ticket: identifier }, payload: { blocks: next } }),
+    changes: ["tickets", "readiness"].map((kind) => workspaceKey(slug, kind)),
+    done: (_, next) => ({
+      title: next ? `${identifier} blocks releases` : `${identifier} blocks no release`,
+      ...(next && project === null
+        ? { detail: "It has no project yet, and a project says which products it blocks." }
+        : {})
+    }),
+    failed: () => `${identifier} blocks releases as before`
+  })
+  const choice = (next: boolean, label: string, hint: string) => ({
+    label,
+    hint,
+    isChosen: blocks === next,
+    onSelect: () => blocks === next || set.mutate(next)
+  })
+  return (
+    <Property
+      group="Ticket"
+      groups={[
+        {
+          items: [
+            choice(false, "Blocks nothing", "versions may go out"),
+            choice(true, "Blocks releases", "until it is closed")
+          ]
+        }
+      ]}
+      mayChange={mayChange}
+      name="Releases"
+      shortcut="d"
+    >
+      {blocks ? (
+        <span className="text-danger truncate">
+          Blocks them{project === null && <span className="text-muted">, of no project yet</span>}
+        </span>
+      ) : (
+        <span className="text-muted">Blocks nothing</span>
+      )}
+    </Property>
+  )
+}
+
+export default BlocksReleases

@@ -1,0 +1,244 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import type { DeliveryMetrics, MeasuredRelease } from "@delivery/domain/flow/DeliveryMetrics"
+import { useMemo, useState } from "react"
+import { FailureView } from "../api/FailureView.tsx"
+import { productsQuery } from "../catalog/queries.ts"
+import { CasesTabs } from "../runs/CasesTabs.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Filter } from "../ui/Filter.tsx"
+import { counted, formatCount, formatDuration, formatRate, shortSha } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Plot } from "../ui/Plot.tsx"
+import { Section } from "../ui/Section.tsx"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { Time } from "../ui/Time.tsx"
+import { deliveryQuery, plotsOf } from "./delivery.ts"
+
+/** How often, how fast and how safely versions come to production: the four DORA measures, with what is behind each. */
+
+const periods = [30, 90, 365] as const
+
+interface MeasureProps {
+  readonly name: string
+  readonly value: string
+  readonly meaning: string
+  /** The list of what it is made of. */
+  readonly target: string
+}
+
+const Measure = ({ meaning, name, target, value }: MeasureProps) => (
+  <a className="border-border hover:bg-hover flex flex-col gap-1 rounded-lg border p-3" href={`#${target}`}>
+    <span className="text-muted text-xs font-medium">{name}</span>
+    <span className="tabular text-lg font-medium">{value}</span>
+    <span className="text-muted text-xs">{meaning}</span>
+  </a>
+)
+
+const perPeriod = (perDay: number): string =>
+  perDay >= 1
+    ? `${perDay.toFixed(1)} a day`
+    : perDay * 7 >= 1
+      ? `${(perDay * 7).toFixed(1)} a week`
+      : `${(perDay * 30).toFixed(1)} a month`
+
+const durationOr = (millis: number | null): string => (millis === null ? "–" : formatDuration(millis))
+
+const Measures = ({ metrics }: { readonly metrics: DeliveryMetrics }) => {
+  const { changeFailureRate, deploymentFrequency, leadTime, timeToRestore } = metrics
+  return (
+    <div className="grid grid-cols-1 gap-3 p-4 sm:grid-cols-2 xl:grid-cols-4">
+      <Measure
+        meaning={counted(deploymentFrequency.count, "release")}
+        name="Deployment frequency"
+        target="releases"
+        value={perPeriod(deploymentFrequency.perDay)}
+      />
+      <Measure
+        meaning={`from commit to production, median of ${counted(leadTime.commits.length, "commit")}`}
+        name="Lead time for changes"
+        target="commits"
+        value={durationOr(leadTime.medianMs)}
+      />
+      <Measure
+        meaning={`${formatCount(changeFailureRate.failed.length)} of ${counted(changeFailureRate.total, "release")} rolled back`}
+        name="Change failure rate"
+        target="failures"
+        value={changeFailureRate.rate === null ? "–" : formatRate(changeFailureRate.rate)}
+      />
+      <Measure
+        meaning={`until the roll back, median of ${formatCount(timeToRestore.failures.length)}`}
+        name="Time to restore"
+        target="failures"
+        value={durationOr(timeToRestore.medianMs)}
+      />
+    </div>
+  )
+}
+
+const row = "border-border hover:bg-hover flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4"
+
+/** How many rows a list has at first. */
+const few = 20
+
+const ReleaseLink = ({ release, slug }: { readonly release: MeasuredRelease; readonly slug: string }) => (
+  <Link
+    className="min-w-0 truncate hover:underline"
+    params={{ slug, product: release.product, environment: release.environment }}
+    to="/w/$slug/deployments/$product/$environment"
+  >
+    <span className="font-mono text-xs">{shortSha(release.version)}</span> {release.product} in {release.environment}
+  </Link>
+)
+
+const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly slug: string }) => {
+  const { deploymentFrequency, leadTime, timeToRestore } = metrics
+  const slowest = leadTime.commits.toSorted((a, b) => b.ms - a.ms)
+  const keyOf = ({ environment, number, product }: MeasuredRelease) => `${product} ${environment} ${number}`
+  const failed = new Set(timeToRestore.failures.map(keyOf))
+  return (
+    <>
+      <div id="failures">
+        <Section isFlush title="Releases that were rolled back">
+          <p className="text-muted px-4 py-2 text-xs">
+            The next release of the deployment went back to a version that it had before.
+          </p>
+          {timeToRestore.failures.length === 0 ? (
+            <p className="text-muted px-4 py-2">None in this time.</p>
+          ) : (
+            <ul aria-label="Failed releases">
+              {timeToRestore.failures.toReversed().map((release) => (
+                <li className={row} key={keyOf(release)}>
+                  <ReleaseLink release={release} slug={slug} />
+                  <span className="flex-1" />
+                  <span className="text-muted tabular">restored in {formatDuration(release.ms)}</span>
+                  <span className="text-muted">
+                    <Time at={release.at} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Section>
+      </div>
+      <div id="commits">
+        <Section
+          isFlush
+          title={slowest.length > few ? `Slowest ${few} commits to production` : "Commits to production, slowest first"}
+        >
+          {slowest.length === 0 ? (
+            <p className="text-muted px-4 py-2">
+              No deployment told its commits with their times. `delivery deployments set-version` does.
+            </p>
+          ) : (
+            <ul aria-label="Commits">
+              {slowest.slice(0, few).map(({ at, ms, product, sha }) => (
+                <li className={row} key={`${product} ${sha}`}>
+                  <span className="font-mono text-xs">{shortSha(sha)}</span>
+                  <span className="text-muted min-w-0 flex-1 truncate">{product}</span>
+                  <span className="tabular">{formatDuration(ms)}</span>
+                  <span className="text-muted">
+                    <Time at={at} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Section>
+      </div>
+      <div id="releases">
+        <Section isFlush title={deploymentFrequency.count > few ? `Newest ${few} releases` : "Releases"}>
+          <ul aria-label="Releases">
+            {deploymentFrequency.releases
+              .slice(-few)
+              .toReversed()
+              .map((release) => (
+                <li className={row} key={keyOf(release)}>
+                  <ReleaseLink release={release} slug={slug} />
+                  {failed.has(keyOf(release)) && <Badge tone="danger">rolled back</Badge>}
+                  <span className="flex-1" />
+                  <span className="text-muted">
+                    <Time at={release.at} />
+                  </span>
+                </li>
+              ))}
+          </ul>
+        </Section>
+      </div>
+    </>
+  )
+}
+
+const Loaded = ({
+  days,
+  product,
+  slug
+}: {
+  readonly days: number
+  readonly product?: string
+  readonly slug: string
+}) => {
+  const { data, error, refetch } = useQuery(deliveryQuery(slug, days, product))
+  const plots = useMemo(() => (data === undefined ? [] : plotsOf(data, days)), [data, days])
+  if (data === undefined) {
+    return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
+  }
+  if (data.deploymentFrequency.count === 0) {
+    return (
+      <Empty
+        command="npx @delivery/cli deployments set-version $(git rev-parse HEAD) --product shop --environment production"
+        icon="deployments"
+        title={`Nothing went to production in the last ${days} days`}
+      >
+        Say in your deployment script which version runs, and with which commits. These measures are made of that.
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <Measures metrics={data} />
+      <div className="grid grid-cols-1 gap-x-8 gap-y-6 p-4 lg:grid-cols-2">
+        {plots.map((plot) => (
+          <Plot key={plot.title} {...plot} />
+        ))}
+      </div>
+      <Lists metrics={data} slug={slug} />
+    </>
+  )
+}
+
+const DeliveryScreen = ({ product, slug }: { readonly product?: string; readonly slug: string }) => {
+  const [days, setDays] = useState<number>(periods[0])
+  const navigate = useNavigate()
+  const { data: products } = useQuery(productsQuery(slug))
+  const choose = (next: string | undefined) =>
+    void navigate({
+      to: "/w/$slug/$",
+      params: { slug, _splat: next === undefined ? "delivery" : `products/${next}/delivery` },
+      replace: true
+    })
+  return (
+    <>
+      <Header crumbs={[]} title="Delivery" />
+      <CasesTabs slug={slug} target={product === undefined ? {} : { product }} />
+      <search aria-label="Delivery" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
+        <Filter
+          choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
+          noun="product"
+          onChange={choose}
+          value={product}
+        />
+        <Filter
+          choices={periods.map((one) => ({ value: String(one), label: `${one} days` }))}
+          isRequired
+          noun="time"
+          onChange={(next) => setDays(Number(next))}
+          value={String(days)}
+        />
+      </search>
+      <Loaded days={days} slug={slug} {...(product === undefined ? {} : { product })} />
+    </>
+  )
+}
+
+export default DeliveryScreen
