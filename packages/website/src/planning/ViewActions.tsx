@@ -10,13 +10,16 @@ interface Props {
   readonly view: View
   /** What is shown instead of what is saved; undefined where that is what is saved. */
   readonly changed: TicketsSearch | undefined
+  readonly isFiltered: boolean
   readonly onReset: () => void
 }
 
 /** What is done with a view, and in it. */
-const ViewActions = ({ changed, onReset, slug, view }: Props) => (
+const ViewActions = ({ changed, isFiltered, onReset, slug, view }: Props) => (
   <>
-    {changed !== undefined && <ChangedView onReset={onReset} search={changed} slug={slug} view={view} />}
+    {changed !== undefined && (
+      <ChangedView isFiltered={isFiltered} onReset={onReset} search={changed} slug={slug} view={view} />
+    )}
     <ViewMenu slug={slug} view={view} />
     <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
       New ticket

@@ -476,6 +476,32 @@ describe("Two people on one board", () => {
 })
 
 describe("A view", () => {
+  it("keeps the grouping, the order and the layout, and saves them when they are changed", async () => {
+    await scene("looks", 2)
+    const page = await openScreen(site, search("looks", "&group=milestone&sort=updated"))
+    await page.getByRole("button", { name: "Save as view" }).click()
+    const dialog = page.getByRole("dialog", { name: "Save as view" })
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Planned")
+    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await page.getByRole("heading", { level: 1, name: "Planned" }).waitFor()
+    const group = (name: string) => page.getByRole("search").getByRole("button", { name: `Group is ${name}` })
+    await group("milestone").waitFor()
+    const { views } = await site.call<{
+      views: ReadonlyArray<{ id: string; layout: string; group: string; sort: string | null; filters: object }>
+    }>("GET", "views")
+    expect(views).toMatchObject([{ layout: "list", group: "milestone", sort: "updated" }])
+    expect(await page.getByRole("button", { name: "Save view" }).count()).toBe(0)
+    await group("milestone").click()
+    await page.getByRole("menuitemradio", { name: "owner", exact: true }).click()
+    await page.getByRole("button", { name: "Save view" }).click()
+    const saved = { group: "owner", sort: "updated", filters: views[0]!.filters }
+    await expect.poll(() => site.call<object>("GET", `views/${views[0]!.id}`)).toMatchObject(saved)
+    await page.getByRole("button", { name: "Save view" }).waitFor({ state: "detached" })
+    await page.reload()
+    await group("owner").waitFor()
+    await site.call("DELETE", `views/${views[0]!.id}`)
+  })
+
   it("is saved, changed, renamed and deleted", async () => {
     const made = await scene("views", 2)
     await site.call("PATCH", `tickets/${made[0]!.identifier}`, { owner: me.id })
