@@ -102,7 +102,7 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
       </Loaded>
       {mayChange && <Composer slug={slug} ticket={ticket} />}
       {answered !== undefined && (
-        <AskAgent answered={answered} onClose={() => setAnswered(undefined)} slug={slug} ticket={ticket.identifier} />
+        <AskAgent answered={answered} onClose={() => setAnswered(undefined)} slug={slug} tickets={[ticket.identifier]} />
       )}
     </section>
   )

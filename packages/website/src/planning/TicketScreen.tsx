@@ -138,7 +138,7 @@ const Whole = ({ slug, ticket }: Props) => {
         </div>
       </TicketContext>
       {asked !== undefined && (
-        <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} ticket={ticket.identifier} />
+        <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} tickets={[ticket.identifier]} />
       )}
     </>
   )

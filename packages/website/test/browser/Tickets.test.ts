@@ -294,6 +294,36 @@ const search = (project: string, more = "") =>
   `tickets?teams=${encodeURIComponent('["ENG"]')}&projects=${encodeURIComponent(`["${project}"]`)}${more}`
 
 describe("A list of tickets", () => {
+  it("asks an agent about the tickets that it is given, and about those that are selected", async () => {
+    const made = await scene("given", 3)
+    const messages = async () =>
+      (
+        await site.call<{
+          messages: ReadonlyArray<{ ticket: { identifier: string } | null; ask: string; note: string }>
+        }>("GET", "messages")
+      ).messages
+        .filter(({ ticket }) => made.some(({ identifier }) => identifier === ticket?.identifier))
+        .map(({ ask, note, ticket }) => `${ticket?.identifier} ${ask} ${note}`)
+        .toSorted()
+    const page = await openScreen(site, search("given"))
+    await rows(page).getByText("Step 3").waitFor()
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key)
+    await page.getByText("2 tickets selected").waitFor()
+    const chosen = made.slice(0, 2).map(({ identifier }) => identifier)
+    await page.keyboard.press("a")
+    await page.getByRole("menuitemradio", { name: /agent$/ }).click()
+    const dialog = page.getByRole("dialog", { name: "Ask an agent about 2 tickets" })
+    await dialog.getByRole("textbox", { name: "Note" }).fill("Begin with **Visa**.")
+    await dialog.getByRole("button", { name: "Send" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await messages()).toEqual(chosen.map((one) => `${one} build Begin with **Visa**.`))
+    await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Ask an agent" }).click()
+    await dialog.getByRole("button", { name: "Cancel" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await messages()).toHaveLength(2)
+  })
+
   it("is filtered, selected and changed together, and that is undone", async () => {
     const made = await scene("bulk", 3)
     const page = await openScreen(site, search("bulk"))
