@@ -19,12 +19,20 @@ interface Props {
   readonly field: string
   readonly onChange: (text: string) => void
   readonly onClose: () => void
+  /** As `onClose`, where something was typed. */
+  readonly onDiscard: () => void
   /** Whether it was saved. */
   readonly onSave: (text: string | null, from: string | null) => Promise<boolean>
 }
 
 /** Who changed the text last, and how. */
-const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "onChange" | "onClose" | "onSave">) => {
+const ChangedMeanwhile = ({
+  draft,
+  field,
+  slug,
+  subject,
+  text
+}: Omit<Props, "onChange" | "onClose" | "onDiscard" | "onSave">) => {
   // What was read before may not have it, where events did not come.
   const { data, isFetchedAfterMount } = useQuery({ ...historyQuery(slug, subject), refetchOnMount: "always" })
   const last = isFetchedAfterMount
@@ -52,7 +60,7 @@ const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "on
 
 /** A text that is being written, and what somebody else made of it meanwhile. */
 const MarkdownEditor = (props: Props) => {
-  const { draft, onChange, onClose, onSave, slug, text, title } = props
+  const { draft, onChange, onClose, onDiscard, onSave, slug, text, title } = props
   const [isBusy, setBusy] = useState(false)
   const replace = useRef<HTMLSpanElement>(null)
   const isChangedMeanwhile = (text ?? "") !== draft.base
@@ -86,7 +94,11 @@ const MarkdownEditor = (props: Props) => {
             {isChangedMeanwhile ? "Replace theirs with mine" : "Save"}
           </Button>
         </span>
-        <Button onClick={onClose}>{draft.text === draft.base ? "Cancel" : "Discard"}</Button>
+        {draft.text === draft.base ? (
+          <Button onClick={onClose}>Cancel</Button>
+        ) : (
+          <Button onClick={onDiscard}>Discard</Button>
+        )}
         {!isChangedMeanwhile && <Kbd keys={shownKeys("Mod+Enter")} />}
       </div>
     </div>

@@ -1,7 +1,9 @@
-import { useEffect, useRef } from "react"
+import { use, useEffect, useRef } from "react"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
+import { toast } from "../ui/toast.ts"
+import { TicketContext } from "./queries.ts"
 import { useDraft } from "./useDraft.ts"
 
 /** A text in Markdown that is edited in its place. What was typed stays until it is saved or discarded. */
@@ -35,7 +37,8 @@ export const MarkdownSection = (props: Props) => {
   const { empty, field, group, mayChange, name, onSave, shortcut, slug, subject, title } = props
   // An empty text is none.
   const text = props.text === "" ? null : props.text
-  const { draft, setDraft } = useDraft(name)
+  const ticketContext = use(TicketContext)
+  const { draft, setDraft } = useDraft(name, { ticket: ticketContext?.ticket, what: title.toLowerCase() })
   const section = useRef<HTMLElement>(null)
   const isEdited = draft !== undefined
   const wasEdited = useRef(isEdited)
@@ -66,6 +69,10 @@ export const MarkdownSection = (props: Props) => {
           field={field}
           onChange={(next) => setDraft({ ...draft, text: next })}
           onClose={() => setDraft(undefined)}
+          onDiscard={() => {
+            setDraft(undefined)
+            toast({ title: `What you typed as the ${title.toLowerCase()} was discarded`, undo: () => setDraft(draft) })
+          }}
           onSave={onSave}
           slug={slug}
           subject={subject}

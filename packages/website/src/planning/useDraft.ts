@@ -1,36 +1,22 @@
 import { useState } from "react"
+import { useMe } from "../api/session.ts"
+import { type Draft, keepDraft, readDraft } from "./drafts.ts"
 
-/** What was typed and not sent, kept for as long as the tab: a page that is loaded again has it. */
-
-export interface Draft {
-  readonly text: string
-  /** What stood there when typing began. */
-  readonly base: string
+/** What of a ticket is typed, so that it is found where the ticket is gone. */
+interface About {
+  readonly ticket?: string | undefined
+  readonly what: string
 }
 
-const nameOf = (key: string): string => `delivery-draft-${key}`
-
-const read = (key: string): Draft | undefined => {
-  try {
-    const { base, text } = JSON.parse(sessionStorage.getItem(nameOf(key)) ?? "{}") as Partial<Draft>
-    return typeof base === "string" && typeof text === "string" ? { base, text } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-export const useDraft = (key: string) => {
-  const [draft, setDraft] = useState(() => read(key))
+/** What was typed and not sent: a page that is loaded again has it. */
+export const useDraft = (key: string, about?: About) => {
+  const person = useMe()?.id ?? ""
+  const [draft, setDraft] = useState(() => readDraft(person, key))
   return {
     draft,
     setDraft: (next: Draft | undefined) => {
       setDraft(next)
-      try {
-        if (next === undefined) sessionStorage.removeItem(nameOf(key))
-        else sessionStorage.setItem(nameOf(key), JSON.stringify(next))
-      } catch {
-        // There is no room: it lives as long as the page.
-      }
+      keepDraft(person, key, next && { ...next, ...about })
     }
   }
 }

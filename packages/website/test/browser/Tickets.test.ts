@@ -293,6 +293,54 @@ const scene = async (project: string, count: number, fields: object = {}) => {
 const search = (project: string, more = "") =>
   `tickets?teams=${encodeURIComponent('["ENG"]')}&projects=${encodeURIComponent(`["${project}"]`)}${more}`
 
+describe("What is typed about a ticket", () => {
+  it("comes back when it was discarded, and when the tab was closed", async () => {
+    const ticket = await make({ description: "Short." })
+    const page = await openTicket(ticket)
+    await page.getByRole("button", { name: "Edit the description" }).click()
+    const field = page.getByRole("textbox", { name: "Description" })
+    await field.fill("A whole page of thoughts")
+    await page.getByRole("region", { name: "Description" }).getByRole("button", { name: "Discard" }).click()
+    await field.waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Undo" }).click()
+    await expect.poll(() => field.inputValue()).toBe("A whole page of thoughts")
+    await page.getByRole("textbox", { name: "New comment" }).fill("Not sent yet")
+    const context = page.context()
+    await page.close()
+    const again = await openTicket(ticket, await context.newPage())
+    await expect
+      .poll(() => again.getByRole("textbox", { name: "Description" }).inputValue())
+      .toBe("A whole page of thoughts")
+    await expect.poll(() => again.getByRole("textbox", { name: "New comment" }).inputValue()).toBe("Not sent yet")
+    const other = await joinAs(site, "dora@example.com", "Dora", "member")
+    expect((await read(ticket)).description).toBe("Short.")
+    await openTicket(ticket, other)
+    await other.getByText("Short.").waitFor()
+    expect(await other.getByRole("textbox", { name: "New comment" }).inputValue()).toBe("")
+  })
+
+  it("can be copied when somebody deletes the ticket meanwhile, and who did so is said", async () => {
+    const ticket = await make()
+    const page = await openTicket(ticket)
+    await isLive(page)
+    await page.getByRole("textbox", { name: "New comment" }).fill("A long answer")
+    const other = await joinAs(site, "lena@example.com", "Lena", "admin")
+    await openTicket(ticket, other)
+    await other.getByRole("button", { name: "More" }).click()
+    await other.getByRole("menuitem", { name: "Delete" }).click()
+    await other.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByText(`Lena deleted ${ticket.identifier}`).waitFor()
+    const kept = page.getByRole("region", { name: "Your comment" })
+    await kept.getByText("A long answer").waitFor()
+    await page.reload()
+    await kept.getByText("A long answer").waitFor()
+    await page.getByText(`Lena deleted ${ticket.identifier}`).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await kept.getByRole("button", { name: "Discard" }).click()
+    await kept.waitFor({ state: "detached" })
+  })
+})
+
 describe("A list of tickets", () => {
   it("asks an agent about the tickets that it is given, and about those that are selected", async () => {
     const made = await scene("given", 3)
