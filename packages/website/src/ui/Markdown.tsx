@@ -142,7 +142,8 @@ const drawnList = ({ children, ordered, start }: List, render: Render): ReactNod
 
 const drawnTable = ({ children: [head, ...rows] }: Table, render: Render): ReactNode => (
   <div aria-label="Table" className="overflow-x-auto" role="region" tabIndex={0}>
-    <table className="border-collapse text-left">
+    {/* What does not fit is scrolled to: no word is broken. */}
+    <table className="border-collapse text-left break-normal">
       <thead>
         <tr>
           {head?.children.map((cell, index) => (

@@ -247,6 +247,25 @@ describe("A ticket", () => {
     expect(await axeFindings(page)).toEqual([])
   })
 
+  it("breaks no word of a table: what does not fit is scrolled to", async () => {
+    const words = ["Switzerland", "Germany", "Responsibility", "Liechtenstein", "Documentation"]
+    const line = `| ${words.join(" | ")} |`
+    const ticket = await make({ description: `${line}\n${"|---".repeat(words.length)}|\n${line}` })
+    const page = await openTicket(ticket, await site.signIn({ width: 320 }))
+    const table = page.getByRole("region", { name: "Table" })
+    await table.waitFor()
+    const lines = await table.locator("td").evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        return range.getClientRects().length
+      })
+    )
+    expect(lines).toEqual(words.map(() => 1))
+    expect(await table.evaluate(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)).toBe(true)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  })
+
   it("runs nothing of what others wrote, and loads nothing for it", async () => {
     const text = [
       "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>",
@@ -459,6 +478,24 @@ describe("The palette", () => {
 })
 
 describe("A board", () => {
+  it("shows two lines of a title, and whole tags", async () => {
+    const { tags } = await site.call<{ tags: ReadonlyArray<{ id: string; name: string }> }>("GET", "tags")
+    const bug = tags.filter(({ name }) => name === "Bug").map(({ id }) => id)
+    await scene("cards", 1, { title: "Say in two lines why a card was refused by the bank", tags: bug })
+    const page = await openScreen(site, search("cards", "&layout=board"))
+    const card = page.locator("[data-card]")
+    const tag = card.getByText("Bug")
+    await tag.waitFor()
+    const [frame, title, pill] = await Promise.all([
+      card.boundingBox(),
+      card.getByRole("link").boundingBox(),
+      tag.locator("..").boundingBox()
+    ])
+    expect(title!.height).toBeGreaterThan(35)
+    expect(pill!.y + pill!.height).toBeLessThan(frame!.y + frame!.height)
+    expect(await tag.locator("../..").evaluate((row) => row.scrollHeight - row.clientHeight)).toBe(0)
+  })
+
   it("moves cards by keys, and another person sees it", async () => {
     const [first, second] = await scene("keys", 2)
     const page = await openScreen(site, search("keys", "&layout=board"))
