@@ -361,6 +361,33 @@ describe("What is typed about a ticket", () => {
 })
 
 describe("A list of tickets", () => {
+  it("sets the milestone of what is selected, and shows milestones without tickets", async () => {
+    const made = await scene("planned", 2)
+    for (const name of ["Alpha", "Beta"]) await site.call("POST", "projects/planned/milestones", { name })
+    const page = await openScreen(site, search("planned", "&group=milestone"))
+    const heading = (name: string) => page.getByRole("heading", { level: 2, name: `The planned · ${name}` })
+    await heading("Alpha 0").waitFor()
+    await heading("no milestone 2").waitFor()
+    for (const key of ["j", "x", "j", "x", "m"]) await page.keyboard.press(key)
+    await page.getByRole("menuitemradio", { name: "2. Beta" }).click()
+    await heading("Beta 2").waitFor()
+    const milestones = () =>
+      Promise.all(
+        made.map(async ({ identifier }) => {
+          const { milestone } = await site.call<{ milestone: { name: string } | null }>("GET", `tickets/${identifier}`)
+          return milestone?.name
+        })
+      )
+    await expect.poll(milestones).toEqual(["Beta", "Beta"])
+    await page.getByRole("button", { name: "Board" }).click()
+    await column(page, "The planned · Alpha").waitFor()
+    await page.getByRole("group", { name: "Board" }).focus()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("k")
+    await page.keyboard.press("<")
+    await expect.poll(async () => (await milestones()).toSorted()).toEqual(["Alpha", "Beta"])
+  })
+
   it("asks an agent about the tickets that it is given, and about those that are selected", async () => {
     const made = await scene("given", 3)
     const messages = async () =>
