@@ -43,6 +43,18 @@ describe("A server that is killed", () => {
     await page.getByText("Made meanwhile").first().waitFor()
   })
 
+  it("is said not to answer while it hangs, though its streams stay open", async () => {
+    const page = await open("deployments")
+    const state = page.getByRole("navigation", { name: "Workspace" }).getByRole("status")
+    const goOn = site.hang()
+    try {
+      await state.getByText("No answer", { exact: true }).waitFor()
+    } finally {
+      goOn()
+    }
+    await isLive(page)
+  })
+
   it("goes on to be followed after its stream was refused", async () => {
     const page = await site.signIn()
     let isRefused = false

@@ -361,6 +361,26 @@ describe("What is typed about a ticket", () => {
 })
 
 describe("A list of tickets", () => {
+  it("is read a few times when many of its tickets are changed at once by somebody else", async () => {
+    const made = await scene("flood", 40)
+    const page = await openScreen(site, search("flood"))
+    await isLive(page)
+    await rows(page).getByText("Step 40").waitFor()
+    let readings = 0
+    page.on("request", (request) => {
+      if (request.method() === "GET" && new URL(request.url()).pathname.endsWith("/main/tickets")) readings++
+    })
+    const { "In progress": status } = await statusIds()
+    const tickets = made.map(({ identifier }) => identifier)
+    await site.call("POST", "tickets/batch", { tickets, changes: { status } })
+    await expect
+      .poll(() => page.getByRole("button", { name: /^Status of .*: In progress$/ }).count())
+      .toBeGreaterThan(10)
+    await page.waitForLoadState("networkidle")
+    expect(readings).toBeGreaterThan(0)
+    expect(readings).toBeLessThan(8)
+  })
+
   it("sets the milestone of what is selected, and shows milestones without tickets", async () => {
     const made = await scene("planned", 2)
     for (const name of ["Alpha", "Beta"]) await site.call("POST", "projects/planned/milestones", { name })
