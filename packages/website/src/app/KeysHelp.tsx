@@ -26,7 +26,7 @@ const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => {
                 <div className="flex min-h-7 items-center justify-between gap-4" key={keys}>
                   <dt>{label}</dt>
                   <dd>
-                    <Kbd keys={shownKeys(keys)} />
+                    <Kbd isAlwaysShown keys={shownKeys(keys)} />
                   </dd>
                 </div>
               ))}

@@ -127,7 +127,9 @@ const NewTicketDialog = ({
         value={description}
       />
       <TicketFieldsView fields={fields} slug={slug} />
-      {query.error !== null && <FailureView error={query.error} onRetry={() => void query.refetch()} />}
+      {query.error !== null && create.error === null && (
+        <FailureView error={query.error} onRetry={() => void query.refetch()} />
+      )}
     </FormDialog>
   )
 }

@@ -78,7 +78,7 @@ describe("A server that is killed", () => {
     await field.pressSequentially("typed@db/shop")
     await page.getByRole("button", { name: "Set value" }).click()
     await page
-      .getByText(/was not answered/)
+      .getByText(/does not answer/)
       .first()
       .waitFor()
     expect(await field.inputValue()).toBe("postgres://shop:typed@db/shop")
@@ -142,7 +142,7 @@ describe("A server that is killed", () => {
     await page.getByRole("button", { name: "Make the webhook" }).click()
     await page
       .getByRole("dialog")
-      .getByText(/was not answered/)
+      .getByText(/does not answer/)
       .waitFor()
     await site.revive()
     expect(await page.getByLabel("Address").inputValue()).toBe("http://127.0.0.1:9/hook")

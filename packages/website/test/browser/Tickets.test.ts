@@ -157,12 +157,14 @@ describe("A ticket", () => {
 
   it("has boxes to tick, and leads to the tickets that its texts name", async () => {
     const other = await make({ title: "The other one" })
-    const ticket = await make({ description: `After ${other.identifier}, not UTF-8:\n\n- [ ] One\n- [ ] Two` })
+    const ticket = await make({
+      description: `After ${other.identifier}, not UTF-8:\n\n- [ ] One\n- [ ] Two of ${other.identifier}`
+    })
     const page = await openTicket(ticket)
-    await page.getByRole("checkbox", { name: "Two" }).check()
-    await expect.poll(async () => (await read(ticket)).description).toContain("- [ ] One\n- [x] Two")
+    await page.getByRole("checkbox", { name: `Two of ${other.identifier}` }).check()
+    await expect.poll(async () => (await read(ticket)).description).toContain("- [ ] One\n- [x] Two of ENG-")
     expect(await page.getByRole("link", { name: "UTF-8" }).count()).toBe(0)
-    await page.getByRole("link", { name: other.identifier, exact: true }).click()
+    await page.getByRole("listitem").getByRole("link", { name: other.identifier, exact: true }).click()
     await page.getByRole("heading", { level: 1, name: `${other.identifier} The other one` }).waitFor()
   })
 
@@ -340,6 +342,11 @@ describe("What is typed about a ticket", () => {
 
   it("can be copied when somebody deletes the ticket meanwhile, and who did so is said", async () => {
     const ticket = await make()
+    await fetch(`${site.origin}/v1/workspaces/main/tickets/${ticket.identifier}/attachments?name=notes.txt`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${site.key}`, "content-type": "text/plain" },
+      body: "Notes"
+    })
     const page = await openTicket(ticket)
     await isLive(page)
     await page.getByRole("textbox", { name: "New comment" }).fill("A long answer")
@@ -347,7 +354,10 @@ describe("What is typed about a ticket", () => {
     await openTicket(ticket, other)
     await other.getByRole("button", { name: "More" }).click()
     await other.getByRole("menuitem", { name: "Delete" }).click()
-    await other.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    const sure = other.getByRole("dialog", { name: `Delete ${ticket.identifier}?` })
+    await sure.getByText(ticket.title).waitFor()
+    await sure.getByText("Its comments and 1 file go with it").waitFor()
+    await sure.getByRole("button", { name: "Delete" }).click()
     await page.getByText(`Lena deleted ${ticket.identifier}`).waitFor()
     const kept = page.getByRole("region", { name: "Your comment" })
     await kept.getByText("A long answer").waitFor()
