@@ -15,8 +15,8 @@ interface Answer {
   readonly description: Quoted | null
   readonly comments: ReadonlyArray<{ readonly body: Quoted }>
   readonly attachments: ReadonlyArray<{ readonly name: Quoted; readonly size: number; readonly contentType: string }>
-  readonly status: unknown
-  readonly statuses: ReadonlyArray<unknown>
+  readonly status: { readonly id: string; readonly name: string; readonly category: string }
+  readonly statuses: ReadonlyArray<{ readonly id: string }>
   readonly tickets: ReadonlyArray<unknown>
   readonly createdBy: { readonly kind: string }
   readonly session: { readonly repository: string | null }
@@ -128,7 +128,7 @@ onEachServer("Agents over MCP", (test) => {
       ]
     )
     const completed = await call("complete_message", { message: sent.id, reply: "Planned." })
-    assert.strictEqual(completed.structured.status, "completed")
+    assert.deepStrictEqual<unknown>(completed.structured.status, "completed")
     assert.strictEqual((await ben.get<AgentMessage>(`messages/${sent.id}`)).reply, "Planned.")
     const again = await call("complete_message", { message: sent.id, reply: "Planned." })
     assert.deepStrictEqual([again.isError, again.text], [true, "Conflict: The message was completed already. (ended)"])

@@ -1,5 +1,4 @@
 import type { QueryClient } from "@tanstack/react-query"
-import { client } from "./client.ts"
 import { workspaceKey } from "./queries.ts"
 
 /**
@@ -121,8 +120,8 @@ const askMillis = 10_000
 const answerMillis = 8_000
 
 const isAlive = () =>
-  client.system.health({}, { signal: AbortSignal.timeout(answerMillis) }).then(
-    () => true,
+  fetch("/health", { cache: "no-store", signal: AbortSignal.timeout(answerMillis) }).then(
+    ({ ok }) => ok,
     () => false
   )
 

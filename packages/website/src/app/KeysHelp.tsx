@@ -26,7 +26,7 @@ const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => {
                 <div className="flex min-h-7 items-center justify-between gap-4" key={keys}>
                   <dt>{label}</dt>
                   <dd>
-                    <Kbd isAlwaysShown keys={shownKeys(keys)} />
+                    <Kbd keys={shownKeys(keys)} />
                   </dd>
                 </div>
               ))}

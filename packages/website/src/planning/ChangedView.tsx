@@ -5,7 +5,8 @@ import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { ticketsKey } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
-import { filtersToSave, looksToSave } from "./viewFilters.ts"
+import { filtersToSave } from "./viewFilters.ts"
+import { looksToSave } from "./viewLooks.ts"
 
 interface Props {
   readonly slug: string

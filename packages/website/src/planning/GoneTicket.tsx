@@ -7,7 +7,7 @@ import { CopyButton } from "../ui/Copy.tsx"
 import { visible } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
 import { historyQuery } from "./activityQueries.ts"
-import { draftsAbout, keepDraft } from "./drafts.ts"
+import { changedComment, draftsAbout, forgetDraft } from "./drafts.ts"
 
 interface Props {
   readonly slug: string
@@ -21,16 +21,16 @@ interface Props {
 const GoneTicket = ({ id, slug, ticket }: Props) => {
   const me = useMe()?.id ?? ""
   const [drafts, setDrafts] = useState(() => draftsAbout(me, ticket))
-  const subject = id ?? drafts[0]?.key.slice(0, 36)
+  const subject = id ?? drafts.find(({ what }) => what !== changedComment)?.id
   const { data } = useQuery({
     ...historyQuery(slug, subject ?? ""),
     enabled: subject !== undefined,
     refetchOnMount: "always"
   })
   const deleted = data?.events.find(({ kind }) => kind === "ticket_deleted")
-  const discard = (key: string) => {
-    keepDraft(me, key, undefined)
-    setDrafts(drafts.filter((one) => one.key !== key))
+  const discard = (name: string) => {
+    forgetDraft(name)
+    setDrafts(drafts.filter((one) => one.name !== name))
   }
   return (
     <div className="mx-auto flex max-w-200 flex-col gap-4 px-4 pb-8">
@@ -40,12 +40,12 @@ const GoneTicket = ({ id, slug, ticket }: Props) => {
           <Time at={deleted.createdAt} />.
         </p>
       )}
-      {drafts.map(({ key, text, what = "text" }) => (
-        <section aria-label={`Your ${what}`} className="border-border rounded-md border" key={key}>
+      {drafts.map(({ name, text, what }) => (
+        <section aria-label={`Your ${what}`} className="border-border rounded-md border" key={name}>
           <div className="border-border flex min-h-9 items-center gap-2 border-b px-3">
             <h2 className="text-muted flex-1 text-xs font-medium">Your {what}, which was not sent</h2>
             <CopyButton label={`Copy your ${what}`} text={text} />
-            <Button look="quiet" onClick={() => discard(key)}>
+            <Button look="quiet" onClick={() => discard(name)}>
               Discard
             </Button>
           </div>

@@ -1,16 +1,11 @@
-import type { Project } from "@delivery/domain/planning/Project"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
-import { useQueries } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { groupsOf } from "./groups.ts"
-import { projectQuery } from "./queries.ts"
+import { wholeProjectsQuery } from "./groupQueries.ts"
 import type { TicketsSearch } from "./search.ts"
 import { type ShownProps, ShownTickets } from "./ShownTickets.tsx"
-
-/** Those that are known by now. */
-const whole = (results: ReadonlyArray<{ readonly data: Project | undefined }>): ReadonlyArray<Project> =>
-  results.flatMap(({ data }) => data ?? [])
 
 interface Props extends ShownProps {
   readonly search: TicketsSearch
@@ -34,10 +29,7 @@ const projectsOf = (
 const Grouped = ({ search, statuses, tickets, ...props }: Props) => {
   const { group, sort } = search
   const { slug } = props
-  const projects = useQueries({
-    queries: projectsOf(search, tickets).map((project) => projectQuery(slug, project)),
-    combine: whole
-  })
+  const { data: projects } = useQuery(wholeProjectsQuery(slug, projectsOf(search, tickets)))
   const columns = useMemo(
     () => groupsOf(tickets, group, sort, statuses, projects),
     [group, projects, sort, statuses, tickets]

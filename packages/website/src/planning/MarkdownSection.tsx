@@ -2,7 +2,6 @@ import { use, useEffect, useRef } from "react"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { toast } from "../ui/toast.ts"
 import { TicketContext } from "./queries.ts"
 import { useDraft } from "./useDraft.ts"
 
@@ -37,8 +36,7 @@ export const MarkdownSection = (props: Props) => {
   const { empty, field, group, mayChange, name, onSave, shortcut, slug, subject, title } = props
   // An empty text is none.
   const text = props.text === "" ? null : props.text
-  const ticketContext = use(TicketContext)
-  const { draft, setDraft } = useDraft(name, { ticket: ticketContext?.ticket, what: title.toLowerCase() })
+  const { draft, setDraft } = useDraft(name, use(TicketContext)?.ticket)
   const section = useRef<HTMLElement>(null)
   const isEdited = draft !== undefined
   const wasEdited = useRef(isEdited)
@@ -67,12 +65,7 @@ export const MarkdownSection = (props: Props) => {
         <MarkdownEditor
           draft={draft}
           field={field}
-          onChange={(next) => setDraft({ ...draft, text: next })}
-          onClose={() => setDraft(undefined)}
-          onDiscard={() => {
-            setDraft(undefined)
-            toast({ title: `What you typed as the ${title.toLowerCase()} was discarded`, undo: () => setDraft(draft) })
-          }}
+          onDraft={setDraft}
           onSave={onSave}
           slug={slug}
           subject={subject}

@@ -1,4 +1,4 @@
-import { useLocation } from "@tanstack/react-router"
+import { useRouterState } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef } from "react"
 import { anchorOf } from "./anchors.ts"
 
@@ -30,7 +30,7 @@ interface Props {
 /** Something that was said about a ticket. The address may lead to it: then it is in view, and stands out. */
 export const SaidItem = ({ children, id, isSunken = false, label }: Props) => {
   const anchor = anchorOf(id)
-  const isMeant = useLocation({ select: ({ hash }) => hash === anchor })
+  const isMeant = useRouterState({ select: ({ location }) => location.hash === anchor })
   const element = useRef<HTMLLIElement>(null)
   useEffect(() => (isMeant && element.current !== null ? holdInView(element.current) : undefined), [isMeant])
   const look = isMeant ? "bg-selected shadow-[inset_3px_0_var(--accent)]" : isSunken ? "bg-sunken" : ""

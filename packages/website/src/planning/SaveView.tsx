@@ -8,7 +8,8 @@ import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import type { TicketsSearch } from "./search.ts"
-import { filtersToSave, looksToSave } from "./viewFilters.ts"
+import { filtersToSave } from "./viewFilters.ts"
+import { looksToSave } from "./viewLooks.ts"
 
 interface Props {
   readonly slug: string

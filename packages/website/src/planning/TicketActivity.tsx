@@ -32,7 +32,7 @@ interface Props {
 }
 
 const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ticket">) => {
-  const { draft, setDraft } = useDraft(`${id}-comment`, { ticket: identifier, what: "comment" })
+  const { draft, setDraft } = useDraft(`${id}-comment`, identifier)
   const frame = useRef<HTMLDivElement>(null)
   const text = draft?.text ?? ""
   const send = useAction({

@@ -12,6 +12,7 @@ import { MarkdownField } from "./MarkdownField.tsx"
 import { commentsKey } from "./activityQueries.ts"
 import { ticketsKey } from "./queries.ts"
 import { SaidItem } from "./SaidItem.tsx"
+import { changedComment } from "./drafts.ts"
 import { useDraft } from "./useDraft.ts"
 
 const Markdown = later(() => import("./TicketMarkdown.tsx"))
@@ -66,7 +67,7 @@ const Edited = ({ comment, onClose, onText, slug, text, ticket }: EditedProps) =
 
 export const TicketComment = (props: Props) => {
   const { comment, slug, ticket } = props
-  const { draft, setDraft } = useDraft(`${comment.id}-comment`, { ticket, what: "change of a comment" })
+  const { draft, setDraft } = useDraft(`${comment.id}-${changedComment}`, ticket)
   const isEdited = draft !== undefined
   const me = useMe()?.id
   const role = useRole(slug)

@@ -11,7 +11,7 @@ import { projectsQuery, viewQuery } from "./queries.ts"
 import { filterNames, type TicketsSearch } from "./search.ts"
 import { type SearchChange, TicketsView } from "./TicketsView.tsx"
 import { useTickets, useViewTickets } from "./useTickets.ts"
-import { hasOtherLooks, inScope, searchOf } from "./viewFilters.ts"
+import { inScope, searchOf } from "./viewFilters.ts"
 import { ViewTabs } from "./ViewTabs.tsx"
 
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
@@ -78,8 +78,8 @@ const Shown = ({ slug, view }: Props) => {
         actions={
           mayChange && (
             <ViewActions
-              changed={isOwn || hasOtherLooks(view, search) ? search : undefined}
-              isFiltered={isOwn}
+              search={search}
+              isOwn={isOwn}
               onReset={() => void navigate({ search: {}, replace: true })}
               slug={slug}
               view={view}

@@ -1,22 +1,41 @@
 import { useState } from "react"
 import { useMe } from "../api/session.ts"
-import { type Draft, keepDraft, readDraft } from "./drafts.ts"
 
-/** What of a ticket is typed, so that it is found where the ticket is gone. */
-interface About {
+/** What was typed and not sent, kept in this browser for the person who typed it: closing the tab loses nothing. */
+
+export interface Draft {
+  readonly text: string
+  /** What stood there when typing began. */
+  readonly base: string
+  /** The ticket that it is about, by its identifier: it is found where the ticket is gone. */
   readonly ticket?: string | undefined
-  readonly what: string
 }
 
-/** What was typed and not sent: a page that is loaded again has it. */
-export const useDraft = (key: string, about?: About) => {
-  const person = useMe()?.id ?? ""
-  const [draft, setDraft] = useState(() => readDraft(person, key))
+export const draftPrefix = "delivery-draft "
+
+export const draftAt = (name: string): Draft | undefined => {
+  try {
+    const draft = JSON.parse(localStorage.getItem(name) ?? "{}") as Draft
+    return typeof draft.text === "string" ? draft : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What was typed and not sent: a page that is loaded again has it. What says no more than what stood there is not kept. */
+export const useDraft = (key: string, ticket?: string) => {
+  const name = `${draftPrefix}${useMe()?.id} ${key}`
+  const [draft, setDraft] = useState<Draft | undefined>(() => draftAt(name))
   return {
     draft,
     setDraft: (next: Draft | undefined) => {
       setDraft(next)
-      keepDraft(person, key, next && { ...next, ...about })
+      try {
+        if (next === undefined || next.text === next.base) localStorage.removeItem(name)
+        else localStorage.setItem(name, JSON.stringify({ ...next, ticket }))
+      } catch {
+        // There is no room: it lives as long as the page.
+      }
     }
   }
 }

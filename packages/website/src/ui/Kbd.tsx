@@ -1,12 +1,6 @@
-interface Props {
-  readonly keys: string
-  /** They are what is read here, and no hint: fingers have no keys, so that hints are not for them. */
-  readonly isAlwaysShown?: boolean
-}
-
 /** Keys, each in its box: `g r`, `⌘ K`. */
-export const Kbd = ({ isAlwaysShown = false, keys }: Props) => (
-  <span className={`inline-flex gap-0.5 ${isAlwaysShown ? "" : "pointer-coarse:hidden"}`}>
+export const Kbd = ({ keys }: { readonly keys: string }) => (
+  <span className="inline-flex gap-0.5">
     {keys.split(" ").map((key, index) => (
       // The same key may stand twice.
       <kbd

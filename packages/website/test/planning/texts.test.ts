@@ -2,7 +2,7 @@ import type { ListItem, Nodes } from "mdast"
 import { describe, expect, it } from "vitest"
 import { lineOf } from "../../src/agents/inbox.ts"
 import { changesBetween } from "../../src/planning/textDiff.ts"
-import { partsOf } from "../../src/ui/identifiers.ts"
+import { partsOf } from "../../src/ui/identifierParts.ts"
 import { ticked } from "../../src/ui/tasks.ts"
 import { treeOf } from "../../src/ui/markdown.ts"
 
