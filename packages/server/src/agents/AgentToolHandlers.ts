@@ -1,14 +1,8 @@
 import type { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import { type AgentMessage, messagesPageSize, type TakeMessages } from "@delivery/domain/agents/Message"
-import {
-  type Conflict,
-  type Forbidden,
-  InvalidInput,
-  type NotFound,
-  type TooManyRequests
-} from "@delivery/domain/Errors"
+import type { Conflict, Forbidden, InvalidInput, NotFound, TooManyRequests } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import { isId, visible } from "@delivery/domain/Text"
+import { visible } from "@delivery/domain/Text"
 import { Effect, Option } from "effect"
 import type { Tool, Toolkit } from "effect/ai"
 import { Settings } from "../Config.ts"
@@ -19,6 +13,7 @@ import { Projects } from "../planning/Projects.ts"
 import { Tickets } from "../planning/Tickets.ts"
 import { TicketStatuses } from "../planning/TicketStatuses.ts"
 import { AgentSessions } from "./AgentSessions.ts"
+import { statusesByName } from "./AgentStatuses.ts"
 import { AgentTools, ToolFailure, toolNeedsWriteScope } from "./AgentTools.ts"
 import { mayWrite } from "./AgentWrites.ts"
 import { fitting, maxAnswer, maxAnsweredComments, maxListed, sizeOf } from "./FittingAnswers.ts"
@@ -97,21 +92,7 @@ function* make() {
       attachments: files.map(quotedAttachment)
     }
   })
-  /** The id of a status of a team: agents know statuses by their names, as people do. */
-  const withStatusId = Effect.fnUntraced(function* <Input extends { readonly status?: string }>(
-    input: Input,
-    team: Effect.Effect<string, NotFound, Caller>
-  ) {
-    const { status } = input
-    if (status === undefined || isId(status)) return input
-    const key = yield* team
-    const all = yield* statuses.list(key)
-    const found = all.find(({ name }) => name.toLowerCase() === status.trim().toLowerCase())
-    if (found !== undefined) return { ...input, status: found.id }
-    const names = all.map(({ name }) => `"${name}"`).join(", ")
-    return yield* InvalidInput.at("status", `Expected the name or the id of a status of the team ${key}: ${names}`)
-  })
-
+  const byName = statusesByName(tickets, statuses)
   const handlers: Handlers<Tools> = {
     whoami: () => sessions.me,
     list_inbox: () => listInbox,
@@ -126,15 +107,8 @@ function* make() {
         }))
       ),
     get_ticket: getTicket,
-    create_ticket: (input) =>
-      withStatusId(input, Effect.succeed(input.team)).pipe(Effect.flatMap(tickets.create), Effect.map(quotedTicket)),
-    update_ticket: ({ ticket, ...input }) => {
-      const team = input.team === undefined ? Effect.map(tickets.get(ticket), ({ team }) => team.key) : input.team
-      return withStatusId(input, typeof team === "string" ? Effect.succeed(team) : team).pipe(
-        Effect.flatMap((changes) => tickets.update(ticket, changes)),
-        Effect.map(quotedTicket)
-      )
-    },
+    create_ticket: (input) => Effect.map(byName.create(input), quotedTicket),
+    update_ticket: ({ ticket, ...input }) => Effect.map(byName.update(ticket, input), quotedTicket),
     add_comment: ({ ticket, ...input }) => Effect.map(comments.create(ticket, input), quotedComment),
     list_statuses: ({ team }) => Effect.map(statuses.list(team), (statuses) => ({ statuses })),
     list_projects: (query) =>

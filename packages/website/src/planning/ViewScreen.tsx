@@ -41,7 +41,7 @@ const useCrumbs = ({ scope }: View, slug: string): ReadonlyArray<Crumb> => {
 }
 
 /** How tickets are shown. */
-const looks = ["group", "layout", "sort"]
+const looks = new Set(["group", "layout", "sort"])
 
 /** Any change but that of how the tickets are shown leaves the filters of the view for one's own. */
 const changedSearch = (
@@ -52,7 +52,7 @@ const changedSearch = (
 ): TicketsSearch => {
   // What is shown in its own order, where the view has another, has no word in the address.
   const isOwn = before.own === true || ("sort" in next && next.sort === undefined && sort !== null)
-  if (!isOwn && Object.keys(next).every((name) => looks.includes(name))) {
+  if (!isOwn && Object.keys(next).every((name) => looks.has(name))) {
     return withoutUndefined({ ...before, ...next, ...("group" in next ? { group: next.group ?? "status" } : {}) })
   }
   return withoutUndefined({ ...inScope(scope), ...shown, ...next, own: true as const })
