@@ -88,6 +88,25 @@ export const ViewLayout = OneOf(["board", "list"]).annotate({
 })
 export type ViewLayout = typeof ViewLayout.Type
 
+const ViewGroup = OneOf(["status", "owner", "project", "milestone"]).annotate({
+  identifier: "ViewGroup",
+  description: "What the tickets are grouped by.",
+  examples: ["milestone"]
+})
+export type ViewGroup = typeof ViewGroup.Type
+
+const ViewSort = OneOf(["updated", "created"]).annotate({
+  identifier: "ViewSort",
+  description: "The order of the tickets in their groups: the last one changed or made first.",
+  examples: ["updated"]
+})
+export type ViewSort = typeof ViewSort.Type
+
+/** The order of a view; null is that of the tickets themselves. */
+const sortOrOwn = Schema.NullOr(ViewSort).annotate({
+  description: "The order of the tickets in their groups; `null` is the order that people gave them."
+})
+
 /** A saved way to look at tickets (docs/contract.md, Views). */
 export const View = Schema.Struct({
   id: ViewId,
@@ -95,6 +114,8 @@ export const View = Schema.Struct({
   scope: ViewScope,
   filters: ViewFilters,
   layout: ViewLayout,
+  group: ViewGroup,
+  sort: sortOrOwn,
   isDefault: Schema.Boolean.annotate({
     description: "Whether this is one of the first views of a project, which cannot be deleted."
   }),
@@ -104,7 +125,7 @@ export const View = Schema.Struct({
   updatedAt: Timestamp
 }).annotate({
   identifier: "View",
-  description: "A saved way to look at tickets: filters and a layout.",
+  description: "A saved way to look at tickets: filters, a layout, a grouping and an order.",
   examples: [
     {
       id: ViewId.make("0197a1b2-0000-7000-8000-000000000f21"),
@@ -112,6 +133,8 @@ export const View = Schema.Struct({
       scope: { kind: "project", key: "checkout" },
       filters: exampleFilters,
       layout: "board",
+      group: "status",
+      sort: null,
       isDefault: false,
       position: 4,
       createdBy: {
@@ -151,10 +174,13 @@ export const CreateView = Body({
   name: Name(100),
   scope: ViewScopeInput,
   filters: Schema.optionalKey(ViewFiltersInput),
-  layout: Schema.optionalKey(ViewLayout)
+  layout: Schema.optionalKey(ViewLayout),
+  group: Schema.optionalKey(ViewGroup),
+  sort: Schema.optionalKey(sortOrOwn)
 }).annotate({
   identifier: "CreateView",
-  description: "The fields of a new view. By default it is a list without filters.",
+  description:
+    "The fields of a new view. By default it is a list without filters, grouped by status, in the order of the tickets.",
   examples: [
     {
       name: "My work",
@@ -169,7 +195,9 @@ export type CreateView = typeof CreateView.Type
 export const UpdateView = Body({
   name: Schema.optionalKey(Name(100)),
   filters: Schema.optionalKey(ViewFiltersInput),
-  layout: Schema.optionalKey(ViewLayout)
+  layout: Schema.optionalKey(ViewLayout),
+  group: Schema.optionalKey(ViewGroup),
+  sort: Schema.optionalKey(sortOrOwn)
 }).annotate({
   identifier: "UpdateView",
   description: "The fields to change. `filters` replaces all filters, except values that you cannot see.",

@@ -13,6 +13,7 @@ import { Projects } from "../planning/Projects.ts"
 import { Tickets } from "../planning/Tickets.ts"
 import { TicketStatuses } from "../planning/TicketStatuses.ts"
 import { AgentSessions } from "./AgentSessions.ts"
+import { statusesByName } from "./AgentStatuses.ts"
 import { AgentTools, ToolFailure, toolNeedsWriteScope } from "./AgentTools.ts"
 import { mayWrite } from "./AgentWrites.ts"
 import { fitting, maxAnswer, maxAnsweredComments, maxListed, sizeOf } from "./FittingAnswers.ts"
@@ -91,7 +92,7 @@ function* make() {
       attachments: files.map(quotedAttachment)
     }
   })
-
+  const byName = statusesByName(tickets, statuses)
   const handlers: Handlers<Tools> = {
     whoami: () => sessions.me,
     list_inbox: () => listInbox,
@@ -106,8 +107,8 @@ function* make() {
         }))
       ),
     get_ticket: getTicket,
-    create_ticket: (input) => Effect.map(tickets.create(input), quotedTicket),
-    update_ticket: ({ ticket, ...input }) => Effect.map(tickets.update(ticket, input), quotedTicket),
+    create_ticket: (input) => Effect.map(byName.create(input), quotedTicket),
+    update_ticket: ({ ticket, ...input }) => Effect.map(byName.update(ticket, input), quotedTicket),
     add_comment: ({ ticket, ...input }) => Effect.map(comments.create(ticket, input), quotedComment),
     list_statuses: ({ team }) => Effect.map(statuses.list(team), (statuses) => ({ statuses })),
     list_projects: (query) =>

@@ -88,6 +88,9 @@ export const isByServerUrl = ({ annotations }: Pick<Tool.Any, "annotations">): b
 const NoParameters = Schema.Record(Schema.String, Schema.Unknown)
 const message = Ref.annotate({ description: "The message's id." })
 export const ticket = Ref.annotate({ description: "The ticket's identifier, such as ENG-12, or its id." })
+const status = Schema.optionalKey(
+  Ref.annotate({ description: "A status of the team: its name, in any case, or its id." })
+)
 /** What does not fit into an answer (FittingAnswers.ts) is counted in it. */
 export const leftOut = Schema.Int.annotate({
   description: "How many more there are, which the answer has no room for."
@@ -165,7 +168,7 @@ export const AgentTools = Toolkit.make(
   }),
   tool("create_ticket", {
     title: "Create a ticket",
-    description: "Creates a ticket.",
+    description: "Creates a ticket. Its status may be given by its name, too.",
     parameters: CreateTicket,
     success: QuotedTicket,
     hints: adds
@@ -174,7 +177,7 @@ export const AgentTools = Toolkit.make(
     title: "Update a ticket",
     description:
       "Changes the fields of a ticket that you send. Null clears a field. Texts in expected are the true ones: not quoted, so without `> ` before their lines, and with the characters that a quotation shows like `\\u{202E}`.",
-    parameters: Schema.Struct({ ticket, ...UpdateTicket.fields }),
+    parameters: Schema.Struct({ ticket, ...UpdateTicket.fields, status }),
     success: QuotedTicket,
     hints: overwrites
   }),

@@ -23,6 +23,8 @@ export const defaultViewsOf = (
       name,
       filters: { categories, statuses: [], followed: [], owners: [], tags: [], teams: [], projects: [] },
       layout: "list" as const,
+      groupedBy: "status" as const,
+      sortedBy: null,
       isDefault: true,
       rank: ranks[i]!,
       creatorKind: creator.kind,

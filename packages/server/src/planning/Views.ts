@@ -106,6 +106,8 @@ const create = (dependencies: Dependencies) => {
         name: input.name,
         filters,
         layout: input.layout ?? "list",
+        groupedBy: input.group ?? "status",
+        sortedBy: input.sort ?? null,
         isDefault: false,
         rank: yield* rankAt(order, { id, rank: null }, { before: null }),
         creatorKind: by.actor.kind,
@@ -133,8 +135,15 @@ const update = (dependencies: Dependencies) => {
           ? before.filters
           : keepUnseen(before, yield* resolveFilters(repo, viewer, input.filters))
       if (before.isArchived) return yield* archivedScope(before)
-      const after = { ...before, name: input.name ?? before.name, layout: input.layout ?? before.layout, filters }
-      const changes = changesBetween(before, after, "name", "layout")
+      const after = {
+        ...before,
+        name: input.name ?? before.name,
+        layout: input.layout ?? before.layout,
+        groupedBy: input.group ?? before.groupedBy,
+        sortedBy: input.sort === undefined ? before.sortedBy : input.sort,
+        filters
+      }
+      const changes = changesBetween(looksOf(before), looksOf(after), "name", "layout", "group", "sort")
       if (changes.length === 0 && Equal.equals(before.filters, filters)) return present(before)
       yield* repo.update({ ...after, updatedAt: yield* nextUpdate(before) })
       yield* record(dependencies, by, "view_updated", after, changes)
@@ -255,6 +264,14 @@ const cannotDeleteDefault = new Conflict({
   reason: "is_default"
 })
 
+/** What its events tell of a view, by the names of the API. */
+const looksOf = ({ groupedBy, layout, name, sortedBy }: FoundView) => ({
+  name,
+  layout,
+  group: groupedBy,
+  sort: sortedBy
+})
+
 const present = (view: FoundView): View => ({
   id: view.id,
   name: view.name,
@@ -268,6 +285,8 @@ const present = (view: FoundView): View => ({
     projects: view.seen.projects.map(({ slug }) => slug)
   },
   layout: view.layout,
+  group: view.groupedBy,
+  sort: view.sortedBy,
   isDefault: view.isDefault,
   position: view.position,
   createdBy: view.createdBy,

@@ -58,11 +58,11 @@ const insert =
 
 const update =
   (memory: Memory): Repo["update"] =>
-  ({ filters, id, layout, name, rank, updatedAt }) =>
+  ({ filters, groupedBy, id, layout, name, rank, sortedBy, updatedAt }) =>
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(views)
-        rows.set(id, { ...rows.get(id)!, name, filters, layout, rank, updatedAt })
+        rows.set(id, { ...rows.get(id)!, name, filters, layout, groupedBy, sortedBy, rank, updatedAt })
       })
     )
 

@@ -1,7 +1,7 @@
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
-import type { ViewLayout, ViewScope } from "@delivery/domain/planning/View"
+import type { ViewGroup, ViewLayout, ViewScope, ViewSort } from "@delivery/domain/planning/View"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -35,6 +35,9 @@ export const views = table("views", {
   name: text(),
   filters: json<StoredFilters>(),
   layout: text<ViewLayout>(),
+  groupedBy: text<ViewGroup>(),
+  /** Null where tickets have their own order. */
+  sortedBy: nullable(text<ViewSort>()),
   isDefault: boolean(),
   rank: text(),
   creatorKind: text<ActorRef["kind"]>(),
@@ -91,7 +94,7 @@ export class ViewsRepo extends Context.Service<
   {
     readonly insert: (views: ReadonlyArray<ViewRow>) => Effect.Effect<void>
     readonly update: (
-      view: Pick<ViewRow, "id" | "name" | "filters" | "layout" | "rank" | "updatedAt">
+      view: Pick<ViewRow, "id" | "name" | "filters" | "layout" | "groupedBy" | "sortedBy" | "rank" | "updatedAt">
     ) => Effect.Effect<void>
     readonly delete: (id: ViewId) => Effect.Effect<void>
     /** The views of one scope, in their order. */

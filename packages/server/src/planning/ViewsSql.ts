@@ -27,7 +27,7 @@ export const layer = Layer.effect(
   ViewsRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const update = updateById(sql, views, ["name", "filters", "layout", "rank", "updatedAt"])
+    const update = updateById(sql, views, ["name", "filters", "layout", "groupedBy", "sortedBy", "rank", "updatedAt"])
     return ViewsRepo.of({
       insert: insert(sql),
       update: (view) => dieOnSqlError(update(view)),
@@ -46,18 +46,20 @@ export const layer = Layer.effect(
 const insert = (sql: PgClient.PgClient) => (views: ReadonlyArray<ViewRow>) =>
   dieOnSqlError(
     Effect.asVoid(sql`insert into views (id, workspace_id, team_id, project_id, name, filters, layout,
-        is_default, rank, creator_kind, creator_id, created_at, updated_at)
-      select id, workspace_id, team_id, project_id, name, filters::jsonb, layout, is_default, rank,
+        grouped_by, sorted_by, is_default, rank, creator_kind, creator_id, created_at, updated_at)
+      select id, workspace_id, team_id, project_id, name, filters::jsonb, layout, grouped_by, sorted_by, is_default, rank,
         creator_kind, creator_id, created_at, updated_at
       from unnest(${uuids(views.map(({ id }) => id))}, ${uuids(views.map(({ workspaceId }) => workspaceId))},
         ${column(views, PgTypes.OID.uuid, ({ teamId }) => teamId)},
         ${column(views, PgTypes.OID.uuid, ({ projectId }) => projectId)}, ${texts(views, ({ name }) => name)},
         ${texts(views, ({ filters }) => JSON.stringify(filters))}, ${texts(views, ({ layout }) => layout)},
+        ${texts(views, ({ groupedBy }) => groupedBy)},
+        ${column(views, PgTypes.OID.text, ({ sortedBy }) => sortedBy)},
         ${column(views, PgTypes.OID.bool, ({ isDefault }) => isDefault)}, ${texts(views, ({ rank }) => rank)},
         ${texts(views, ({ creatorKind }) => creatorKind)}, ${uuids(views.map(({ creatorId }) => creatorId))},
         ${column(views, PgTypes.OID.timestamptz, ({ createdAt }) => date(createdAt))},
         ${column(views, PgTypes.OID.timestamptz, ({ updatedAt }) => date(updatedAt))})
-        as t (id, workspace_id, team_id, project_id, name, filters, layout, is_default, rank, creator_kind,
+        as t (id, workspace_id, team_id, project_id, name, filters, layout, grouped_by, sorted_by, is_default, rank, creator_kind,
           creator_id, created_at, updated_at)`)
   )
 
@@ -92,6 +94,8 @@ const properties = [
   "projectId",
   "name",
   "layout",
+  "groupedBy",
+  "sortedBy",
   "isDefault",
   "rank",
   "createdAt",

@@ -15,8 +15,8 @@ interface Answer {
   readonly description: Quoted | null
   readonly comments: ReadonlyArray<{ readonly body: Quoted }>
   readonly attachments: ReadonlyArray<{ readonly name: Quoted; readonly size: number; readonly contentType: string }>
-  readonly status: unknown
-  readonly statuses: ReadonlyArray<unknown>
+  readonly status: { readonly id: string; readonly name: string; readonly category: string }
+  readonly statuses: ReadonlyArray<{ readonly id: string }>
   readonly tickets: ReadonlyArray<unknown>
   readonly createdBy: { readonly kind: string }
   readonly session: { readonly repository: string | null }
@@ -114,8 +114,21 @@ onEachServer("Agents over MCP", (test) => {
     })
     const changed = await call("update_ticket", { ticket: ticket.identifier, plan: "1. Do it" })
     assert.strictEqual(changed.structured.plan?.text, "> 1. Do it")
+    const moved = await call("update_ticket", { ticket: ticket.identifier, status: "in PROGRESS" })
+    assert.deepInclude(moved.structured.status, { name: "In progress", category: "started" })
+    const [first] = (await call("list_statuses", { team: ticket.team.key })).structured.statuses
+    const back = await call("update_ticket", { ticket: ticket.identifier, status: first?.id })
+    assert.strictEqual(back.structured.status.id, first?.id)
+    const unknown = await call("update_ticket", { ticket: ticket.identifier, status: "Doing" })
+    assert.deepStrictEqual(
+      [unknown.isError, unknown.text],
+      [
+        true,
+        `InvalidInput: status: Expected the name or the id of a status of the team ${ticket.team.key}: "Backlog", "Todo", "In progress", "Done", "Canceled"`
+      ]
+    )
     const completed = await call("complete_message", { message: sent.id, reply: "Planned." })
-    assert.strictEqual(completed.structured.status, "completed")
+    assert.deepStrictEqual<unknown>(completed.structured.status, "completed")
     assert.strictEqual((await ben.get<AgentMessage>(`messages/${sent.id}`)).reply, "Planned.")
     const again = await call("complete_message", { message: sent.id, reply: "Planned." })
     assert.deepStrictEqual([again.isError, again.text], [true, "Conflict: The message was completed already. (ended)"])
@@ -126,7 +139,8 @@ onEachServer("Agents over MCP", (test) => {
     )
     const statuses = await call("list_statuses", { team })
     assert.lengthOf(statuses.structured.statuses, 5)
-    const made = await call("create_ticket", { team, title: "More" })
+    const made = await call("create_ticket", { team, title: "More", status: "Todo" })
+    assert.strictEqual(made.structured.status.name, "Todo")
     assert.strictEqual(made.structured.createdBy.kind, "agent")
     assert.lengthOf((await call("list_tickets", { team })).structured.tickets, 2)
     const session = await call("report_session", { session: "s", repository: "acme/shop" })

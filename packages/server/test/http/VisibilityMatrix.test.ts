@@ -244,6 +244,8 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   targetDate: null,
   "scope.kind": null,
   layout: null,
+  group: null,
+  sort: null,
   color: null,
   product: null,
   "products[]": null,

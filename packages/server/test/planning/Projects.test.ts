@@ -902,6 +902,8 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
           scope: { kind: "project", key: slug },
           filters: { ...filters, categories },
           layout: "list",
+          group: "status",
+          sort: null,
           isDefault: true,
           position,
           createdBy: member.principal,

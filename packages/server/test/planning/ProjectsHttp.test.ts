@@ -406,6 +406,7 @@ onEachServer("views", (test) => {
       scope: { kind: "team", key: team.key },
       filters: { categories: ["started"], owners: ["me", member.id], projects: [project.slug], unknown: 1 },
       layout: "board",
+      group: "owner",
       isDefault: true
     })
     const { createdAt, createdBy, id } = made
@@ -415,6 +416,8 @@ onEachServer("views", (test) => {
       scope: { kind: "team", key: team.key },
       filters: { ...filters, categories: ["started"], owners: ["me", member.id], projects: [project.slug] },
       layout: "board",
+      group: "owner",
+      sort: null,
       isDefault: false,
       position: 0,
       createdBy,
@@ -470,6 +473,8 @@ onEachServer("views", (test) => {
       ["name", { name: "" }],
       ["name", { name: "x".repeat(101) }],
       ["layout", { layout: "table" }],
+      ["group", { group: "team" }],
+      ["sort", { sort: "" }],
       ["filters", { filters: [] }],
       ["filters", { filters: null }],
       ["filters.categories.0", { filters: { categories: ["done"] } }],

@@ -101,7 +101,9 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       ] as const
       for (const [scope, query, position] of scopes) {
         const name = unique("View")
-        const made = yield* views.create({ name, scope, layout: "board" }).pipe(as(member))
+        const made = yield* views
+          .create({ name, scope, layout: "board", group: "milestone", sort: "updated" })
+          .pipe(as(member))
         const at = yield* now
         assert.deepStrictEqual(made, {
           id: made.id,
@@ -109,6 +111,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
           scope,
           filters: unfiltered,
           layout: "board",
+          group: "milestone",
+          sort: "updated",
           isDefault: false,
           position,
           createdBy: member.principal,
@@ -116,7 +120,10 @@ withServicesOnEachStorage("Views", (it, storageName) => {
           updatedAt: at
         } satisfies View)
         const second = yield* create(memberKey, { scope })
-        assert.deepStrictEqual([second.layout, second.position], ["list", position + 1])
+        assert.deepStrictEqual(
+          [second.layout, second.group, second.sort, second.position],
+          ["list", "status", null, position + 1]
+        )
         assert.deepStrictEqual(second.createdBy, memberKey.principal)
         const listed = yield* views.list(query).pipe(as(viewer))
         assert.deepStrictEqual(listed.slice(position), [made, second])
@@ -246,9 +253,15 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       const laid = yield* views.update(made.id, { layout: "board" }).pipe(as(insider))
       assert.deepStrictEqual(laid, { ...renamed, layout: "board", updatedAt: yield* now })
       assert.deepStrictEqual(yield* views.update(made.id, {}).pipe(as(insider)), laid)
-      const same = { name: laid.name, layout: laid.layout, filters }
       yield* TestClock.adjust(10)
-      assert.deepStrictEqual(yield* views.update(made.id, same).pipe(as(insider)), laid)
+      const sorted = yield* views.update(made.id, { group: "milestone", sort: "created" }).pipe(as(insider))
+      assert.deepStrictEqual(sorted, { ...laid, group: "milestone", sort: "created", updatedAt: yield* now })
+      yield* TestClock.adjust(10)
+      const grouped = yield* views.update(made.id, { sort: null }).pipe(as(insider))
+      assert.deepStrictEqual(grouped, { ...sorted, sort: null, updatedAt: yield* now })
+      const same = { name: laid.name, layout: laid.layout, group: grouped.group, sort: null, filters }
+      yield* TestClock.adjust(10)
+      assert.deepStrictEqual(yield* views.update(made.id, same).pipe(as(insider)), grouped)
       const replaced = yield* views
         .update(made.id, { filters: { categories: ["completed"], projects: [] } })
         .pipe(as(member))
@@ -266,6 +279,12 @@ withServicesOnEachStorage("Views", (it, storageName) => {
         [
           ["view_updated", { field: "name", from: made.name, to: "New name" }],
           ["view_updated", { field: "layout", from: "list", to: "board" }],
+          [
+            "view_updated",
+            { field: "group", from: "status", to: "milestone" },
+            { field: "sort", from: null, to: "created" }
+          ],
+          ["view_updated", { field: "sort", from: "created", to: null }],
           ["view_updated"]
         ]
       )

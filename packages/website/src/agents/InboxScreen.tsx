@@ -49,6 +49,7 @@ const Row = ({ isCurrent, onOpened, onRead, onUnread, row, slug }: RowProps) => 
       <Link
         className="flex min-w-0 flex-1 items-center gap-2 self-stretch"
         onClick={() => onOpened(one)}
+        hash={one.at ?? ""}
         params={{ slug, ticket: one.ticket.identifier }}
         tabIndex={-1}
         to="/w/$slug/tickets/$ticket"
@@ -110,7 +111,11 @@ const List = ({ notices, slug }: ListProps) => {
         const one = oneAt(index)
         if (one === undefined) return
         opened(one)
-        void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.ticket.identifier } })
+        void navigate({
+          to: "/w/$slug/tickets/$ticket",
+          params: { slug, ticket: one.ticket.identifier },
+          hash: one.at ?? ""
+        })
       }}
       peek={(index) => {
         const one = oneAt(index)

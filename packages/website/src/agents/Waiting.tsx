@@ -25,6 +25,7 @@ const Waiting = ({ slug }: { readonly slug: string }) => {
       {unread.slice(0, most).map((one) => (
         <Link
           className="border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
+          hash={one.at ?? ""}
           key={one.id}
           params={{ slug, ticket: one.ticket.identifier }}
           to="/w/$slug/tickets/$ticket"

@@ -2,6 +2,7 @@ import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Notification } from "@delivery/domain/agents/Notification"
 import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
 import { actorName } from "../api/actors.ts"
+import { anchorOf, replyId } from "../planning/anchors.ts"
 import { visible } from "../ui/format.ts"
 
 /** What the inbox shows: notifications about messages to agents and about tickets, below their tickets. Pure. */
@@ -13,6 +14,8 @@ export interface Notice {
   readonly ticket: { readonly id: string; readonly identifier: string; readonly title: string }
   /** Who did what, in words. */
   readonly what: string
+  /** What of the page of the ticket it is about; nothing where it is the ticket. */
+  readonly at?: string | undefined
   /** What was said, in Markdown. */
   readonly said: string
   readonly readAt: string | null
@@ -59,6 +62,7 @@ const ofMessage = (one: Notification): Notice => ({
   source: "message",
   ticket: one.message.ticket,
   what: whatOfMessage(one),
+  at: anchorOf(one.kind === "message_received" ? one.message.id : replyId(one.message.id)),
   said: (one.kind === "message_received" ? one.message.note : one.message.reply) ?? "",
   readAt: one.readAt,
   createdAt: one.createdAt,
@@ -70,6 +74,7 @@ const ofTicket = (one: TicketNotification): Notice => ({
   source: "ticket",
   ticket: one.ticket,
   what: whatOfTicket(one),
+  ...(one.comment === null ? {} : { at: anchorOf(one.comment.id) }),
   said: one.comment?.body ?? "",
   readAt: one.readAt,
   createdAt: one.createdAt
@@ -100,12 +105,30 @@ export const rowsOf = (notices: ReadonlyArray<Notice>): ReadonlyArray<InboxRow> 
     ]
   })
 
-const links = /!?\[([^\]\n]*)\]\([^)\s]*\)/g
-const marks = /\*\*|__|~~|`+/g
+const links = /!?\[([^\]\n]*)\]\([^)\n]*\)/g
+/** One that the cut has left without its end. */
+const cutLink = /!?\[([^\]\n]*)\]\([^)\n]*$/
+const marks =
+  /\*\*|__|~~|`+|(?<![\p{L}\p{N}*])\*(?=\S)|(?<=\S)\*(?![\p{L}\p{N}*])|(?<![\p{L}\p{N}_])_(?=\S)|(?<=\S)_(?![\p{L}\p{N}_])/gu
+/** The lines of a table below its head, and lines across the page. */
+const rules = /^[ \t]*(?:\|?[ \t]*:?-{3,}:?[ \t|:-]*|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/gm
+const cells = /^[ \t]*\||\|[ \t]*$/gm
+/** What a fence says of its code. */
+const fences = /^[ \t]*(?:```|~~~)[^\n]*$/gm
 const starts = /^\s*(?:#{1,6}|>|[-*+](?: \[[ xX]\])?|\d+\.)\s+/gm
 
 /** The beginning of a text in Markdown as one line without its marks. */
 export const lineOf = (markdown: string): string =>
   visible(
-    markdown.slice(0, 300).replace(links, "$1").replace(starts, "").replace(marks, "").replaceAll(/\s+/g, " ").trim()
+    markdown
+      .slice(0, 300)
+      .replace(links, "$1")
+      .replace(cutLink, "$1")
+      .replace(fences, "")
+      .replace(rules, "")
+      .replace(cells, "")
+      .replace(starts, "")
+      .replace(marks, "")
+      .replaceAll(/\s+/g, " ")
+      .trim()
   )

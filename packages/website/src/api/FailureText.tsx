@@ -5,7 +5,7 @@ import { type Failure, failureOf } from "./failures.ts"
 const adviceOf = ({ _tag, reason }: Failure): string => {
   switch (_tag) {
     case "NoAnswer":
-      return "The server does not answer. Nothing is lost here: this page tries again when it does."
+      return "Nothing is lost here: this page tries again when it does."
     case "NotFound":
       return "It does not exist, was deleted, or you cannot see it. Check the address, or ask who sent it to you."
     case "Forbidden":
@@ -30,7 +30,11 @@ export interface FailureProps {
 const FailureText = ({ error, onRetry }: FailureProps) => {
   const failure = failureOf(error)
   return (
-    <Problem onRetry={onRetry} requestId={failure.call?.requestId} title={failure.message}>
+    <Problem
+      onRetry={onRetry}
+      requestId={failure.call?.requestId}
+      title={failure._tag === "NoAnswer" ? "The server does not answer" : failure.message}
+    >
       {adviceOf(failure)}
     </Problem>
   )

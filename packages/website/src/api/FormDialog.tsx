@@ -20,6 +20,8 @@ interface Props {
   /** The fields of the body that show their own issues. */
   readonly fields?: ReadonlyArray<string>
   readonly onClose: () => void
+  /** What was typed is thrown away. */
+  readonly onDiscard?: () => void
   readonly children?: ReactNode
 }
 
@@ -34,6 +36,7 @@ export const FormDialog = ({
   isReady: isValid = true,
   missing = [],
   onClose,
+  onDiscard,
   title
 }: Props) => {
   const failure = doing.error === null ? undefined : failureOf(doing.error)
@@ -62,6 +65,7 @@ export const FormDialog = ({
       description={description}
       isPersistent
       onClose={onClose}
+      onDiscard={onDiscard}
       title={title}
     >
       <form

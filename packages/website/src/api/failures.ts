@@ -12,9 +12,17 @@ export interface Failure {
   readonly call?: { readonly status?: number; readonly requestId?: string }
 }
 
+/** Which call it was is for those who write programs. */
+const inPlainWords = (failure: Failure): Failure =>
+  failure._tag === "NoAnswer"
+    ? { ...failure, _tag: "NoAnswer", message: "The server does not answer. Try again in a moment." }
+    : failure
+
 /** The failure, whatever was thrown: also what is none of the API's. */
 export const failureOf = (thrown: unknown): Failure => {
-  if (typeof thrown === "object" && thrown !== null && "_tag" in thrown && "message" in thrown) return thrown as Failure
+  if (typeof thrown === "object" && thrown !== null && "_tag" in thrown && "message" in thrown) {
+    return inPlainWords(thrown as Failure)
+  }
   return { _tag: "Fault", message: thrown instanceof Error ? thrown.message : "This page has made a mistake." }
 }
 
@@ -27,8 +35,7 @@ export const confirmText = "Confirm that it is you"
 export const tellFailure = (what: string, thrown: unknown): void => {
   const failure = failureOf(thrown)
   const link = isUnconfirmed(failure) ? { href: confirmPath(), text: confirmText } : undefined
-  const detail = failure._tag === "NoAnswer" ? "The server does not answer. Try again in a moment." : failure.message
-  toast({ title: what, detail, tone: "danger", requestId: failure.call?.requestId, link })
+  toast({ title: what, detail: failure.message, tone: "danger", requestId: failure.call?.requestId, link })
 }
 
 /** The issues of a refusal at a field, by the start of its path. */

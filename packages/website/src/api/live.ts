@@ -58,6 +58,29 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   status: ["statuses", "tickets"]
 }
 
+/** What one change of many tickets tells in a row is read once, and the same no more often than once a second. */
+const gatherMillis = 100
+const restMillis = 1_000
+
+/** Reads queries again, by the starts of their keys: soon, and seldom. */
+const makeReader = (queries: QueryClient) => {
+  const readAt = new Map<string, number>()
+  const waiting = new Set<string>()
+  return (queryKey: ReadonlyArray<unknown>): void => {
+    const name = JSON.stringify(queryKey)
+    if (waiting.has(name)) return
+    waiting.add(name)
+    const read = () => {
+      waiting.delete(name)
+      readAt.set(name, performance.now())
+      void queries.invalidateQueries({ queryKey })
+    }
+    setTimeout(read, Math.max(gatherMillis, (readAt.get(name) ?? -Infinity) + restMillis - performance.now()))
+  }
+}
+
+type Read = ReturnType<typeof makeReader>
+
 /** Results of tests are counted a moment after their run has finished. */
 const countedMillis = 3_000
 
@@ -70,16 +93,16 @@ const numberOf = (url: string): number | undefined => {
 }
 
 /** Reads again what an event has changed, as far as it is shown. */
-const applyEvent = (queries: QueryClient, slug: string, { type, url }: Happened): void => {
+const applyEvent = (read: Read, slug: string, { type, url }: Happened): void => {
   const run = numberOf(url)
   for (const kind of [...(affected[type] ?? []), "events", "audit"]) {
-    if (ofPerson.has(kind)) void queries.invalidateQueries({ queryKey: [kind] })
+    if (ofPerson.has(kind)) read([kind])
     else if (kind === "run" && run !== undefined) {
-      void queries.invalidateQueries({ queryKey: workspaceKey(slug, "run", run) })
-    } else void queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) })
+      read(workspaceKey(slug, "run", run))
+    } else read(workspaceKey(slug, kind))
   }
   if (type === "run" || type === "retry") {
-    setTimeout(() => void queries.invalidateQueries({ queryKey: workspaceKey(slug, "cases") }), countedMillis)
+    setTimeout(() => read(workspaceKey(slug, "cases")), countedMillis)
   }
 }
 
@@ -92,15 +115,36 @@ interface Following {
   readonly onState: (state: LiveState) => void
 }
 
+/** A server that hangs keeps its streams open, and no page hears of their comments. So it is asked now and then whether it lives. */
+const askMillis = 10_000
+const answerMillis = 8_000
+
+const isAlive = () =>
+  fetch("/health", { cache: "no-store", signal: AbortSignal.timeout(answerMillis) }).then(
+    ({ ok }) => ok,
+    () => false
+  )
+
 /** Opens the stream, again and again. Answers what ends it. */
 const follow = (slug: string, tell: (happened: Happened) => void, onState: (state: LiveState) => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined
   let close = () => {}
+  let isOpen = () => false
+  let isHung = false
+  const look = async () => {
+    if (!isOpen() || document.visibilityState !== "visible") return
+    const isWell = await isAlive()
+    if (!isOpen() || isWell !== isHung) return
+    isHung = !isWell
+    onState(isWell ? "live" : "lost")
+  }
+  const looking = setInterval(() => void look(), askMillis)
   const open = () => {
     const source = new EventSource(`/v1/workspaces/${encodeURIComponent(slug)}/events/stream`)
     let failures = 0
     source.addEventListener("open", () => {
       failures = 0
+      isHung = false
       onState("live")
     })
     source.addEventListener("error", () => {
@@ -117,6 +161,7 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
       tell({ kind: event.kind, type: event.subject.type, url: event.subject.url })
     })
     close = () => source.close()
+    isOpen = () => source.readyState === EventSource.OPEN
   }
   // A network that is gone is told at once; a stream that was cut off by that may not notice for minutes.
   const onOffline = () => onState("lost")
@@ -132,6 +177,7 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
     removeEventListener("offline", onOffline)
     removeEventListener("online", onOnline)
     clearTimeout(timer)
+    clearInterval(looking)
     close()
   }
 }
@@ -139,6 +185,7 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
 /** Follows a workspace. Answers what ends it. */
 export const followWorkspace = ({ onState, queries, slug }: Following): (() => void) => {
   const name = `delivery-events-${slug}`
+  const read = makeReader(queries)
   const channel = new BroadcastChannel(name)
   const stop = new AbortController()
   let state: LiveState = "connecting"
@@ -153,7 +200,7 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   channel.addEventListener(
     "message",
     ({ data }: MessageEvent<{ happened?: Happened; state?: LiveState; ask?: true }>) => {
-      if (data.happened !== undefined) applyEvent(queries, slug, data.happened)
+      if (data.happened !== undefined) applyEvent(read, slug, data.happened)
       if (data.state !== undefined) setState(data.state)
     }
   )
@@ -162,7 +209,7 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
       const end = follow(
         slug,
         (happened) => {
-          applyEvent(queries, slug, happened)
+          applyEvent(read, slug, happened)
           channel.postMessage({ happened })
         },
         (next) => {

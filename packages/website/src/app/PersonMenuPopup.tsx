@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { useMe } from "../api/session.ts"
+import { forgetDrafts } from "../planning/drafts.ts"
 import type { MenuGroup, OpenMenu } from "../ui/Menu.tsx"
 import MenuPopup from "../ui/MenuPopup.tsx"
 import { overlay } from "../ui/overlay.ts"
@@ -12,6 +13,7 @@ const signOut = async () => {
     const { waysIn = [] } = await client.auth.session({})
     // Whoever could not sign in again is asked by the page of their account.
     if (waysIn.length > 0) await client.auth.signOut({})
+    if (waysIn.length > 0) forgetDrafts()
     location.assign("/sign-in")
   } catch (error) {
     tellFailure("You are not signed out.", error)

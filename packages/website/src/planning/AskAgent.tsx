@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { RegisteredAgent } from "@delivery/domain/agents/Agent"
 import type { AgentMessage } from "@delivery/domain/agents/Message"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client, serviceUrl } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
@@ -11,14 +11,15 @@ import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
-import { formatRelative, visible } from "../ui/format.ts"
+import { counted, formatRelative, visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import Command from "../ui/Command.tsx"
 import { agentsQuery } from "./queries.ts"
 
 interface Props {
   readonly slug: string
-  readonly ticket: string
+  /** Their identifiers. Each gets a message of its own. */
+  readonly tickets: ReadonlyArray<string>
   /** The agent to begin with. */
   readonly agent?: string | undefined
   /** The message whose reply is answered. */
@@ -48,8 +49,8 @@ const hintOf = ({ computers, lastSeenAt, live, name, serverUrl }: RegisteredAgen
   return `${seen} It gets the note and the ticket when it next takes its messages.${byUrl}`
 }
 
-/** Sends a message about a ticket to an agent. */
-const AskAgent = ({ agent: first, answered, onClose, slug, ticket }: Props) => {
+/** Sends a message about each of some tickets to an agent. */
+const AskAgent = ({ agent: first, answered, onClose, slug, tickets }: Props) => {
   const me = useMe()?.id
   const { data } = useQuery(agentsQuery(slug))
   const all = data?.agents ?? []
@@ -59,14 +60,22 @@ const AskAgent = ({ agent: first, answered, onClose, slug, ticket }: Props) => {
   const [note, setNote] = useState("")
   const agent = chosen ?? agents[0]?.id ?? ""
   const asked = agents.find(({ id }) => id === agent)
+  // Where one of them cannot be sent, the button sends it, and those after it.
+  const sent = useRef(0)
   const send = useAction({
-    act: () =>
-      client.messages.send({
-        params: { slug },
-        payload: { agent, ticket, ask, note: note.trim() === "" ? null : note }
-      }),
-    changes: [workspaceKey(slug, "trace"), workspaceKey(slug, "notifications")],
-    done: (message) => ({ title: `${message.agent.name} was asked`, tone: "success" }),
+    act: async () => {
+      const payload = { agent, ask, note: note.trim() === "" ? null : note }
+      for (const ticket of tickets.slice(sent.current)) {
+        // oxlint-disable-next-line no-await-in-loop -- the agent gets them in the order of the tickets
+        await client.messages.send({ params: { slug }, payload: { ...payload, ticket } })
+        sent.current++
+      }
+    },
+    changes: [workspaceKey(slug, "trace"), workspaceKey(slug, "notifications"), workspaceKey(slug, "messages")],
+    done: () => ({
+      title: `${asked === undefined ? "The agent" : visible(asked.name)} was asked${tickets.length === 1 ? "" : ` about ${counted(tickets.length, "ticket")}`}`,
+      tone: "success"
+    }),
     onDone: onClose
   })
   if (data !== undefined && agents.length === 0) {
@@ -83,7 +92,11 @@ const AskAgent = ({ agent: first, answered, onClose, slug, ticket }: Props) => {
       fields={["note"]}
       isReady={agent !== ""}
       onClose={onClose}
-      title={answered === undefined ? `Ask an agent about ${ticket}` : `Answer ${visible(answered.agent.name)}`}
+      title={
+        answered === undefined
+          ? `Ask an agent about ${tickets.length === 1 ? tickets[0] : counted(tickets.length, "ticket")}`
+          : `Answer ${visible(answered.agent.name)}`
+      }
     >
       <div className="grid gap-3 sm:grid-cols-2">
         <Select
@@ -99,7 +112,7 @@ const AskAgent = ({ agent: first, answered, onClose, slug, ticket }: Props) => {
       </div>
       <TextArea
         autoFocus
-        hint={asked === undefined ? "Markdown." : hintOf(asked)}
+        hint={`${asked === undefined ? "Markdown." : hintOf(asked)}${tickets.length === 1 ? "" : " Each ticket gets a message of its own."}`}
         issue={issueAt(send.error, "note")}
         label="Note"
         maxLength={10_000}

@@ -21,8 +21,8 @@ import { useTicketMove } from "./useTicketMove.ts"
 
 /** Tickets in columns, moved by drag and by keys. Load it lazily: it brings the dragging. */
 
-/** The height of a card with the gap below it, in pixels: as `--card` says. */
-const cardHeight = 88
+/** The height of a card with the gap below it, in pixels: two lines of its title, one of what it is and one of what it is about. */
+const cardHeight = 116
 
 const overscan = 4
 
@@ -60,11 +60,11 @@ const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps
   }, [id, mayChange])
   return (
     <div
-      className={`relative flex h-20 flex-col gap-1 rounded-md border p-2 ${isSelected ? "bg-selected border-accent" : "bg-raised border-border hover:border-strong"} ${isCurrent ? "outline-accent outline-2" : ""} ${isDragged ? "opacity-40" : ""}`}
+      className={`relative flex h-27 flex-col gap-1 rounded-md border p-2 ${isSelected ? "bg-selected border-accent" : "bg-raised border-border hover:border-strong"} ${isCurrent ? "outline-accent outline-2" : ""} ${isDragged ? "opacity-40" : ""}`}
       data-card={id}
       ref={element}
     >
-      <span className="text-muted flex h-5 items-center gap-1.5 text-xs">
+      <span className="text-muted flex h-5 shrink-0 items-center gap-1.5 text-xs">
         <button
           aria-label={`Status of ${identifier}: ${visible(ticket.status.name)}`}
           className={`${askClass} relative z-1 -mx-1 grid place-items-center`}
@@ -94,7 +94,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps
         {isSelected && <span className="sr-only">selected</span>}
       </span>
       <Link
-        className="foreign line-clamp-1 font-medium after:absolute after:inset-0"
+        className="foreign line-clamp-2 h-10 shrink-0 font-medium after:absolute after:inset-0"
         // The card is dragged, and not the address.
         draggable={false}
         params={{ slug, ticket: identifier }}
@@ -103,7 +103,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps
       >
         {visible(ticket.title)}
       </Link>
-      <span className="flex min-w-0 items-center gap-1 overflow-hidden">
+      <span className="flex h-5 min-w-0 shrink-0 items-center gap-1 overflow-hidden">
         {ticket.project !== null && (
           <span className="text-muted foreign min-w-0 truncate text-xs">{visible(ticket.project.name)}</span>
         )}

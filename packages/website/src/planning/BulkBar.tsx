@@ -8,11 +8,13 @@ interface Props {
   /** The names of what can be set. */
   readonly fields: Readonly<Record<Field, string | undefined>>
   readonly keyOf: Readonly<Record<Field, string>>
+  readonly askAgentKey: string
+  readonly onAskAgent: () => void
   readonly onClear: () => void
 }
 
 /** What is done with the tickets that are selected. Its buttons are heard by `useTicketPointer`. */
-export const BulkBar = ({ count, fields, keyOf, onClear }: Props) => (
+export const BulkBar = ({ askAgentKey, count, fields, keyOf, onAskAgent, onClear }: Props) => (
   <div
     aria-label="Selection"
     className="bg-raised shadow-overlay animate-appear sticky bottom-3 z-10 mx-3 flex flex-wrap items-center gap-1 rounded-lg px-3 py-1.5"
@@ -33,6 +35,9 @@ export const BulkBar = ({ count, fields, keyOf, onClear }: Props) => (
           </button>
         )
     )}
+    <Button look="quiet" onClick={onAskAgent} shortcut={askAgentKey}>
+      Ask an agent
+    </Button>
     <span className="flex-1" />
     <Button icon="cross" look="quiet" onClick={onClear} shortcut="Escape">
       Clear

@@ -6,25 +6,27 @@ import { Diff } from "../ui/Diff.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
 import { Time } from "../ui/Time.tsx"
+import { toast } from "../ui/toast.ts"
 import { historyQuery } from "./activityQueries.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
 import { changesBetween } from "./textDiff.ts"
+import type { Draft } from "./useDraft.ts"
 
 interface Props {
   readonly slug: string
   readonly title: string
   readonly text: string | null
-  readonly draft: { readonly text: string; readonly base: string }
+  readonly draft: Draft
   readonly subject: string
   readonly field: string
-  readonly onChange: (text: string) => void
-  readonly onClose: () => void
+  /** Without one, nothing is edited any more. */
+  readonly onDraft: (draft: Draft | undefined) => void
   /** Whether it was saved. */
   readonly onSave: (text: string | null, from: string | null) => Promise<boolean>
 }
 
 /** Who changed the text last, and how. */
-const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "onChange" | "onClose" | "onSave">) => {
+const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "onDraft" | "onSave">) => {
   // What was read before may not have it, where events did not come.
   const { data, isFetchedAfterMount } = useQuery({ ...historyQuery(slug, subject), refetchOnMount: "always" })
   const last = isFetchedAfterMount
@@ -52,10 +54,15 @@ const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "on
 
 /** A text that is being written, and what somebody else made of it meanwhile. */
 const MarkdownEditor = (props: Props) => {
-  const { draft, onChange, onClose, onSave, slug, text, title } = props
+  const { draft, onDraft, onSave, slug, text, title } = props
   const [isBusy, setBusy] = useState(false)
   const replace = useRef<HTMLSpanElement>(null)
   const isChangedMeanwhile = (text ?? "") !== draft.base
+  const onClose = () => onDraft(undefined)
+  const discard = () => {
+    onClose()
+    toast({ title: `What you typed as the ${title.toLowerCase()} was discarded`, undo: () => onDraft(draft) })
+  }
   const save = async () => {
     if (isBusy) return
     setBusy(true)
@@ -73,7 +80,7 @@ const MarkdownEditor = (props: Props) => {
       <MarkdownField
         hasFocus
         label={title}
-        onChange={onChange}
+        onChange={(next) => onDraft({ ...draft, text: next })}
         onEscape={draft.text === draft.base ? onClose : () => undefined}
         onSubmit={submit}
         slug={slug}
@@ -86,7 +93,11 @@ const MarkdownEditor = (props: Props) => {
             {isChangedMeanwhile ? "Replace theirs with mine" : "Save"}
           </Button>
         </span>
-        <Button onClick={onClose}>{draft.text === draft.base ? "Cancel" : "Discard"}</Button>
+        {draft.text === draft.base ? (
+          <Button onClick={onClose}>Cancel</Button>
+        ) : (
+          <Button onClick={discard}>Discard</Button>
+        )}
         {!isChangedMeanwhile && <Kbd keys={shownKeys("Mod+Enter")} />}
       </div>
     </div>

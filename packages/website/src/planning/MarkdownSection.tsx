@@ -1,7 +1,8 @@
-import { useEffect, useRef } from "react"
+import { use, useEffect, useRef } from "react"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
+import { TicketContext } from "./queries.ts"
 import { useDraft } from "./useDraft.ts"
 
 /** A text in Markdown that is edited in its place. What was typed stays until it is saved or discarded. */
@@ -35,7 +36,7 @@ export const MarkdownSection = (props: Props) => {
   const { empty, field, group, mayChange, name, onSave, shortcut, slug, subject, title } = props
   // An empty text is none.
   const text = props.text === "" ? null : props.text
-  const { draft, setDraft } = useDraft(name)
+  const { draft, setDraft } = useDraft(name, use(TicketContext)?.ticket)
   const section = useRef<HTMLElement>(null)
   const isEdited = draft !== undefined
   const wasEdited = useRef(isEdited)
@@ -64,8 +65,7 @@ export const MarkdownSection = (props: Props) => {
         <MarkdownEditor
           draft={draft}
           field={field}
-          onChange={(next) => setDraft({ ...draft, text: next })}
-          onClose={() => setDraft(undefined)}
+          onDraft={setDraft}
           onSave={onSave}
           slug={slug}
           subject={subject}

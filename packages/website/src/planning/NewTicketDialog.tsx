@@ -5,6 +5,7 @@ import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
+import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import Command from "../ui/Command.tsx"
@@ -12,6 +13,7 @@ import { keepTeam } from "./lastTeam.ts"
 import type { Likely } from "./likely.ts"
 import { ticketsKey } from "./queries.ts"
 import { TicketFieldsView } from "./TicketFieldsView.tsx"
+import { useDraft } from "./useDraft.ts"
 import { none, payloadOf, useTicketFields } from "./useTicketFields.ts"
 
 interface Props {
@@ -39,6 +41,27 @@ const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
 
 const nothing: Likely = {}
 
+/** The title and the description, kept until the ticket is made or they are discarded. */
+const useTexts = (slug: string, named: string, said: string) => {
+  const name = `new-ticket ${slug} ${named}`
+  const title = useDraft(name)
+  const description = useDraft(`${name} description`)
+  const [isBack, setBack] = useState(title.draft !== undefined || description.draft !== undefined)
+  return {
+    title: title.draft?.text ?? named,
+    description: description.draft?.text ?? said,
+    setTitle: (text: string) => title.setDraft({ base: named, text }),
+    setDescription: (text: string) => description.setDraft({ base: said, text }),
+    /** Whether they were typed before the dialog was opened. */
+    isBack,
+    forget: () => {
+      setBack(false)
+      title.setDraft(undefined)
+      description.setDraft(undefined)
+    }
+  }
+}
+
 /** Makes a ticket in one of the teams that the person sees. */
 const NewTicketDialog = ({
   about = "",
@@ -50,8 +73,7 @@ const NewTicketDialog = ({
 }: Props) => {
   const fields = useTicketFields(slug, likely, about)
   const { query, shown, teams } = fields
-  const [title, setTitle] = useState(named)
-  const [description, setDescription] = useState(said)
+  const { description, forget, isBack, setDescription, setTitle, title } = useTexts(slug, named, said)
   const create = useAction({
     act: () =>
       client.tickets.create({ params: { slug }, payload: { ...payloadOf(fields), title: title.trim(), description } }),
@@ -63,6 +85,7 @@ const NewTicketDialog = ({
     }),
     onDone: () => {
       keepTeam(slug, shown.team)
+      forget()
       onClose()
     }
   })
@@ -74,8 +97,17 @@ const NewTicketDialog = ({
       fields={["title", "description"]}
       missing={[...(title.trim() === "" ? ["a title"] : []), ...(shown.team === none ? ["a team"] : [])]}
       onClose={onClose}
+      onDiscard={forget}
       title="New ticket"
     >
+      {isBack && (
+        <p className="text-muted flex flex-wrap items-center gap-2" role="status">
+          What you typed before is here again.
+          <Button look="quiet" onClick={forget}>
+            Begin anew
+          </Button>
+        </p>
+      )}
       <Input
         autoComplete="off"
         autoFocus
@@ -95,7 +127,9 @@ const NewTicketDialog = ({
         value={description}
       />
       <TicketFieldsView fields={fields} slug={slug} />
-      {query.error !== null && <FailureView error={query.error} onRetry={() => void query.refetch()} />}
+      {query.error !== null && create.error === null && (
+        <FailureView error={query.error} onRetry={() => void query.refetch()} />
+      )}
     </FormDialog>
   )
 }

@@ -9,6 +9,7 @@ import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import type { TicketsSearch } from "./search.ts"
 import { filtersToSave } from "./viewFilters.ts"
+import { looksToSave } from "./viewLooks.ts"
 
 interface Props {
   readonly slug: string
@@ -16,7 +17,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Keeps the filters and the layout for everybody who sees the scope. */
+/** Keeps the filters, and how the tickets are shown, for everybody who sees the scope. */
 const SaveView = ({ onClose, search, slug }: Props) => {
   const navigate = useNavigate()
   const [name, setName] = useState("")
@@ -35,7 +36,7 @@ const SaveView = ({ onClose, search, slug }: Props) => {
           name: name.trim(),
           scope: { kind, ...(key === undefined ? {} : { key }) },
           filters: filtersToSave(search),
-          layout: search.layout ?? "list"
+          ...looksToSave(search)
         }
       })
     },

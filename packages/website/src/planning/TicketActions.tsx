@@ -1,10 +1,11 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
-import { useMemo, useRef, useState } from "react"
+import { useEffect, useMemo, useRef, useState } from "react"
 import { useMe } from "../api/session.ts"
 import { counted } from "../ui/format.ts"
 import { type Key, useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { SearchMenu } from "../ui/SearchMenu.tsx"
+import { askedAgent } from "./askedAgent.ts"
 import { BulkBar } from "./BulkBar.tsx"
 import type { Column } from "./columns.ts"
 import { useOwners } from "./owners.ts"
@@ -17,6 +18,7 @@ import { useTicketPointer } from "./useTicketPointer.ts"
 /** What is done with the tickets that are selected, or else with the one that the keyboard is at. */
 
 const EvidenceRefused = later(() => import("../flow/EvidenceRefused.tsx"))
+const AskAgent = later(() => import("./AskAgent.tsx"))
 
 interface Props {
   readonly slug: string
@@ -99,6 +101,9 @@ const names: Readonly<Record<Field, string>> = {
 
 const keyOf: Readonly<Record<Field, string>> = { status: "s", owner: "a", project: "p", milestone: "m", tags: "l" }
 
+/** The one of the owner, with Shift. */
+const askAgentKey = "A"
+
 /** Where the choices of a field open: at the button for it where that is seen, else at the row or the card. */
 const anchorOf = (field: Field, ticket: string | undefined): HTMLElement | null => {
   const frame = document.querySelector<HTMLElement>(
@@ -147,10 +152,17 @@ const useActionKeys = ({ hasMilestones, onAsk, onExtend, order, selected, select
     about,
     run: () => mine !== undefined && void change(targets, { owner: mine.owner }, "given to you")
   }
+  const askAgent: Key = {
+    keys: askAgentKey,
+    label: "Ask an agent",
+    group,
+    about,
+    run: () => askedAgent.ask(targets)
+  }
   useKeys([
     { keys: "J", label: "Select the next one, too", group: "Tickets", run: () => onExtend(order[at + 1]) },
     { keys: "K", label: "Select the previous one, too", group: "Tickets", run: () => onExtend(order[at - 1]) },
-    ...(targets.length > 0 ? [...askKeys, assign] : []),
+    ...(targets.length > 0 ? [...askKeys, assign, askAgent] : []),
     ...(selected.length > 0
       ? [{ keys: "Escape", label: "Select nothing", group: "Selection", run: () => select(new Set()) }]
       : [])
@@ -159,6 +171,8 @@ const useActionKeys = ({ hasMilestones, onAsk, onExtend, order, selected, select
 
 const Actions = (props: Props) => {
   const { columns, selection, slug } = props
+  const asked = askedAgent.useAsked()
+  useEffect(() => askedAgent.close, [])
   const all = useMemo(() => columns.flatMap(({ tickets }) => tickets), [columns])
   const order = useMemo(() => all.map(({ id }) => id), [all])
   // Those that have left the list are no longer selected.
@@ -182,10 +196,13 @@ const Actions = (props: Props) => {
           count={selected.length}
           fields={hasMilestones ? names : { ...names, milestone: undefined }}
           keyOf={keyOf}
+          askAgentKey={askAgentKey}
+          onAskAgent={() => askedAgent.ask(selected)}
           onClear={() => selection.select(new Set())}
         />
       )}
       {menu}
+      {asked !== undefined && <AskAgent {...asked} onClose={askedAgent.close} slug={slug} />}
     </>
   )
 }

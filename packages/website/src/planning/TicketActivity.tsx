@@ -32,7 +32,7 @@ interface Props {
 }
 
 const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ticket">) => {
-  const { draft, setDraft } = useDraft(`${id}-comment`)
+  const { draft, setDraft } = useDraft(`${id}-comment`, identifier)
   const frame = useRef<HTMLDivElement>(null)
   const text = draft?.text ?? ""
   const send = useAction({
@@ -102,7 +102,12 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
       </Loaded>
       {mayChange && <Composer slug={slug} ticket={ticket} />}
       {answered !== undefined && (
-        <AskAgent answered={answered} onClose={() => setAnswered(undefined)} slug={slug} ticket={ticket.identifier} />
+        <AskAgent
+          answered={answered}
+          onClose={() => setAnswered(undefined)}
+          slug={slug}
+          tickets={[ticket.identifier]}
+        />
       )}
     </section>
   )

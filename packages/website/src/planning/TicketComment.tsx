@@ -1,5 +1,4 @@
 import type { Comment } from "@delivery/domain/planning/Comment"
-import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { Sure } from "../api/Sure.tsx"
@@ -7,10 +6,14 @@ import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { later } from "../ui/later.tsx"
+import { toast } from "../ui/toast.ts"
 import { Time } from "../ui/Time.tsx"
 import { MarkdownField } from "./MarkdownField.tsx"
 import { commentsKey } from "./activityQueries.ts"
 import { ticketsKey } from "./queries.ts"
+import { SaidItem } from "./SaidItem.tsx"
+import { changedComment } from "./drafts.ts"
+import { useDraft } from "./useDraft.ts"
 
 const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
@@ -24,8 +27,17 @@ interface Props {
 const personOf = ({ author }: Comment): string | undefined =>
   author.kind === "user" ? author.id : author.kind === "agent" ? author.person.id : undefined
 
-const Edited = ({ comment, onClose, slug, ticket }: Props & { readonly onClose: () => void }) => {
-  const [text, setText] = useState(comment.body)
+interface EditedProps extends Props {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onClose: () => void
+}
+
+const Edited = ({ comment, onClose, onText, slug, text, ticket }: EditedProps) => {
+  const discard = () => {
+    onClose()
+    if (text !== comment.body) toast({ title: "What you typed was discarded", undo: () => onText(text) })
+  }
   const save = useAction({
     act: () => client.comments.update({ params: { slug, ticket, comment: comment.id }, payload: { body: text } }),
     changes: [commentsKey(slug, ticket)],
@@ -37,7 +49,7 @@ const Edited = ({ comment, onClose, slug, ticket }: Props & { readonly onClose: 
       <MarkdownField
         hasFocus
         label="Comment"
-        onChange={setText}
+        onChange={onText}
         onEscape={text === comment.body ? onClose : () => undefined}
         onSubmit={() => save.mutate()}
         slug={slug}
@@ -47,7 +59,7 @@ const Edited = ({ comment, onClose, slug, ticket }: Props & { readonly onClose: 
         <Button disabled={text.trim() === ""} isBusy={save.isPending} look="primary" onClick={() => save.mutate()}>
           Save
         </Button>
-        <Button onClick={onClose}>{text === comment.body ? "Cancel" : "Discard"}</Button>
+        <Button onClick={discard}>{text === comment.body ? "Cancel" : "Discard"}</Button>
       </div>
     </div>
   )
@@ -55,7 +67,8 @@ const Edited = ({ comment, onClose, slug, ticket }: Props & { readonly onClose: 
 
 export const TicketComment = (props: Props) => {
   const { comment, slug, ticket } = props
-  const [isEdited, setEdited] = useState(false)
+  const { draft, setDraft } = useDraft(`${comment.id}-${changedComment}`, ticket)
+  const isEdited = draft !== undefined
   const me = useMe()?.id
   const role = useRole(slug)
   const isMine = personOf(comment) === me
@@ -64,7 +77,7 @@ export const TicketComment = (props: Props) => {
     changes: [commentsKey(slug, ticket), ticketsKey(slug)]
   })
   return (
-    <li aria-label={`Comment of ${actorName(comment.author)}`} className="border-border border-b px-4 py-3">
+    <SaidItem id={comment.id} label={`Comment of ${actorName(comment.author)}`}>
       <div className="flex min-h-7 flex-wrap items-center gap-2">
         <span className="foreign truncate font-medium">{actorName(comment.author)}</span>
         <span className="text-muted flex-1 text-xs">
@@ -75,7 +88,7 @@ export const TicketComment = (props: Props) => {
           <Button
             aria-label={`Edit the comment of ${actorName(comment.author)}`}
             look="quiet"
-            onClick={() => setEdited(true)}
+            onClick={() => setDraft({ base: comment.body, text: comment.body })}
           >
             Edit
           </Button>
@@ -91,7 +104,16 @@ export const TicketComment = (props: Props) => {
           </Sure>
         )}
       </div>
-      {isEdited ? <Edited {...props} onClose={() => setEdited(false)} /> : <Markdown text={comment.body} />}
-    </li>
+      {draft !== undefined ? (
+        <Edited
+          {...props}
+          onClose={() => setDraft(undefined)}
+          onText={(text) => setDraft({ base: comment.body, text })}
+          text={draft.text}
+        />
+      ) : (
+        <Markdown text={comment.body} />
+      )}
+    </SaidItem>
   )
 }

@@ -31,7 +31,7 @@ type Row =
 
 const rowsOf = (columns: ReadonlyArray<Column>): ReadonlyArray<Row> =>
   columns.flatMap((column): ReadonlyArray<Row> =>
-    column.tickets.length === 0
+    column.tickets.length === 0 && column.isAlwaysShown !== true
       ? []
       : [
           { kind: "heading", key: `of ${column.key}`, column },

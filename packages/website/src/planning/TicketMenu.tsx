@@ -1,4 +1,5 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { client } from "../api/client.ts"
@@ -6,9 +7,11 @@ import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { counted, visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { toast } from "../ui/toast.ts"
+import { attachmentsQuery } from "./attachmentQueries.ts"
 import { branchOf } from "./branch.ts"
 import { ticketsKey } from "./queries.ts"
 
@@ -26,7 +29,9 @@ const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: 
   const navigate = useNavigate()
   const me = useMe()?.id
   const role = useRole(slug)
-  const { createdBy, identifier, url } = ticket
+  const { createdBy, identifier, title, url } = ticket
+  const { data } = useQuery({ ...attachmentsQuery(slug, identifier), enabled: isSure })
+  const files = data?.attachments.length ?? 0
   const isMine =
     (createdBy.kind === "user" && createdBy.id === me) || (createdBy.kind === "agent" && createdBy.person.id === me)
   const mayDelete = mayAct(role, "admin") || (isMine && mayAct(role, "member"))
@@ -58,7 +63,11 @@ const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: 
       />
       {isSure && (
         <SureDialog action="Delete" doing={remove} onClose={() => setSure(false)} title={`Delete ${identifier}?`}>
-          <p>Its comments go with it, and its identifier is never used again. It cannot be brought back.</p>
+          <p className="foreign font-medium">{visible(title)}</p>
+          <p>
+            Its comments{files === 0 ? "" : ` and ${counted(files, "file")}`} go with it, and its identifier is never
+            used again. It cannot be brought back.
+          </p>
         </SureDialog>
       )}
     </>

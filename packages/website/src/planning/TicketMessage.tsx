@@ -10,6 +10,8 @@ import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
+import { replyId } from "./anchors.ts"
+import { SaidItem } from "./SaidItem.tsx"
 
 const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
@@ -30,7 +32,7 @@ export const TicketMessage = ({ message, slug }: { readonly slug: string; readon
     changes: [workspaceKey(slug, "trace"), workspaceKey(slug, "notifications")]
   })
   return (
-    <li aria-label={`Message to ${visible(agent.name)}`} className="border-border bg-sunken border-b px-4 py-3">
+    <SaidItem id={message.id} isSunken label={`Message to ${visible(agent.name)}`}>
       <div className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
         <span className="foreign">
           <span className="font-medium">{visible(sender.name)}</span> asked{" "}
@@ -57,7 +59,7 @@ export const TicketMessage = ({ message, slug }: { readonly slug: string; readon
         )}
       </div>
       {ask !== "mention" && note !== null && <Text text={note} />}
-    </li>
+    </SaidItem>
   )
 }
 
@@ -68,10 +70,13 @@ interface ReplyProps {
 }
 
 /** What an agent said to what it was asked. */
-export const TicketReply = ({ message: { agent, completedAt, declinedAt, reply, status }, onAnswer }: ReplyProps) => {
+export const TicketReply = ({
+  message: { agent, completedAt, declinedAt, id, reply, status },
+  onAnswer
+}: ReplyProps) => {
   const name = visible(agent.name)
   return (
-    <li aria-label={`Reply of ${name}`} className="border-border bg-sunken border-b px-4 py-3">
+    <SaidItem id={replyId(id)} isSunken label={`Reply of ${name}`}>
       <div className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
         <span className="foreign">
           <span className="font-medium">{name}</span> {status === "declined" ? "declined" : "replied"}
@@ -86,6 +91,6 @@ export const TicketReply = ({ message: { agent, completedAt, declinedAt, reply, 
         )}
       </div>
       {reply !== null && <Text text={reply} />}
-    </li>
+    </SaidItem>
   )
 }

@@ -23,6 +23,7 @@ import { useTicketChange } from "./useTicketChange.ts"
 /** A ticket: what it is about, how it will be done, who has it, and what was said and came of it. */
 
 const AskAgent = later(() => import("./AskAgent.tsx"))
+const GoneTicket = later(() => import("./GoneTicket.tsx"))
 const TicketActivity = later(
   () => import("./TicketActivity.tsx"),
   () => <SkeletonRows rows={4} />
@@ -138,7 +139,7 @@ const Whole = ({ slug, ticket }: Props) => {
         </div>
       </TicketContext>
       {asked !== undefined && (
-        <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} ticket={ticket.identifier} />
+        <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} tickets={[ticket.identifier]} />
       )}
     </>
   )
@@ -177,6 +178,7 @@ const TicketScreen = () => {
           </IdentifiersContext>
         )}
       </Loaded>
+      {isGone(query.error) && <GoneTicket id={query.data?.id} slug={slug} ticket={ticket} />}
     </>
   )
 }

@@ -2,6 +2,9 @@ import { useEffect, useRef, useState } from "react"
 import { visible } from "../ui/format.ts"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
+
+const TicketTitleField = later(() => import("./TicketTitleField.tsx"))
 
 interface Props {
   readonly title: string
@@ -29,23 +32,7 @@ export const TicketTitle = ({ mayChange, onChange, title }: Props) => {
   return (
     <div className="flex min-h-11 items-start gap-2 px-4 pt-4" ref={heading}>
       {isTyped ? (
-        <input
-          aria-label="Title"
-          autoFocus
-          className="border-border bg-surface -mx-2 w-full min-w-0 rounded-md border px-2 text-xl font-semibold"
-          maxLength={200}
-          onBlur={end}
-          onChange={(event) => setTyped(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.nativeEvent.isComposing) return
-            if (event.key !== "Enter" && event.key !== "Escape") return
-            // Else the button that gets the keyboard would be pressed by the same key.
-            event.preventDefault()
-            if (event.key === "Enter") end()
-            else setTyped(undefined)
-          }}
-          value={typed}
-        />
+        <TicketTitleField onEnd={end} onTyped={setTyped} typed={typed} />
       ) : (
         <>
           <p className="foreign min-w-0 flex-1 text-xl font-semibold">{visible(title)}</p>

@@ -34,7 +34,9 @@ const TicketsScreen = () => {
         actions={
           mayChange && (
             <>
-              {isFiltered(search) && <Button onClick={() => setPart("save")}>Save as view</Button>}
+              {(isFiltered(search) || search.group !== undefined || search.sort !== undefined) && (
+                <Button onClick={() => setPart("save")}>Save as view</Button>
+              )}
               <Button onClick={() => setPart("paste")} shortcut="N">
                 From a list
               </Button>

@@ -3,20 +3,25 @@ import { Button } from "../ui/Button.tsx"
 import { overlay } from "../ui/overlay.ts"
 import ChangedView from "./ChangedView.tsx"
 import type { TicketsSearch } from "./search.ts"
+import { hasOtherLooks } from "./viewLooks.ts"
 import ViewMenu from "./ViewMenu.tsx"
 
 interface Props {
   readonly slug: string
   readonly view: View
-  /** What is shown instead of what is saved; undefined where that is what is saved. */
-  readonly changed: TicketsSearch | undefined
+  /** What is shown. */
+  readonly search: TicketsSearch
+  /** Whether its filters are no longer those of the view. */
+  readonly isOwn: boolean
   readonly onReset: () => void
 }
 
 /** What is done with a view, and in it. */
-const ViewActions = ({ changed, onReset, slug, view }: Props) => (
+const ViewActions = ({ isOwn, onReset, search, slug, view }: Props) => (
   <>
-    {changed !== undefined && <ChangedView onReset={onReset} search={changed} slug={slug} view={view} />}
+    {(isOwn || hasOtherLooks(view, search)) && (
+      <ChangedView isFiltered={isOwn} onReset={onReset} search={search} slug={slug} view={view} />
+    )}
     <ViewMenu slug={slug} view={view} />
     <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
       New ticket

@@ -40,15 +40,21 @@ const useCrumbs = ({ scope }: View, slug: string): ReadonlyArray<Crumb> => {
   return [{ label: isOfTeam ? scope.key : "Tickets", link: { to: "/w/$slug/tickets", params: { slug }, search } }]
 }
 
-/** Any change but that of the grouping and the order, which are no part of a view, leaves its filters for one's own. */
+/** How tickets are shown. */
+const looks = new Set(["group", "layout", "sort"])
+
+/** Any change but that of how the tickets are shown leaves the filters of the view for one's own. */
 const changedSearch = (
-  { scope }: View,
+  { scope, sort }: View,
   shown: TicketsSearch,
   before: TicketsSearch,
   next: SearchChange
 ): TicketsSearch => {
-  if (Object.keys(next).every((name) => name === "group" || name === "sort"))
-    return withoutUndefined({ ...before, ...next })
+  // What is shown in its own order, where the view has another, has no word in the address.
+  const isOwn = before.own === true || ("sort" in next && next.sort === undefined && sort !== null)
+  if (!isOwn && Object.keys(next).every((name) => looks.has(name))) {
+    return withoutUndefined({ ...before, ...next, ...("group" in next ? { group: next.group ?? "status" } : {}) })
+  }
   return withoutUndefined({ ...inScope(scope), ...shown, ...next, own: true as const })
 }
 
@@ -72,7 +78,8 @@ const Shown = ({ slug, view }: Props) => {
         actions={
           mayChange && (
             <ViewActions
-              changed={isOwn ? search : undefined}
+              search={search}
+              isOwn={isOwn}
               onReset={() => void navigate({ search: {}, replace: true })}
               slug={slug}
               view={view}

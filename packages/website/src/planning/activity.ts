@@ -1,6 +1,7 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Event } from "@delivery/domain/events/Event"
 import type { Comment } from "@delivery/domain/planning/Comment"
+import { replyId } from "./anchors.ts"
 
 /** What people and agents said about a ticket and changed of it, in the order in which they did. Pure. */
 
@@ -24,6 +25,6 @@ export const saidOf = (
       const { completedAt, createdAt, declinedAt, id } = message
       const endedAt = completedAt ?? declinedAt
       const asked: Said = { kind: "message", id, at: createdAt, message }
-      return endedAt === null ? [asked] : [asked, { kind: "reply", id: `${id}-reply`, at: endedAt, message }]
+      return endedAt === null ? [asked] : [asked, { kind: "reply", id: replyId(id), at: endedAt, message }]
     })
   ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.id < b.id ? -1 : 1))

@@ -15,6 +15,8 @@ export interface Column {
   readonly change: TicketChange
   /** Whether its tickets have an order of their own, of one team and status. */
   readonly isOrdered: boolean
+  /** A list shows it without tickets, too. */
+  readonly isAlwaysShown?: boolean
 }
 
 const byStatus = (

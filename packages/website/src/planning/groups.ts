@@ -1,3 +1,4 @@
+import type { Project } from "@delivery/domain/planning/Project"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import { actorName } from "../api/actors.ts"
@@ -31,32 +32,56 @@ const byProject = (tickets: ReadonlyArray<TicketSummary>): ReadonlyArray<Column>
     }
   })
 
+interface Place {
+  readonly project: TicketSummary["project"]
+  readonly milestone: TicketSummary["milestone"]
+}
+
+const keyOf = ({ milestone, project }: Place): string => `${project?.id} ${milestone?.number}`
+
+/** All milestones of the projects that are looked at, and the place for what is in none of them. */
+const placesOf = (projects: ReadonlyArray<Project>): ReadonlyArray<Place> =>
+  projects.flatMap(({ id, milestones, name, slug }) =>
+    [...milestones.map(({ name, number }) => ({ name, number })), null].map((milestone) => ({
+      project: { id, slug, name },
+      milestone
+    }))
+  )
+
 /** Those without a milestone come last of their project, and those without a project last of all. */
-const byMilestone = (tickets: ReadonlyArray<TicketSummary>): ReadonlyArray<Column> => {
-  const nameOf = ({ milestone, project }: TicketSummary) =>
+const byMilestone = (
+  tickets: ReadonlyArray<TicketSummary>,
+  projects: ReadonlyArray<Project>
+): ReadonlyArray<Column> => {
+  const nameOf = ({ milestone, project }: Place) =>
     project === null
       ? "No project"
       : `${visible(project.name)} · ${milestone === null ? "no milestone" : visible(milestone.name)}`
-  const placeOf = ({ milestone, project }: TicketSummary) =>
+  const orderOf = ({ milestone, project }: Place) =>
     [project === null ? 1 : 0, project?.name ?? "", milestone?.number ?? Infinity] as const
-  return [...Map.groupBy(tickets, ({ milestone, project }) => `${project?.id} ${milestone?.number}`)]
-    .map(([key, some]) => ({ key, some, place: placeOf(some[0]!) }))
+  const groups = Map.groupBy(tickets, keyOf)
+  const known = placesOf(projects)
+  const places = new Map([...known, ...[...groups.values()].map(([one]) => one!)].map((one) => [keyOf(one), one]))
+  return [...places]
+    .map(([key, place]) => ({ key, place, order: orderOf(place) }))
     .toSorted(
-      ({ place: a }, { place: b }) => a[0] - b[0] || a[1].localeCompare(b[1]) || (a[2] === b[2] ? 0 : a[2] - b[2])
+      ({ order: a }, { order: b }) => a[0] - b[0] || a[1].localeCompare(b[1]) || (a[2] === b[2] ? 0 : a[2] - b[2])
     )
-    .map(({ key, some }) => ({
+    .map(({ key, place: { milestone, project } }) => ({
       key,
-      label: nameOf(some[0]!),
-      tickets: some,
-      change: { project: some[0]!.project, milestone: some[0]!.milestone },
-      isOrdered: false
+      label: nameOf({ milestone, project }),
+      tickets: groups.get(key) ?? [],
+      change: { project, milestone },
+      isOrdered: false,
+      isAlwaysShown: milestone !== null
     }))
 }
 
 const grouped = (
   tickets: ReadonlyArray<TicketSummary>,
   group: Grouping,
-  statuses: ReadonlyArray<TicketStatus> | undefined
+  statuses: ReadonlyArray<TicketStatus> | undefined,
+  projects: ReadonlyArray<Project>
 ): ReadonlyArray<Column> => {
   switch (group) {
     case "status":
@@ -64,7 +89,7 @@ const grouped = (
     case "owner":
       return byOwner(tickets).toSorted((a, b) => a.label.localeCompare(b.label))
     case "milestone":
-      return byMilestone(tickets)
+      return byMilestone(tickets, projects)
     case "project":
       return byProject(tickets).toSorted((a, b) => a.label.localeCompare(b.label))
   }
@@ -75,9 +100,10 @@ export const groupsOf = (
   tickets: ReadonlyArray<TicketSummary>,
   group: Grouping = "status",
   sort: Sorting | undefined,
-  statuses: ReadonlyArray<TicketStatus> | undefined
+  statuses: ReadonlyArray<TicketStatus> | undefined,
+  projects: ReadonlyArray<Project> = []
 ): ReadonlyArray<Column> => {
-  const columns = grouped(tickets, group, statuses)
+  const columns = grouped(tickets, group, statuses, projects)
   if (sort === undefined) return columns
   const at = ({ createdAt, updatedAt }: TicketSummary) => (sort === "updated" ? updatedAt : createdAt)
   return columns.map((column) => ({

@@ -1,33 +1,38 @@
 import { useState } from "react"
+import { useMe } from "../api/session.ts"
 
-/** What was typed and not sent, kept for as long as the tab: a page that is loaded again has it. */
+/** What was typed and not sent, kept in this browser for the person who typed it: closing the tab loses nothing. */
 
 export interface Draft {
   readonly text: string
   /** What stood there when typing began. */
   readonly base: string
+  /** The ticket that it is about, by its identifier: it is found where the ticket is gone. */
+  readonly ticket?: string | undefined
 }
 
-const nameOf = (key: string): string => `delivery-draft-${key}`
+export const draftPrefix = "delivery-draft "
 
-const read = (key: string): Draft | undefined => {
+export const draftAt = (name: string): Draft | undefined => {
   try {
-    const { base, text } = JSON.parse(sessionStorage.getItem(nameOf(key)) ?? "{}") as Partial<Draft>
-    return typeof base === "string" && typeof text === "string" ? { base, text } : undefined
+    const draft = JSON.parse(localStorage.getItem(name) ?? "{}") as Draft
+    return typeof draft.text === "string" ? draft : undefined
   } catch {
     return undefined
   }
 }
 
-export const useDraft = (key: string) => {
-  const [draft, setDraft] = useState(() => read(key))
+/** What was typed and not sent: a page that is loaded again has it. What says no more than what stood there is not kept. */
+export const useDraft = (key: string, ticket?: string) => {
+  const name = `${draftPrefix}${useMe()?.id} ${key}`
+  const [draft, setDraft] = useState<Draft | undefined>(() => draftAt(name))
   return {
     draft,
     setDraft: (next: Draft | undefined) => {
       setDraft(next)
       try {
-        if (next === undefined) sessionStorage.removeItem(nameOf(key))
-        else sessionStorage.setItem(nameOf(key), JSON.stringify(next))
+        if (next === undefined || next.text === next.base) localStorage.removeItem(name)
+        else localStorage.setItem(name, JSON.stringify({ ...next, ticket }))
       } catch {
         // There is no room: it lives as long as the page.
       }

@@ -4,6 +4,7 @@ import { client } from "../api/client.ts"
 import { failureOf, tellFailure } from "../api/failures.ts"
 import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
+import { askedAgent } from "./askedAgent.ts"
 import { changed, changesOf, isStill, takenBack, type TicketChange } from "./changes.ts"
 import { type PendingTicket, pendingTickets } from "./pendingTickets.ts"
 import { refusals } from "./refusals.ts"
@@ -135,6 +136,7 @@ export const useManyTickets = (slug: string) => {
     tellRefused(refused, asked)
     const done = tickets.filter(({ id }) => !refused.some(({ ticket }) => ticket.id === id))
     if (done.length > 0) toast({ title: `${named(done)} ${said}`, undo: () => void undo(done, asked) })
+    askedAgent.given(done, asked)
     return done
   }
 }

@@ -4,6 +4,7 @@ import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { oneByOne } from "../api/oneByOne.ts"
 import { toast } from "../ui/toast.ts"
+import { askedAgent } from "./askedAgent.ts"
 import { changed, changesOf, isStill, takenBack, type TicketChange } from "./changes.ts"
 import { type Beside, pendingTickets } from "./pendingTickets.ts"
 import { refusals } from "./refusals.ts"
@@ -75,6 +76,7 @@ export const useTicketMove = (slug: string) => {
       await move(back)
     }
     toast({ title: said, undo: () => void undo() })
+    askedAgent.given([ticket], change)
   }
 
   /** Many at once: what the server refuses to change stays, and the others stand one below the other. */

@@ -6,11 +6,18 @@ import { filterNames, type TicketFilters, type TicketsSearch } from "./search.ts
 export const filtersToSave = (search: TicketFilters): ViewFiltersInput =>
   Object.fromEntries(filterNames.map((name) => [name, search[name] ?? []])) as ViewFiltersInput
 
-export const searchOf = ({ filters, layout }: Pick<View, "filters" | "layout">): TicketsSearch => ({
+export const searchOf = ({
+  filters,
+  group,
+  layout,
+  sort
+}: Pick<View, "filters" | "group" | "layout" | "sort">): TicketsSearch => ({
   ...(Object.fromEntries(
     filterNames.flatMap((name) => (filters[name].length === 0 ? [] : [[name, filters[name]]]))
   ) as TicketFilters),
-  layout
+  layout,
+  group,
+  ...(sort === null ? {} : { sort })
 })
 
 /** The filter of the scope of a view. */

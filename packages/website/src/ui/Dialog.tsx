@@ -12,6 +12,8 @@ interface Props {
   /** Only one of its actions closes it: what it shows does not come back. */
   readonly isKeptOpen?: boolean
   readonly onClose: () => void
+  /** What was typed is thrown away; it is closed then, too. */
+  readonly onDiscard?: (() => void) | undefined
   readonly children: ReactNode
   /** What can be done, the primary action last. */
   readonly actions?: ReactNode
@@ -95,12 +97,17 @@ export const Dialog = ({
   isPersistent = false,
   isWide = false,
   onClose,
+  onDiscard,
   title
 }: Props) => {
   useFocusBack()
   const [openedAt] = useState(() => performance.now())
   const { close, isAsking, keepTyping, onInput, popup } = useClosing(onClose)
-  const footer = isAsking ? <Discard onDiscard={onClose} onKeep={keepTyping} /> : actions
+  const discard = () => {
+    onDiscard?.()
+    onClose()
+  }
+  const footer = isAsking ? <Discard onDiscard={discard} onKeep={keepTyping} /> : actions
   return (
     <Base.Root
       disablePointerDismissal={isPersistent || isKeptOpen}

@@ -3,7 +3,8 @@ import { Fragment, type ReactNode, use, useMemo } from "react"
 import { FilesContext } from "./files.ts"
 import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
-import { type Identifiers, IdentifiersContext, partsOf } from "./identifiers.ts"
+import { partsOf } from "./identifierParts.ts"
+import { type Identifiers, IdentifiersContext } from "./identifiers.ts"
 import { treeOf } from "./markdown.ts"
 import { PathLink } from "./PathLink.tsx"
 import { ticked } from "./tasks.ts"
@@ -142,7 +143,8 @@ const drawnList = ({ children, ordered, start }: List, render: Render): ReactNod
 
 const drawnTable = ({ children: [head, ...rows] }: Table, render: Render): ReactNode => (
   <div aria-label="Table" className="overflow-x-auto" role="region" tabIndex={0}>
-    <table className="border-collapse text-left">
+    {/* What does not fit is scrolled to: no word is broken. */}
+    <table className="border-collapse text-left break-normal">
       <thead>
         <tr>
           {head?.children.map((cell, index) => (

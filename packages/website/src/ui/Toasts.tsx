@@ -14,7 +14,7 @@ const List = () => {
   const shown = useRef(toasts)
   shown.current = toasts
   // What can be undone, the last one last: also when its toast is gone.
-  const undos = useRef<ReadonlyArray<{ readonly id: string; readonly undo: () => void }>>([])
+  const undos = useRef<ReadonlyArray<{ readonly id: string; readonly title: string; readonly undo: () => void }>>([])
   const undo = (id: string | undefined) => {
     const one = undos.current.find((some) => some.id === id)
     if (one === undefined) return toast({ title: "There is nothing to undo" })
@@ -23,7 +23,17 @@ const List = () => {
     one.undo()
   }
   useKeys([
-    { keys: "Mod+z", label: "Undo the last change", group: everywhere, run: () => undo(undos.current.at(-1)?.id) }
+    {
+      keys: "Mod+z",
+      label: "Undo the last change",
+      group: everywhere,
+      run: () => {
+        const last = undos.current.at(-1)
+        undo(last?.id)
+        // The key names nothing: its toast may be long gone.
+        if (last !== undefined) toast({ title: "Undo", detail: last.title })
+      }
+    }
   ])
   useEffect(
     () =>
@@ -43,7 +53,8 @@ const List = () => {
           // An urgent one is only announced: its link could not be reached until the keyboard is in it.
           priority: one.tone === "danger" && one.link === undefined ? "high" : "low"
         })
-        if (one.undo !== undefined) undos.current = [...undos.current, { id, undo: one.undo }].slice(-mostUndos)
+        if (one.undo !== undefined)
+          undos.current = [...undos.current, { id, title: one.title, undo: one.undo }].slice(-mostUndos)
       }),
     [add]
   )

@@ -62,6 +62,48 @@ describe("The inbox", () => {
     await list(page).getByText("Done in acme/shop#42.").waitFor()
   })
 
+  it("leads to the comment that it is about, which stands out, however many there are", async () => {
+    const ticket = await site.call<{ identifier: string; id: string }>("POST", "tickets", {
+      team: "ENG",
+      title: "Much to say",
+      description: "A line.\n\n".repeat(60)
+    })
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    const other = await joinAs(site, "cora@example.com", "Cora", "member")
+    const say = (body: string) =>
+      other.evaluate(
+        async ([path, text]) => {
+          const answer = await fetch(path, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ body: text })
+          })
+          if (!answer.ok) throw new Error(await answer.text())
+        },
+        [`/v1/workspaces/main/tickets/${ticket.identifier}/comments`, body] as const
+      )
+    await openScreen(site, `tickets/${ticket.identifier}`, other)
+    for (let index = 0; index < 20; index++) await say(`Before ${index}`)
+    await say(`[@Owner](user:${me.id}) look here`)
+    for (let index = 0; index < 20; index++) await say(`After ${index}`)
+    const page = await openScreen(site, "inbox")
+    await list(page)
+      .getByRole("link", { name: /Cora mentioned you.*look here/ })
+      .click()
+    const meant = page.getByRole("listitem", { name: "Comment of Cora" }).filter({ hasText: "look here" })
+    await page.waitForURL(/#said-/)
+    const isSeen = () =>
+      meant.evaluate((element) => {
+        const { bottom, top } = element.getBoundingClientRect()
+        return top >= 0 && bottom <= innerHeight && element.getAttribute("aria-current") === "true"
+      })
+    await expect.poll(isSeen).toBe(true)
+    await page.reload()
+    await expect.poll(isSeen).toBe(true)
+    expect(await axeFindings(page)).toEqual([])
+    await site.call("DELETE", `tickets/${ticket.identifier}`)
+  })
+
   it("is emptied by keyboard alone, and each step is undone", async () => {
     await reply("ENG-2", "Beside the list.", "I need the colours first.")
     const page = await openScreen(site, "inbox")

@@ -43,6 +43,18 @@ describe("A server that is killed", () => {
     await page.getByText("Made meanwhile").first().waitFor()
   })
 
+  it("is said not to answer while it hangs, though its streams stay open", async () => {
+    const page = await open("deployments")
+    const state = page.getByRole("navigation", { name: "Workspace" }).getByRole("status")
+    const goOn = site.hang()
+    try {
+      await state.getByText("No answer", { exact: true }).waitFor()
+    } finally {
+      goOn()
+    }
+    await isLive(page)
+  })
+
   it("goes on to be followed after its stream was refused", async () => {
     const page = await site.signIn()
     let isRefused = false
@@ -66,7 +78,7 @@ describe("A server that is killed", () => {
     await field.pressSequentially("typed@db/shop")
     await page.getByRole("button", { name: "Set value" }).click()
     await page
-      .getByText(/was not answered/)
+      .getByText(/does not answer/)
       .first()
       .waitFor()
     expect(await field.inputValue()).toBe("postgres://shop:typed@db/shop")
@@ -130,7 +142,7 @@ describe("A server that is killed", () => {
     await page.getByRole("button", { name: "Make the webhook" }).click()
     await page
       .getByRole("dialog")
-      .getByText(/was not answered/)
+      .getByText(/does not answer/)
       .waitFor()
     await site.revive()
     expect(await page.getByLabel("Address").inputValue()).toBe("http://127.0.0.1:9/hook")

@@ -101,6 +101,56 @@ describe("A new ticket", () => {
     await dialog.getByRole("button", { name: "Team Engineering" }).waitFor()
   })
 
+  it("has what was typed before the tab was closed, until it is made, discarded or its person signs out", async () => {
+    const page = await site.signIn()
+    const open = async (at: Page) => {
+      await openScreen(site, "tickets", at)
+      await at.getByRole("button", { name: "New ticket" }).waitFor()
+      await at.keyboard.press("n")
+      await dialogOf(at).waitFor()
+    }
+    const title = (at: Page) => dialogOf(at).getByRole("textbox", { name: "Title" })
+    const text = (at: Page) => dialogOf(at).getByRole("textbox", { name: "Description" })
+    const drafts = (at: Page) =>
+      at.evaluate(() => Object.keys(localStorage).filter((name) => name.startsWith("delivery-draft")))
+    await open(page)
+    await title(page).fill("A long thought")
+    await text(page).fill("Over many lines.")
+    const context = page.context()
+    await page.close()
+    const next = await context.newPage()
+    await open(next)
+    expect([await title(next).inputValue(), await text(next).inputValue()]).toEqual([
+      "A long thought",
+      "Over many lines."
+    ])
+    await dialogOf(next).getByText("What you typed before is here again.").waitFor()
+    await text(next).press("End")
+    await text(next).pressSequentially("!")
+    await next.keyboard.press("Escape")
+    await dialogOf(next).getByRole("button", { name: "Discard" }).click()
+    await dialogOf(next).waitFor({ state: "detached" })
+    expect(await drafts(next)).toEqual([])
+    await next.keyboard.press("n")
+    await expect.poll(() => title(next).inputValue()).toBe("")
+    await title(next).fill("Of one person")
+    expect(await drafts(next)).toHaveLength(1)
+    // Nobody of this site can sign in again, so the page would ask before it signs out.
+    await next.route(
+      "**/auth/v1/session",
+      async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, json: { ...(await response.json()), waysIn: ["passkey"] } })
+      },
+      { times: 1 }
+    )
+    await openScreen(site, "tickets", next)
+    await next.getByRole("button", { name: me.name, exact: true }).first().click()
+    await next.getByRole("menuitem", { name: "Sign out" }).click()
+    await next.waitForURL(`${site.origin}/sign-in`)
+    expect(await drafts(next)).toEqual([])
+  })
+
   it("is asked for by the same key everywhere, and is of what is looked at", async () => {
     const page = await site.signIn()
     const places = {

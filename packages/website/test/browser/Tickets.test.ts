@@ -157,12 +157,14 @@ describe("A ticket", () => {
 
   it("has boxes to tick, and leads to the tickets that its texts name", async () => {
     const other = await make({ title: "The other one" })
-    const ticket = await make({ description: `After ${other.identifier}, not UTF-8:\n\n- [ ] One\n- [ ] Two` })
+    const ticket = await make({
+      description: `After ${other.identifier}, not UTF-8:\n\n- [ ] One\n- [ ] Two of ${other.identifier}`
+    })
     const page = await openTicket(ticket)
-    await page.getByRole("checkbox", { name: "Two" }).check()
-    await expect.poll(async () => (await read(ticket)).description).toContain("- [ ] One\n- [x] Two")
+    await page.getByRole("checkbox", { name: `Two of ${other.identifier}` }).check()
+    await expect.poll(async () => (await read(ticket)).description).toContain("- [ ] One\n- [x] Two of ENG-")
     expect(await page.getByRole("link", { name: "UTF-8" }).count()).toBe(0)
-    await page.getByRole("link", { name: other.identifier, exact: true }).click()
+    await page.getByRole("listitem").getByRole("link", { name: other.identifier, exact: true }).click()
     await page.getByRole("heading", { level: 1, name: `${other.identifier} The other one` }).waitFor()
   })
 
@@ -247,6 +249,25 @@ describe("A ticket", () => {
     expect(await axeFindings(page)).toEqual([])
   })
 
+  it("breaks no word of a table: what does not fit is scrolled to", async () => {
+    const words = ["Switzerland", "Germany", "Responsibility", "Liechtenstein", "Documentation"]
+    const line = `| ${words.join(" | ")} |`
+    const ticket = await make({ description: `${line}\n${"|---".repeat(words.length)}|\n${line}` })
+    const page = await openTicket(ticket, await site.signIn({ width: 320 }))
+    const table = page.getByRole("region", { name: "Table" })
+    await table.waitFor()
+    const lines = await table.locator("td").evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        return range.getClientRects().length
+      })
+    )
+    expect(lines).toEqual(words.map(() => 1))
+    expect(await table.evaluate(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)).toBe(true)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  })
+
   it("runs nothing of what others wrote, and loads nothing for it", async () => {
     const text = [
       "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>",
@@ -293,7 +314,140 @@ const scene = async (project: string, count: number, fields: object = {}) => {
 const search = (project: string, more = "") =>
   `tickets?teams=${encodeURIComponent('["ENG"]')}&projects=${encodeURIComponent(`["${project}"]`)}${more}`
 
+describe("What is typed about a ticket", () => {
+  it("comes back when it was discarded, and when the tab was closed", async () => {
+    const ticket = await make({ description: "Short." })
+    const page = await openTicket(ticket)
+    await page.getByRole("button", { name: "Edit the description" }).click()
+    const field = page.getByRole("textbox", { name: "Description" })
+    await field.fill("A whole page of thoughts")
+    await page.getByRole("region", { name: "Description" }).getByRole("button", { name: "Discard" }).click()
+    await field.waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Undo" }).click()
+    await expect.poll(() => field.inputValue()).toBe("A whole page of thoughts")
+    await page.getByRole("textbox", { name: "New comment" }).fill("Not sent yet")
+    const context = page.context()
+    await page.close()
+    const again = await openTicket(ticket, await context.newPage())
+    await expect
+      .poll(() => again.getByRole("textbox", { name: "Description" }).inputValue())
+      .toBe("A whole page of thoughts")
+    await expect.poll(() => again.getByRole("textbox", { name: "New comment" }).inputValue()).toBe("Not sent yet")
+    const other = await joinAs(site, "dora@example.com", "Dora", "member")
+    expect((await read(ticket)).description).toBe("Short.")
+    await openTicket(ticket, other)
+    await other.getByText("Short.").waitFor()
+    expect(await other.getByRole("textbox", { name: "New comment" }).inputValue()).toBe("")
+  })
+
+  it("can be copied when somebody deletes the ticket meanwhile, and who did so is said", async () => {
+    const ticket = await make()
+    await fetch(`${site.origin}/v1/workspaces/main/tickets/${ticket.identifier}/attachments?name=notes.txt`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${site.key}`, "content-type": "text/plain" },
+      body: "Notes"
+    })
+    const page = await openTicket(ticket)
+    await isLive(page)
+    await page.getByRole("textbox", { name: "New comment" }).fill("A long answer")
+    const other = await joinAs(site, "lena@example.com", "Lena", "admin")
+    await openTicket(ticket, other)
+    await other.getByRole("button", { name: "More" }).click()
+    await other.getByRole("menuitem", { name: "Delete" }).click()
+    const sure = other.getByRole("dialog", { name: `Delete ${ticket.identifier}?` })
+    await sure.getByText(ticket.title).waitFor()
+    await sure.getByText("Its comments and 1 file go with it").waitFor()
+    await sure.getByRole("button", { name: "Delete" }).click()
+    await page.getByText(`Lena deleted ${ticket.identifier}`).waitFor()
+    const kept = page.getByRole("region", { name: "Your comment" })
+    await kept.getByText("A long answer").waitFor()
+    await page.reload()
+    await kept.getByText("A long answer").waitFor()
+    await page.getByText(`Lena deleted ${ticket.identifier}`).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await kept.getByRole("button", { name: "Discard" }).click()
+    await kept.waitFor({ state: "detached" })
+  })
+})
+
 describe("A list of tickets", () => {
+  it("is read a few times when many of its tickets are changed at once by somebody else", async () => {
+    const made = await scene("flood", 40)
+    const page = await openScreen(site, search("flood"))
+    await isLive(page)
+    await rows(page).getByText("Step 40").waitFor()
+    let readings = 0
+    page.on("request", (request) => {
+      if (request.method() === "GET" && new URL(request.url()).pathname.endsWith("/main/tickets")) readings++
+    })
+    const { "In progress": status } = await statusIds()
+    const tickets = made.map(({ identifier }) => identifier)
+    await site.call("POST", "tickets/batch", { tickets, changes: { status } })
+    await expect
+      .poll(() => page.getByRole("button", { name: /^Status of .*: In progress$/ }).count())
+      .toBeGreaterThan(10)
+    await page.waitForLoadState("networkidle")
+    expect(readings).toBeGreaterThan(0)
+    expect(readings).toBeLessThan(8)
+  })
+
+  it("sets the milestone of what is selected, and shows milestones without tickets", async () => {
+    const made = await scene("planned", 2)
+    for (const name of ["Alpha", "Beta"]) await site.call("POST", "projects/planned/milestones", { name })
+    const page = await openScreen(site, search("planned", "&group=milestone"))
+    const heading = (name: string) => page.getByRole("heading", { level: 2, name: `The planned · ${name}` })
+    await heading("Alpha 0").waitFor()
+    await heading("no milestone 2").waitFor()
+    for (const key of ["j", "x", "j", "x", "m"]) await page.keyboard.press(key)
+    await page.getByRole("menuitemradio", { name: "2. Beta" }).click()
+    await heading("Beta 2").waitFor()
+    const milestones = () =>
+      Promise.all(
+        made.map(async ({ identifier }) => {
+          const { milestone } = await site.call<{ milestone: { name: string } | null }>("GET", `tickets/${identifier}`)
+          return milestone?.name
+        })
+      )
+    await expect.poll(milestones).toEqual(["Beta", "Beta"])
+    await page.getByRole("button", { name: "Board" }).click()
+    await column(page, "The planned · Alpha").waitFor()
+    await page.getByRole("group", { name: "Board" }).focus()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("k")
+    await page.keyboard.press("<")
+    await expect.poll(async () => (await milestones()).toSorted()).toEqual(["Alpha", "Beta"])
+  })
+
+  it("asks an agent about the tickets that it is given, and about those that are selected", async () => {
+    const made = await scene("given", 3)
+    const messages = async () =>
+      (
+        await site.call<{
+          messages: ReadonlyArray<{ ticket: { identifier: string } | null; ask: string; note: string }>
+        }>("GET", "messages")
+      ).messages
+        .filter(({ ticket }) => made.some(({ identifier }) => identifier === ticket?.identifier))
+        .map(({ ask, note, ticket }) => `${ticket?.identifier} ${ask} ${note}`)
+        .toSorted()
+    const page = await openScreen(site, search("given"))
+    await rows(page).getByText("Step 3").waitFor()
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key)
+    await page.getByText("2 tickets selected").waitFor()
+    const chosen = made.slice(0, 2).map(({ identifier }) => identifier)
+    await page.keyboard.press("a")
+    await page.getByRole("menuitemradio", { name: /agent$/ }).click()
+    const dialog = page.getByRole("dialog", { name: "Ask an agent about 2 tickets" })
+    await dialog.getByRole("textbox", { name: "Note" }).fill("Begin with **Visa**.")
+    await dialog.getByRole("button", { name: "Send" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await messages()).toEqual(chosen.map((one) => `${one} build Begin with **Visa**.`))
+    await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Ask an agent" }).click()
+    await dialog.getByRole("button", { name: "Cancel" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await messages()).toHaveLength(2)
+  })
+
   it("is filtered, selected and changed together, and that is undone", async () => {
     const made = await scene("bulk", 3)
     const page = await openScreen(site, search("bulk"))
@@ -381,6 +535,24 @@ describe("The palette", () => {
 })
 
 describe("A board", () => {
+  it("shows two lines of a title, and whole tags", async () => {
+    const { tags } = await site.call<{ tags: ReadonlyArray<{ id: string; name: string }> }>("GET", "tags")
+    const bug = tags.filter(({ name }) => name === "Bug").map(({ id }) => id)
+    await scene("cards", 1, { title: "Say in two lines why a card was refused by the bank", tags: bug })
+    const page = await openScreen(site, search("cards", "&layout=board"))
+    const card = page.locator("[data-card]")
+    const tag = card.getByText("Bug")
+    await tag.waitFor()
+    const [frame, title, pill] = await Promise.all([
+      card.boundingBox(),
+      card.getByRole("link").boundingBox(),
+      tag.locator("..").boundingBox()
+    ])
+    expect(title!.height).toBeGreaterThan(35)
+    expect(pill!.y + pill!.height).toBeLessThan(frame!.y + frame!.height)
+    expect(await tag.locator("../..").evaluate((row) => row.scrollHeight - row.clientHeight)).toBe(0)
+  })
+
   it("moves cards by keys, and another person sees it", async () => {
     const [first, second] = await scene("keys", 2)
     const page = await openScreen(site, search("keys", "&layout=board"))
@@ -476,6 +648,32 @@ describe("Two people on one board", () => {
 })
 
 describe("A view", () => {
+  it("keeps the grouping, the order and the layout, and saves them when they are changed", async () => {
+    await scene("looks", 2)
+    const page = await openScreen(site, search("looks", "&group=milestone&sort=updated"))
+    await page.getByRole("button", { name: "Save as view" }).click()
+    const dialog = page.getByRole("dialog", { name: "Save as view" })
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Planned")
+    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await page.getByRole("heading", { level: 1, name: "Planned" }).waitFor()
+    const group = (name: string) => page.getByRole("search").getByRole("button", { name: `Group is ${name}` })
+    await group("milestone").waitFor()
+    const { views } = await site.call<{
+      views: ReadonlyArray<{ id: string; layout: string; group: string; sort: string | null; filters: object }>
+    }>("GET", "views")
+    expect(views).toMatchObject([{ layout: "list", group: "milestone", sort: "updated" }])
+    expect(await page.getByRole("button", { name: "Save view" }).count()).toBe(0)
+    await group("milestone").click()
+    await page.getByRole("menuitemradio", { name: "owner", exact: true }).click()
+    await page.getByRole("button", { name: "Save view" }).click()
+    const saved = { group: "owner", sort: "updated", filters: views[0]!.filters }
+    await expect.poll(() => site.call<object>("GET", `views/${views[0]!.id}`)).toMatchObject(saved)
+    await page.getByRole("button", { name: "Save view" }).waitFor({ state: "detached" })
+    await page.reload()
+    await group("owner").waitFor()
+    await site.call("DELETE", `views/${views[0]!.id}`)
+  })
+
   it("is saved, changed, renamed and deleted", async () => {
     const made = await scene("views", 2)
     await site.call("PATCH", `tickets/${made[0]!.identifier}`, { owner: me.id })

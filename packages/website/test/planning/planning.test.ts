@@ -137,6 +137,21 @@ describe("Filters of tickets", () => {
       "Checkout · no milestone",
       "No project"
     ])
+    const milestones = [
+      { number: 1, name: "Beta" },
+      { number: 2, name: "All" },
+      { number: 3, name: "Later" }
+    ]
+    const whole = [{ ...project, milestones }] as unknown as Parameters<typeof groupsOf>[4]
+    const shown = groupsOf(tickets.slice(0, 3), "milestone", undefined, undefined, whole)
+    expect(shown.map(({ isAlwaysShown, label, tickets }) => [label, tickets.length, isAlwaysShown])).toEqual([
+      ["Checkout · Beta", 0, true],
+      ["Checkout · All", 1, true],
+      ["Checkout · Later", 0, true],
+      ["Checkout · no milestone", 1, false],
+      ["No project", 1, false]
+    ])
+    expect(shown[2]!.change).toEqual({ project, milestone: { number: 3, name: "Later" } })
   })
 })
 

@@ -2,7 +2,7 @@ import type { ListItem, Nodes } from "mdast"
 import { describe, expect, it } from "vitest"
 import { lineOf } from "../../src/agents/inbox.ts"
 import { changesBetween } from "../../src/planning/textDiff.ts"
-import { partsOf } from "../../src/ui/identifiers.ts"
+import { partsOf } from "../../src/ui/identifierParts.ts"
 import { ticked } from "../../src/ui/tasks.ts"
 import { treeOf } from "../../src/ui/markdown.ts"
 
@@ -85,6 +85,10 @@ describe("A text in the inbox", () => {
     expect(lineOf("**PR #12** for [@Claude](agent:01) and `code`\n\n- [ ] one\n> two\n# three")).toBe(
       "PR #12 for @Claude and code one two three"
     )
+    expect(lineOf("*First* of _all_:\n```ts\nconst a = 1\n```\n\n---\n| a | b |\n|---|:-:|\n| 1 | 2 |")).toBe(
+      "First of all: const a = 1 a | b 1 | 2"
+    )
+    expect(lineOf(`${"x".repeat(280)} [@Ana Diaz](user:0197a1b2-0000-7000-8000-000000000001)`)).toMatch(/x @Ana Diaz$/)
     expect(lineOf("snake_case 2 * 3 a-b")).toBe("snake_case 2 * 3 a-b")
     expect(lineOf("x".repeat(10_000))).toHaveLength(300)
   })

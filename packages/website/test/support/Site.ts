@@ -24,6 +24,8 @@ export interface Site {
   readonly origin: string
   /** Kills the server, as `kill -9` does. */
   readonly kill: () => Promise<void>
+  /** Lets the server hang, as SIGSTOP does, until the answer is called. */
+  readonly hang: () => () => void
   /** Starts it again, with the same data at the same address. */
   readonly revive: () => Promise<void>
   /** What the server has printed. */
@@ -185,6 +187,11 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
     key,
     output: () => server.output(),
     kill: async () => void (await server.end("SIGKILL")),
+    hang: () => {
+      const { child } = server
+      child.kill("SIGSTOP")
+      return () => void child.kill("SIGCONT")
+    },
     revive: async () => {
       server = await startServer(settings)
       await built(origin)
