@@ -13,7 +13,8 @@ import { Plot } from "../ui/Plot.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
-import { deliveryQuery, plotsOf } from "./delivery.ts"
+import { deliveryQuery } from "./delivery.ts"
+import { plotsOf } from "./deliveryPlots.ts"
 
 /** How often, how fast and how safely versions come to production: the four DORA measures, with what is behind each. */
 

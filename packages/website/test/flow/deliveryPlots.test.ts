@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { plotsOf } from "../src/flow/delivery.ts"
+import { plotsOf } from "../../src/flow/deliveryPlots.ts"
 
 it("draws the lead time of a commit on the day of its release, however old it is", () => {
   const today = new Date().toISOString()
