@@ -53,6 +53,7 @@ import testRules from "./migrations/0111_test_rules.ts"
 import overdueMutes from "./migrations/0116_overdue_mutes.ts"
 import readiness from "./migrations/0120_readiness.ts"
 import ticketAttachments from "./migrations/0130_ticket_attachments.ts"
+import agentPublishers from "./migrations/0150_agent_publishers.ts"
 import viewLooks from "./migrations/0155_view_looks.ts"
 
 /** By number and name. */
@@ -109,6 +110,7 @@ export const migrations = {
   "0116_overdue_mutes": overdueMutes,
   "0120_readiness": readiness,
   "0130_ticket_attachments": ticketAttachments,
+  "0150_agent_publishers": agentPublishers
   "0155_view_looks": viewLooks
 }
 
