@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { atRest, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** New tickets: from everywhere, of what is looked at, and many from a list. */
 
@@ -133,10 +133,13 @@ describe("A new ticket", () => {
     expect(await drafts(next)).toEqual([])
     await next.keyboard.press("n")
     await expect.poll(() => title(next).inputValue()).toBe("")
-    await title(next).fill("Of one person")
-    expect(await drafts(next)).toHaveLength(1)
+    const other = await joinAs(site, "nora@example.com", "Nora", "member")
+    await open(other)
+    await title(other).fill("Of one person")
+    expect(await drafts(other)).toHaveLength(1)
+    await openScreen(site, "tickets", other)
     // Nobody of this site can sign in again, so the page would ask before it signs out.
-    await next.route(
+    await other.route(
       "**/auth/v1/session",
       async (route) => {
         const response = await route.fetch()
@@ -144,11 +147,10 @@ describe("A new ticket", () => {
       },
       { times: 1 }
     )
-    await openScreen(site, "tickets", next)
-    await next.getByRole("button", { name: me.name, exact: true }).first().click()
-    await next.getByRole("menuitem", { name: "Sign out" }).click()
-    await next.waitForURL(`${site.origin}/sign-in`)
-    expect(await drafts(next)).toEqual([])
+    await other.getByRole("button", { name: "Nora", exact: true }).click()
+    await other.getByRole("menuitem", { name: "Sign out" }).click()
+    await other.waitForURL(`${site.origin}/sign-in`)
+    expect(await drafts(other)).toEqual([])
   })
 
   it("is asked for by the same key everywhere, and is of what is looked at", async () => {

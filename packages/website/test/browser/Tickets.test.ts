@@ -398,7 +398,9 @@ describe("A list of tickets", () => {
     const heading = (name: string) => page.getByRole("heading", { level: 2, name: `The planned · ${name}` })
     await heading("Alpha 0").waitFor()
     await heading("no milestone 2").waitFor()
-    for (const key of ["j", "x", "j", "x", "m"]) await page.keyboard.press(key)
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key)
+    await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Milestone" }).waitFor()
+    await page.keyboard.press("m")
     await page.getByRole("menuitemradio", { name: "2. Beta" }).click()
     await heading("Beta 2").waitFor()
     const milestones = () =>
