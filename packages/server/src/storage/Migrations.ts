@@ -110,7 +110,7 @@ export const migrations = {
   "0116_overdue_mutes": overdueMutes,
   "0120_readiness": readiness,
   "0130_ticket_attachments": ticketAttachments,
-  "0150_agent_publishers": agentPublishers
+  "0150_agent_publishers": agentPublishers,
   "0155_view_looks": viewLooks
 }
 
