@@ -1,10 +1,10 @@
 import type { Actor, Person } from "@delivery/domain/identity/Actor"
-import type { AgentId, ApiKeyId, DeploymentTokenId, PersonId } from "@delivery/domain/Ids"
+import type { AgentId, ApiKeyId, DeploymentTokenId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import type { SqlClient, Statement } from "effect/sql"
 import { column, texts } from "../storage/Columns.ts"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
-import type { ActorRef } from "./Access.ts"
+import { type ActorRef, isSameActor } from "./Access.ts"
 import { agentName, agents, apiKeys, deploymentTokens, persons } from "./ActorRows.ts"
 
 /**
@@ -42,6 +42,16 @@ export const actorJoins = (sql: SqlClient.SqlClient, at: string, name = "actor")
 /** Actors as a table of a kind and an id. */
 export const actorRows = (sql: PgClient.PgClient, actors: ReadonlyArray<ActorRef>): Statement.Fragment =>
   sql`unnest(${texts(actors, ({ kind }) => kind)}, ${column(actors, PgTypes.OID.uuid, ({ id }) => id)})`
+
+/** The actors, and the agents in the workspace of those who are persons: these act for them. */
+export const actorsAndAgents = (
+  sql: PgClient.PgClient,
+  workspaceId: WorkspaceId,
+  actors: ReadonlyArray<ActorRef>
+): Statement.Fragment =>
+  sql`select kind, id from ${actorRows(sql, actors)} as a (kind, id)
+    union select 'agent', g.id from agents g join ${actorRows(sql, actors)} as p (kind, id)
+      on p.kind = 'user' and p.id = g.person_id where g.workspace_id = ${workspaceId}`
 
 export const readActor = (row: ActorRow): Actor => {
   if (row.actorName === null) return { kind: "removed" }
@@ -88,3 +98,9 @@ export const resolveActor = (database: MemoryDatabase, ref: ActorRef): Actor => 
     }
   }
 }
+
+/** The same as `actorsAndAgents`, of one actor. */
+export const isActorOrAgent = (database: MemoryDatabase, actor: ActorRef, actors: ReadonlyArray<ActorRef>): boolean =>
+  actors.some((one) => isSameActor(one, actor)) ||
+  (actor.kind === "agent" &&
+    actors.some(({ id, kind }) => kind === "user" && id === database.table(agents).get(actor.id)?.personId))

@@ -123,7 +123,10 @@ function* make() {
   return yield* toolHandlers(AgentTools, handlers)
 }
 
-/** Adds to each tool the check of the scope, MCP's form of errors, and a time limit. What reads takes turns, as long lists do. */
+/**
+ * Adds to each tool the check of the scope, MCP's form of errors, and a time limit. What reads takes turns, as long lists do. An
+ * answer hides nothing.
+ */
 export const toolHandlers = Effect.fnUntraced(function* <All extends Record<string, Tool.Any>>(
   toolkit: Toolkit.Toolkit<All>,
   handlers: Handlers<All>
@@ -135,21 +138,20 @@ export const toolHandlers = Effect.fnUntraced(function* <All extends Record<stri
     return [
       tool.name,
       toolNeedsWriteScope(tool)
-        ? (input: unknown) => within(Effect.andThen(mayWrite, handler(input)))
-        : (input: unknown) => within(Effect.scoped(Effect.andThen(turns.take, handler(input))))
+        ? (input: unknown) => Effect.map(within(Effect.andThen(mayWrite, handler(input))), shown)
+        : (input: unknown) => Effect.map(within(Effect.scoped(Effect.andThen(turns.take, handler(input)))), shown)
     ] as const
   })
   return Object.fromEntries(guarded) as unknown as Toolkit.HandlersFrom<All>
 })
 
-/** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. It hides nothing. */
-const failingWithin =
+/** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. */
+export const failingWithin =
   (millis: number) =>
   <A, R>(
     effect: Effect.Effect<A, InvalidInput | Forbidden | NotFound | Conflict | TooManyRequests, R>
   ): Effect.Effect<A, ToolFailure, R> =>
     effect.pipe(
-      Effect.map(shown),
       Effect.mapError((error) => {
         const reason = "reason" in error && error.reason !== undefined ? ` (${error.reason})` : ""
         return new ToolFailure({ message: visible(`${error._tag}: ${error.message}${reason}`) })

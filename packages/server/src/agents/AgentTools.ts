@@ -30,14 +30,27 @@ export class ToolFailure extends Schema.TaggedError<ToolFailure>()("ToolFailure"
 /** Annotates a tool that sign-ins by the server's URL have. */
 const ByServerUrl = Context.Reference<boolean>("@delivery/server/agents/ByServerUrl", { defaultValue: () => false })
 
+/** A resource that an answer is about: the client may read it. */
+export interface Link {
+  readonly uri: string
+  readonly name: string
+  readonly mimeType: string
+  readonly size: number
+}
+
+/** Annotates a tool with what finds the resources in its answers, as they are encoded. */
+const Links = Context.Reference<(answer: never) => ReadonlyArray<Link>>("@delivery/server/agents/Links", {
+  defaultValue: () => () => []
+})
+
 /** What a tool does, as MCP's hints say it. */
 type Hints = { readonly readOnly: boolean; readonly destructive: boolean; readonly idempotent: boolean }
 export const reads: Hints = { readOnly: true, destructive: false, idempotent: true }
 const changes: Hints = { readOnly: false, destructive: false, idempotent: true }
 const overwrites: Hints = { readOnly: false, destructive: true, idempotent: true }
-const adds: Hints = { readOnly: false, destructive: false, idempotent: false }
+export const adds: Hints = { readOnly: false, destructive: false, idempotent: false }
 
-interface Described<Parameters, Success> {
+interface Described<Parameters, Success extends Schema.Constraint> {
   readonly title: string
   readonly description: string
   readonly parameters: Parameters
@@ -47,6 +60,8 @@ interface Described<Parameters, Success> {
   readonly anyScope?: boolean
   /** True if sign-ins by the server's URL have it. */
   readonly byServerUrl?: boolean
+  /** The resources that its answer is about. */
+  readonly links?: (answer: Success["Encoded"]) => ReadonlyArray<Link>
 }
 
 /** A tool as it is registered: its errors, its hints, and who has it. */
@@ -61,6 +76,7 @@ export const tool = <
     byServerUrl = false,
     description,
     hints,
+    links = () => [],
     parameters,
     success,
     title
@@ -75,6 +91,7 @@ export const tool = <
     .annotate(Tool.OpenWorld, false)
     .annotate(AnyScope, anyScope)
     .annotate(ByServerUrl, byServerUrl)
+    .annotate(Links, links)
 
 /** Whether a tool needs the scope `write`: all do that are neither read-only nor for any scope. */
 export const toolNeedsWriteScope = ({ annotations }: Pick<Tool.Any, "annotations">): boolean =>
@@ -83,6 +100,10 @@ export const toolNeedsWriteScope = ({ annotations }: Pick<Tool.Any, "annotations
 /** Whether a sign-in by the server's URL has the tool. */
 export const isByServerUrl = ({ annotations }: Pick<Tool.Any, "annotations">): boolean =>
   Context.get(annotations, ByServerUrl)
+
+/** The resources that what a tool answered is about. */
+export const linksOf = ({ annotations }: Pick<Tool.Any, "annotations">, answer: unknown): ReadonlyArray<Link> =>
+  Context.get(annotations, Links)(answer as never)
 
 /** Some clients send a made-up argument to a tool that has none. It is ignored, as unknown ones of others are. */
 const NoParameters = Schema.Record(Schema.String, Schema.Unknown)

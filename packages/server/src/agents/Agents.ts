@@ -22,6 +22,7 @@ import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type Access, anyRole, freshProof, mayGive, personOf } from "../access/Access.ts"
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
 import { Makers } from "../identity/Makers.ts"
+import { MemberRuns } from "../identity/MemberRuns.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { TicketOwnerEnds } from "../planning/TicketOwnerEnds.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -52,6 +53,7 @@ interface Dependencies {
   readonly signInsRepo: SignInsRepo["Service"]
   readonly members: MembersRepo["Service"]
   readonly usage: AgentUsage["Service"]
+  readonly memberRuns: MemberRuns["Service"]
   readonly messages: WaitingMessages["Service"]
   readonly audience: EventAudience["Service"]
   readonly owners: TicketOwnerEnds["Service"]
@@ -69,6 +71,7 @@ function* make() {
     signInsRepo: yield* SignInsRepo,
     members: yield* MembersRepo,
     usage: yield* AgentUsage,
+    memberRuns: yield* MemberRuns,
     messages: yield* WaitingMessages,
     audience: yield* EventAudience,
     owners: yield* TicketOwnerEnds,
@@ -146,8 +149,9 @@ const register = ({ events, makers, members, nextId, repo, signIns, storage }: D
     return yield* storage.transaction(registered)
   })
 
-const revoke = ({ audience, audit, events, messages, owners, repo, signInsRepo, storage }: Dependencies) =>
-  Effect.fn("Agents.revoke")(function* (id: string) {
+const revoke = (dependencies: Dependencies) => {
+  const { audience, audit, events, memberRuns, messages, owners, repo, signInsRepo, storage } = dependencies
+  return Effect.fn("Agents.revoke")(function* (id: string) {
     const by = yield* anyRole
     const person = yield* callingPerson(by)
     const revoked = Effect.gen(function* () {
@@ -162,6 +166,7 @@ const revoke = ({ audience, audit, events, messages, owners, repo, signInsRepo, 
         })
       }
       yield* repo.revoke(agent.id, timestamp(yield* Clock.currentTimeMillis))
+      yield* memberRuns.interrupt(by, [{ kind: "agent", id: agent.id }])
       yield* recordEnds(audit)(yield* signInsRepo.endOfAgent(by.workspace.id, agent.id), "agent_revoked", by.actor)
       const declined = yield* messages.decline(by, [agent.id], "The agent was revoked.")
       const seen = yield* audience.teamsSeenBy(by)
@@ -174,6 +179,7 @@ const revoke = ({ audience, audit, events, messages, owners, repo, signInsRepo, 
     })
     return yield* storage.transaction(revoked)
   })
+}
 
 const callingPerson = ({ principal }: Access) => {
   const person = personOf(principal)

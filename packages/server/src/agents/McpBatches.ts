@@ -38,17 +38,32 @@ export const asBatch =
 /** What a call answers. */
 export type Result = McpSchema.CallToolResult | McpSchema.InputRequired
 
+/** How calls of a kind are counted and refused. */
+interface Kind<A, E> {
+  /** The characters of what a call answers. */
+  readonly sizeOf: (answer: A) => number
+  /** The answer of a call that is not done, with the reason. */
+  readonly refuse: (reason: string) => Effect.Effect<A, E>
+}
+
 /** Does a call when the calls before it in its batch are done; at once, if it was sent alone. */
-export const inTurn = <E, R>(call: Effect.Effect<Result, E, R>): Effect.Effect<Result, E, R> =>
+export const inTurnAs = <A, E, R>(
+  call: Effect.Effect<A, E, R>,
+  { refuse, sizeOf }: Kind<A, E>
+): Effect.Effect<A, E, R> =>
   Effect.flatMap(CurrentBatch, (batch) => {
     if (batch === undefined) return call
-    const done = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      if (now >= batch.endsAt) return Effect.succeed(tooLate)
-      if (batch.results >= maxBatchResults) return Effect.succeed(tooMuch)
-      return Effect.tap(call, (result) => Effect.sync(() => void (batch.results += sizeOf(result))))
+    const done = Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<A, E, R> => {
+      if (now >= batch.endsAt) return refuse(tooLate)
+      if (batch.results >= maxBatchResults) return refuse(tooMuch)
+      return Effect.tap(call, (answer) => Effect.sync(() => void (batch.results += sizeOf(answer))))
     })
     return batch.turn.withPermits(1)(done)
   })
+
+/** The same for a call of a tool. */
+export const inTurn = <E, R>(call: Effect.Effect<Result, E, R>): Effect.Effect<Result, E, R> =>
+  inTurnAs(call, { sizeOf, refuse: (reason) => Effect.succeed(notDone(reason)) })
 
 /** The text of a result; what is structured in it says the same. */
 export const sizeOf = (result: Result): number =>
@@ -60,8 +75,6 @@ export const sizeOf = (result: Result): number =>
 export const notDone = (text: string): McpSchema.CallToolResult =>
   new McpSchema.CallToolResult({ isError: true, content: [{ type: "text", text }] })
 
-const tooMuch = notDone(
-  "TooManyRequests: The results of this batch are too long already. The call was not done; send it alone."
-)
+const tooMuch = "TooManyRequests: The results of this batch are too long already. The call was not done; send it alone."
 
-const tooLate = notDone("Internal: The calls before this one in its batch took too long. It was not done.")
+const tooLate = "Internal: The calls before this one in its batch took too long. It was not done."

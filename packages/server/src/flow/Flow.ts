@@ -21,6 +21,7 @@ import * as ReadinessHttp from "./ReadinessHttp.ts"
 import * as ReadinessMemory from "./ReadinessMemory.ts"
 import { readinessPolicies } from "./ReadinessRepo.ts"
 import * as ReadinessSql from "./ReadinessSql.ts"
+import * as RunFileResources from "./RunFileResources.ts"
 import * as RunToolHandlers from "./RunToolHandlers.ts"
 import { RunTools } from "./RunTools.ts"
 import { TestRules } from "./TestRules.ts"
@@ -65,5 +66,8 @@ export const layerBackground = MutesSweep.layer
 
 export const layerHttp = Layer.mergeAll(MutesHttp.layer, EvidenceHttp.layer, TestRulesHttp.layer, ReadinessHttp.layer)
 
-/** The tools of agents about runs, for `/agent/mcp`. */
-export const layerTools = Layer.provide(registered(RunTools), RunToolHandlers.layer)
+/** The tools and resources of agents about runs, for `/agent/mcp`. */
+export const layerTools = Layer.mergeAll(
+  Layer.provide(registered(RunTools), RunToolHandlers.layer),
+  RunFileResources.layer
+)

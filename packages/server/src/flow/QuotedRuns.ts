@@ -3,8 +3,10 @@ import { authorOf, maxQuoted, quote, Quoted, quoteOrNull } from "@delivery/domai
 import { TicketTrace } from "@delivery/domain/releases/Release"
 import { CaseRun } from "@delivery/domain/runs/Case"
 import { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
+import { type StoredFile } from "@delivery/domain/runs/StoredFile"
 import { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { Schema } from "effect"
+import { linkTo } from "./RunFileResources.ts"
 
 /** What the tools about runs answer: what tests and publishers say is quoted (docs/contract.md, MCP). */
 
@@ -18,7 +20,7 @@ const listedError = 2_000
 const firstOf = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text)
 
 /** A text of any length is not read further than it is quoted. */
-const quoteTests = (text: string): Quoted => quote(tests, text.slice(0, maxQuoted + 1))
+export const quoteTests = (text: string): Quoted => quote(tests, text.slice(0, maxQuoted + 1))
 const quoteTestsOrNull = (text: string | null): Quoted | null => (text === null ? null : quoteTests(text))
 
 const { cleanup: _, git, machine: __, ...runFields } = TestRunSummary.fields
@@ -65,6 +67,20 @@ export const quotedTest =
     errorMessage: test.errorMessage === null ? null : quote(tests, firstOf(test.errorMessage, listedError))
   })
 
+/** A file of a run, as answers link to it. */
+export const QuotedFile = Schema.Struct({
+  uri: Schema.String.annotate({ description: "Its address for resources/read." }),
+  path: Quoted,
+  mimeType: Schema.String,
+  size: Schema.Int.annotate({ description: "Its size in bytes." })
+})
+export const quotedFile =
+  (run: number) =>
+  (file: StoredFile): typeof QuotedFile.Type => {
+    const { mimeType, size, uri } = linkTo(run, file)
+    return { uri, path: quote(tests, file.path), mimeType, size }
+  }
+
 export const QuotedFailure = Schema.Struct({
   run: QuotedRun,
   test: QuotedTest,
@@ -75,13 +91,19 @@ export const QuotedFailure = Schema.Struct({
   lastPassing: Schema.NullOr(Schema.Struct({ ...CaseRun.fields, branch: Quoted })).annotate({
     description:
       "The newest earlier run in the same environment in which the test passed at its first attempt, with its commit; null if there is none."
-  })
+  }),
+  files: Schema.Array(QuotedFile).annotate({
+    description:
+      "The files of this attempt and of the test, such as logs, screenshots and traces, that were uploaded. What is in them is read with resources/read."
+  }),
+  filesLeftOut: Schema.Int.annotate({ description: "How many more files there are, which the answer has no room for." })
 })
 export const quotedFailure = (
   run: TestRunSummary,
   test: typeof QuotedTest.Type,
   failed: Attempt,
-  passed: (typeof CaseRun.Type & { readonly branch: string }) | undefined
+  passed: (typeof CaseRun.Type & { readonly branch: string }) | undefined,
+  files: Pick<typeof QuotedFailure.Type, "files" | "filesLeftOut">
 ): typeof QuotedFailure.Type => ({
   run: quotedRun(run),
   test,
@@ -89,7 +111,8 @@ export const quotedFailure = (
   startedAt: failed.startedAt,
   errorMessage: quoteTestsOrNull(failed.errorMessage),
   errorStack: quoteTestsOrNull(failed.errorStack),
-  lastPassing: passed === undefined ? null : { ...passed, branch: quote("the publisher of the run", passed.branch) }
+  lastPassing: passed === undefined ? null : { ...passed, branch: quote("the publisher of the run", passed.branch) },
+  ...files
 })
 
 const { author: ___, subject: ____, ...commitFields } = TicketTrace.fields.commits.value.fields

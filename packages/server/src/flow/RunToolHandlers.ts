@@ -1,14 +1,26 @@
+import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import { quote } from "@delivery/domain/agents/Quote"
 import { NotFound } from "@delivery/domain/Errors"
-import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+import type { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
+import { firstCharacters } from "@delivery/domain/Text"
 import { Effect } from "effect"
+import type { Tool, Toolkit } from "effect/ai"
 import { toolHandlers } from "../agents/AgentToolHandlers.ts"
 import { fitting, maxAnswer } from "../agents/FittingAnswers.ts"
 import { quotedMessage } from "../agents/QuotedAnswers.ts"
 import { Releases } from "../releases/Releases.ts"
 import { Cases } from "../runs/cases/Cases.ts"
+import { TestRunFiles } from "../runs/TestRunFiles.ts"
 import { TestRuns } from "../runs/TestRuns.ts"
-import { quotedCommit, quotedFailure, quotedRun, quotedTest, quotedTicketTitle } from "./QuotedRuns.ts"
+import {
+  quotedCommit,
+  quotedFailure,
+  quotedFile,
+  quotedRun,
+  quotedTest,
+  quotedTicketTitle,
+  quoteTests
+} from "./QuotedRuns.ts"
 import { RunTools } from "./RunTools.ts"
 
 /** What the tools about runs do. */
@@ -17,11 +29,17 @@ export const layer = RunTools.toLayer(Effect.gen(make))
 interface Dependencies {
   readonly runs: TestRuns["Service"]
   readonly cases: Cases["Service"]
+  readonly files: TestRunFiles["Service"]
   readonly releases: Releases["Service"]
 }
 
 function* make() {
-  const dependencies: Dependencies = { runs: yield* TestRuns, cases: yield* Cases, releases: yield* Releases }
+  const dependencies: Dependencies = {
+    runs: yield* TestRuns,
+    cases: yield* Cases,
+    files: yield* TestRunFiles,
+    releases: yield* Releases
+  }
   const { runs } = dependencies
   return yield* toolHandlers(RunTools, {
     list_runs: Effect.fnUntraced(function* (query) {
@@ -39,11 +57,13 @@ function* make() {
       return { ...quotedRun(run), tests: answered, next: next < tests.length ? next : null }
     }),
     get_failure: getFailure(dependencies),
-    get_trace: getTrace(dependencies)
+    get_trace: getTrace(dependencies),
+    start_run: startRun(dependencies),
+    finish_run: finishRun(dependencies)
   })
 }
 
-const getFailure = ({ cases, runs }: Dependencies) =>
+const getFailure = ({ cases, files, runs }: Dependencies) =>
   Effect.fnUntraced(function* (input: { readonly run: number; readonly caseId: string }) {
     const { mutes, retries: _, tests, ...run } = yield* runs.get(input.run)
     const test = namedTest(tests, input.caseId)
@@ -54,8 +74,18 @@ const getFailure = ({ cases, runs }: Dependencies) =>
       before: run.number
     })
     const muted = new Set(mutes.map(({ caseId }) => caseId))
-    return quotedFailure(run, quotedTest(muted)(test), failed, passed)
+    const stored = yield* files.list(run.number, pathsOf(test, failed))
+    const answered = yield* fitting(stored, quotedFile(run.number), maxAnswer)
+    return quotedFailure(run, quotedTest(muted)(test), failed, passed, {
+      files: answered,
+      filesLeftOut: stored.length - answered.length
+    })
   })
+
+/** The paths of the files of a test and of one of its attempts, whether they were uploaded or not. */
+const pathsOf = (test: TestEntry, attempt: Attempt): ReadonlyArray<string> => [
+  ...new Set([...attempt.files, ...test.files])
+]
 
 /** An agent knows ids as they were quoted to it. */
 const namedTest = (tests: ReadonlyArray<TestEntry>, given: string): TestEntry | undefined =>
@@ -82,4 +112,38 @@ const getTrace = ({ releases }: Dependencies) =>
       text: trace.text,
       leftOut: stored - commits.length - answeredReleases.length - runs.length - messages.length
     }
+  })
+
+type Parameters<Name extends keyof Toolkit.Tools<typeof RunTools>> = Tool.Parameters<
+  Toolkit.Tools<typeof RunTools>[Name]
+>
+
+const startRun = ({ runs }: Dependencies) =>
+  Effect.fnUntraced(function* ({ machine, selection, ...input }: Parameters<"start_run">) {
+    const { computer } = yield* AgentCaller
+    const { muted, number, url } = yield* runs.start({
+      ...input,
+      machine: machine ?? { hostname: firstCharacters(computer?.name ?? "", 255), platform: "" },
+      selection: selection ?? { coverage: null, folders: [], caseIds: [] }
+    })
+    // Its tokens stay here: what an agent is told is kept by others.
+    const answered = yield* fitting(muted, quoteTests, maxAnswer)
+    return { run: number, url, muted: answered, mutedLeftOut: muted.length - answered.length }
+  })
+
+const finishRun = ({ runs }: Dependencies) =>
+  Effect.fnUntraced(function* ({ interrupted = false, run: number, tests, ...report }: Parameters<"finish_run">) {
+    const { run } = yield* runs.publishing(number)
+    const finished = yield* runs.finish(number, {
+      ...report,
+      interrupted,
+      tests: tests.map(({ attempt, ...test }) => ({
+        ...test,
+        attempt:
+          attempt === null || attempt.status === "skipped"
+            ? attempt
+            : { ...attempt, startedAt: attempt.startedAt ?? run.startedAt }
+      }))
+    })
+    return quotedRun(finished)
   })

@@ -7,7 +7,7 @@ export class MemberRuns extends Context.Service<
   MemberRuns,
   {
     /**
-     * Interrupts the runs and retries of these publishers, with their leases; how many. Called in the transaction that takes their
+     * Interrupts the runs and retries of these publishers, and of the agents of those who are persons, with their leases; how many. Called in the transaction that takes their
      * access away, which holds the workspace's row.
      */
     readonly interrupt: (

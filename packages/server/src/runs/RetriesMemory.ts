@@ -1,8 +1,8 @@
 import type { EventId, TestRunId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
-import { type ActorRef, isSameActor } from "../access/Access.ts"
-import { resolveActor } from "../access/Actors.ts"
+import type { ActorRef } from "../access/Access.ts"
+import { isActorOrAgent, resolveActor } from "../access/Actors.ts"
 import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
@@ -188,7 +188,7 @@ const interrupt =
             (retry) =>
               retry.workspaceId === workspaceId &&
               retry.state === "running" &&
-              publishers.some((publisher) => isSameActor(publisher, publisherOf(retry)))
+              isActorOrAgent(database, publisherOf(retry), publishers)
           )
           .slice(0, eventIds.length)
         for (const [index, retry] of running.entries()) {

@@ -5,7 +5,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
-import { actorColumns, actorJoins, type ActorRow, actorRows, readActor } from "../access/Actors.ts"
+import { actorColumns, actorJoins, type ActorRow, actorsAndAgents, readActor } from "../access/Actors.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { column, texts } from "../storage/Columns.ts"
@@ -291,7 +291,7 @@ const interrupt =
         join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
         where r.running_retry is not null and r.running_retry_expires_at is not null
           and r.workspace_id = ${workspaceId}
-          and (t.publisher_kind, t.publisher_id) in (select * from ${actorRows(sql, publishers)})
+          and (t.publisher_kind, t.publisher_id) in (${actorsAndAgents(sql, workspaceId, publishers)})
         order by r.id limit ${sql.literal(String(eventIds.length))} for update of r
       ), ${interruption(sql, now, eventIds, actor)}`.pipe(
       Effect.map((rows) => rows.length),

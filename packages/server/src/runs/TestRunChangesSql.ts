@@ -5,7 +5,7 @@ import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
-import { actorRows } from "../access/Actors.ts"
+import { actorsAndAgents } from "../access/Actors.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { batched } from "../storage/Batched.ts"
@@ -219,7 +219,7 @@ export const interrupt =
     sql`with ending as (
         select id from test_runs
         where ${sql.literal(overdueAt)} is not null and workspace_id = ${workspaceId}
-          and (publisher_kind, publisher_id) in (select * from ${actorRows(sql, publishers)})
+          and (publisher_kind, publisher_id) in (${actorsAndAgents(sql, workspaceId, publishers)})
         order by id limit ${sql.literal(String(eventIds.length))} for update
       ), ${interruption(sql, now, eventIds, actor)}
       select id, leases.ended, ${giveBack(sql)}

@@ -13,7 +13,7 @@ import { declaredSize, ofSize, storableType } from "../http/UploadedBody.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
 import { notRunning } from "./RunAnswers.ts"
-import { TestRunFilesRepo } from "./TestRunFilesRepo.ts"
+import { type TestRunFile, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 import { type LockedTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 import { TestRuns } from "./TestRuns.ts"
 import { isRunning } from "./TestRunState.ts"
@@ -45,6 +45,13 @@ export class TestRunFiles extends Context.Service<
       Caller
     >
     readonly open: (run: number, path: string) => Effect.Effect<OpenFile, InvalidInput | NotFound, Caller>
+    /** The file of the run that has this content, by its SHA-256 in hexadecimal. */
+    readonly openContent: (run: number, sha256: string) => Effect.Effect<OpenFile, NotFound, Caller>
+    /** The files that the run has of these paths, by path. */
+    readonly list: (
+      run: number,
+      paths: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<StoredFile>, NotFound, Caller>
     /** The same for whoever shows that they were let in before: no role is asked for. */
     readonly openIn: (workspaceId: WorkspaceId, run: number, path: string) => Effect.Effect<OpenFile, NotFound>
   }
@@ -72,7 +79,13 @@ function* make() {
     runs: yield* TestRuns,
     nextId: yield* NextId
   }
-  return TestRunFiles.of({ upload: upload(dependencies), open: open(dependencies), openIn: openIn(dependencies) })
+  return TestRunFiles.of({
+    upload: upload(dependencies),
+    open: open(dependencies),
+    openContent: openContent(dependencies),
+    list: list(dependencies),
+    openIn: openIn(dependencies)
+  })
 }
 
 const upload = (dependencies: Dependencies) => {
@@ -131,14 +144,28 @@ const open = (dependencies: Dependencies): TestRunFiles["Service"]["open"] =>
 const openIn = ({ repo, store }: Dependencies): TestRunFiles["Service"]["openIn"] =>
   Effect.fnUntraced(function* (workspaceId, run, path) {
     const found = yield* repo.find(workspaceId, run, path)
-    if (found === undefined) return yield* NotFound.of("file", path)
-    const { blob, ...file } = found
-    return {
-      file,
-      etag: etagOf(file),
-      disposition: dispositionOf(file.contentType),
-      read: (offset, length) => store.read(blob, { offset, length })
-    }
+    return found === undefined ? yield* NotFound.of("file", path) : opened(store, found)
+  })
+
+const openContent = ({ repo, store }: Dependencies): TestRunFiles["Service"]["openContent"] =>
+  Effect.fn("TestRunFiles.openContent")(function* (run, sha256) {
+    const { workspace } = yield* anyRole
+    const found = yield* repo.findContent(workspace.id, run, sha256)
+    return found === undefined ? yield* NotFound.of("file", sha256) : opened(store, found)
+  })
+
+const opened = (store: FileStore["Service"], { blob, ...file }: TestRunFile): OpenFile => ({
+  file,
+  etag: etagOf(file),
+  disposition: dispositionOf(file.contentType),
+  read: (offset, length) => store.read(blob, { offset, length })
+})
+
+const list = ({ repo }: Dependencies): TestRunFiles["Service"]["list"] =>
+  Effect.fn("TestRunFiles.list")(function* (run, paths) {
+    const { workspace } = yield* anyRole
+    if (paths.length === 0) return []
+    return (yield* repo.findAll(workspace.id, run, paths)).map(({ blob: _, ...file }) => file)
   })
 
 /** What an upload belongs to: the run itself, or the retry of that number. */

@@ -1,8 +1,10 @@
+import { compare } from "@delivery/domain/Order"
 import type { FileId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { pendingBlobs } from "../files/PendingBlobsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import type { Row } from "../storage/Table.ts"
 import { fileOf, type TestRunFile, testRunFiles, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 import { testRuns } from "./TestRunsRepo.ts"
 
@@ -10,13 +12,27 @@ type Memory = MemoryStorage["Service"]
 
 export const layer = Layer.effect(
   TestRunFilesRepo,
-  Effect.map(MemoryStorage, (memory) =>
-    TestRunFilesRepo.of({
+  Effect.map(MemoryStorage, (memory) => {
+    const files = filesWhere(memory)
+    return TestRunFilesRepo.of({
       store: store(memory),
-      find: find(memory),
+      find: (workspaceId, run, path) =>
+        Effect.map(
+          files(workspaceId, run, (file) => file.path === path),
+          ([file]) => file
+        ),
+      findAll: (workspaceId, run, paths) => {
+        const all = new Set(paths)
+        return files(workspaceId, run, ({ path }) => all.has(path))
+      },
+      findContent: (workspaceId, run, sha256) =>
+        Effect.map(
+          files(workspaceId, run, (file) => file.sha256 === sha256),
+          ([file]) => file
+        ),
       isStored: isStored(memory)
     })
-  )
+  })
 )
 
 const write = <A>(memory: Memory, write: (database: MemoryDatabase, now: number) => A): Effect.Effect<A> =>
@@ -41,13 +57,16 @@ const store =
       return { replaced: fileOf(before).blob }
     })
 
-const find = (memory: Memory) => (workspaceId: WorkspaceId, number: number, path: string) =>
-  memory.read((database) => {
-    const run = database.table(testRuns).find((run) => run.workspaceId === workspaceId && run.number === number)
-    if (run === undefined) return undefined
-    const row = database.table(testRunFiles).get(keyOf({ runId: run.id, path }))
-    return row === undefined ? undefined : fileOf(row)
-  })
+const filesWhere =
+  (memory: Memory) => (workspaceId: WorkspaceId, number: number, holds: (file: Row<typeof testRunFiles>) => boolean) =>
+    memory.read((database) => {
+      const run = database.table(testRuns).find((run) => run.workspaceId === workspaceId && run.number === number)
+      return database
+        .table(testRunFiles)
+        .filter((file) => file.runId === run?.id && holds(file))
+        .toSorted((a, b) => compare(a.path, b.path))
+        .map(fileOf)
+    })
 
 const isStored = (memory: Memory) => (id: FileId) =>
   memory.read((database) => database.table(testRunFiles).find((file) => file.blobId === id) !== undefined)

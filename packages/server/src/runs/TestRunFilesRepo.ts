@@ -33,6 +33,18 @@ export class TestRunFilesRepo extends Context.Service<
      */
     readonly store: (file: TestRunFile) => Effect.Effect<{ readonly replaced: WorkspaceBlob | undefined } | undefined>
     readonly find: (workspaceId: WorkspaceId, run: number, path: string) => Effect.Effect<TestRunFile | undefined>
+    /** The files that there are of these paths, by path. */
+    readonly findAll: (
+      workspaceId: WorkspaceId,
+      run: number,
+      paths: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<TestRunFile>>
+    /** A file with this content, in hexadecimal: the first by path. */
+    readonly findContent: (
+      workspaceId: WorkspaceId,
+      run: number,
+      sha256: string
+    ) => Effect.Effect<TestRunFile | undefined>
     /** Whether a file has the blob. */
     readonly isStored: (id: FileId) => Effect.Effect<boolean>
   }

@@ -1,6 +1,8 @@
 import type { FileId, WorkspaceId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
 import { fileOf, type TestRunFile, testRunFiles, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
@@ -9,9 +11,13 @@ export const layer = Layer.effect(
   TestRunFilesRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const files = filesWhere(sql)
     return TestRunFilesRepo.of({
       store: store(sql),
-      find: find(sql),
+      find: (workspaceId, run, path) => Effect.map(files(workspaceId, run, sql`f.path = ${path}`), ([file]) => file),
+      findAll: (workspaceId, run, paths) => files(workspaceId, run, sql`f.path = any(${texts(paths, (path) => path)})`),
+      findContent: (workspaceId, run, sha256) =>
+        Effect.map(files(workspaceId, run, sql`f.sha256 = ${sha256}`), ([file]) => file),
       isStored: isStored(sql)
     })
   })
@@ -43,14 +49,16 @@ const store = (sql: PgClient.PgClient) => (file: TestRunFile) =>
     dieOnSqlError
   )
 
-const find = (sql: PgClient.PgClient) => {
+/** The files of a run that have what is asked for, by path. */
+const filesWhere = (sql: PgClient.PgClient) => {
   const columns = sql.literal(columnsOf(testRunFiles, { of: "f" }))
   const read = readerOf(testRunFiles)
-  return (workspaceId: WorkspaceId, run: number, path: string) =>
+  return (workspaceId: WorkspaceId, run: number, condition: Statement.Fragment) =>
     sql<SelectedRow>`select ${columns}
       from test_runs r join test_run_files f on f.run_id = r.id
-      where r.workspace_id = ${workspaceId} and r.number = ${run} and f.path = ${path}`.pipe(
-      Effect.map(([row]) => (row === undefined ? undefined : fileOf(read(row)))),
+      where r.workspace_id = ${workspaceId} and r.number = ${run} and ${condition}
+      order by f.path collate "C"`.pipe(
+      Effect.map((rows) => rows.map((row) => fileOf(read(row)))),
       dieOnSqlError
     )
 }

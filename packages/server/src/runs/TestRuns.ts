@@ -200,7 +200,8 @@ const start = (dependencies: Dependencies) => {
     const id = yield* nextId<TestRunId>()
     const token = yield* newToken("stk_")
     const scopeKey = yield* newScopeKey(random)
-    const url = input.fixtureUrl ?? deployment.fixtureUrl
+    // The conversation of an agent is no place for tokens: its runs have no test data.
+    const url = access.actor.kind === "agent" ? null : (input.fixtureUrl ?? deployment.fixtureUrl)
     const millis = yield* Clock.currentTimeMillis
     const locked = input.locked ?? false
     const shard = shardOf(input)

@@ -4,7 +4,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { isSameActor } from "../access/Access.ts"
-import { resolveActor } from "../access/Actors.ts"
+import { isActorOrAgent, resolveActor } from "../access/Actors.ts"
 import { deployments } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
@@ -220,7 +220,7 @@ const interrupt =
             (run) =>
               run.workspaceId === workspaceId &&
               run.state === "running" &&
-              publishers.some((publisher) => isSameActor(publisher, publisherOf(run)))
+              isActorOrAgent(database, publisherOf(run), publishers)
           )
           .slice(0, eventIds.length)
         for (const [index, run] of running.entries()) {

@@ -53,6 +53,7 @@ import testRules from "./migrations/0111_test_rules.ts"
 import overdueMutes from "./migrations/0116_overdue_mutes.ts"
 import readiness from "./migrations/0120_readiness.ts"
 import ticketAttachments from "./migrations/0130_ticket_attachments.ts"
+import agentPublishers from "./migrations/0150_agent_publishers.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -107,7 +108,8 @@ export const migrations = {
   "0113_message_evidence": messageEvidence,
   "0116_overdue_mutes": overdueMutes,
   "0120_readiness": readiness,
-  "0130_ticket_attachments": ticketAttachments
+  "0130_ticket_attachments": ticketAttachments,
+  "0150_agent_publishers": agentPublishers
 }
 
 /** The number of the latest migration. */

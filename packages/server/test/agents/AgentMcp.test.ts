@@ -60,6 +60,7 @@ const tools = [
   "complete_message",
   "create_ticket",
   "decline_message",
+  "finish_run",
   "get_failure",
   "get_project",
   "get_run",
@@ -71,6 +72,7 @@ const tools = [
   "list_statuses",
   "list_tickets",
   "report_session",
+  "start_run",
   "take_message",
   "update_ticket",
   "whoami"

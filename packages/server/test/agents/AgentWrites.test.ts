@@ -85,13 +85,15 @@ onEachServer("A token that may only read", (test) => {
       new StreamableHTTPClientTransport(new URL("/agent/mcp", owner.baseUrl), { requestInit: { headers } })
     )
     for (const tool of tools) {
+      const isWriting = toolNeedsWriteScope(tool)
       const answer = await client
         .callTool({
           name: tool.name,
-          arguments: sample(tool.parametersSchema as Schema.Top) as Record<string, unknown>
+          // Such a call is refused before it is read.
+          arguments: isWriting ? {} : (sample(tool.parametersSchema as Schema.Top) as Record<string, unknown>)
         })
         .catch((error: unknown) => error)
-      if (toolNeedsWriteScope(tool)) {
+      if (isWriting) {
         assert.instanceOf(answer, StreamableHTTPError, tool.name)
         assert.isTrue(answer.code === 403 && isRefused(answer.message), answer.message)
       } else {

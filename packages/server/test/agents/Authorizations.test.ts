@@ -517,7 +517,7 @@ onEachServer("A sign-in by the server's URL", (test) => {
     assert.deepStrictEqual([completed.isError, completed.text.includes('"completed"')], [false, true])
     const { access_token: ofPlugin } = await registerAgent(person)
     const all = await listTools(owner, ofPlugin)
-    assert.lengthOf(all, 18)
+    assert.lengthOf(all, 20)
     for (const name of all) {
       // Whatever they are called with.
       const { isError, text } = await callTool(owner, token, name, { message: "none", reply: "a", reason: "a" })

@@ -672,7 +672,16 @@ const toolRows: Readonly<Record<string, Row>> = {
   list_runs: reads,
   get_run: { ...reads, json: () => ({ run: 1 }) },
   get_failure: { ...reads, json: () => ({ run: 1, caseId: "a" }) },
-  get_trace: { ...reads, json: async (_, named) => ({ ticket: await named("ticket") }) }
+  get_trace: { ...reads, json: async (_, named) => ({ ticket: await named("ticket") }) },
+  start_run: {
+    json: () => ({
+      product: "shop",
+      environment: "staging",
+      baseUrl: "http://localhost:3000",
+      git: { branch: "main", sha: "a", dirty: false, subject: "a" }
+    })
+  },
+  finish_run: { json: () => ({ run: 1, durationMs: 1, tests: [] }) }
 }
 
 const rpc = (by: Http, session: string, requestId: string, method: string, params: Json): Promise<Answer> =>
