@@ -66,7 +66,7 @@ export const notApplicable: ReadonlyArray<{ readonly reason: string; readonly ch
     ]
   },
   {
-    reason: "resources: the service has none",
+    reason: "resources: the suite reads those of its example server, and the service has no subscriptions",
     checks: [
       "resources-read-text",
       "resources-read-binary",

@@ -95,6 +95,7 @@ onEachServer("MCP on the wire", (test) => {
       assert.deepStrictEqual(Object.keys(answer.body.result?.capabilities ?? {}).toSorted(), [
         "completions",
         "logging",
+        "resources",
         "tools"
       ])
       assert.strictEqual(answer.headers["mcp-protocol-version"], revision)
@@ -114,7 +115,7 @@ onEachServer("MCP on the wire", (test) => {
         // That came with 2025-06-18.
         assert.deepStrictEqual(structuredContent, revision === "2025-03-26" ? undefined : said)
       }
-      assert.strictEqual((await send(agent, request("tools/list"), named)).body.result?.tools?.length, 18)
+      assert.strictEqual((await send(agent, request("tools/list"), named)).body.result?.tools?.length, 20)
       assert.strictEqual((await agent.send("DELETE", "/agent/mcp", { headers: named })).status, 204)
       assert.strictEqual(code(await send(agent, request("ping"), named)), "404 -32001")
       assert.strictEqual((await agent.send("DELETE", "/agent/mcp", { headers: named })).status, 404)

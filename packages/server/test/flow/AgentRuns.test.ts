@@ -1,8 +1,18 @@
 import type { Event } from "@delivery/domain/events/Event"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { assert } from "vitest"
-import { getRun, type Http, join, newDeployment, onEachServer, refresh, registerAgent } from "../support/Http.ts"
+import {
+  getRun,
+  type Http,
+  join,
+  newDeployment,
+  onEachServer,
+  refresh,
+  registerAgent,
+  teamKey
+} from "../support/Http.ts"
 import { connectAgent } from "./AgentClient.ts"
 
 /** Runs that an agent publishes, by the official client of MCP (docs/contract.md, MCP). */
@@ -95,6 +105,27 @@ onEachServer("A run that an agent publishes", (test) => {
         durationMs: 1,
         tests: []
       })
+    } finally {
+      await client.close()
+    }
+  })
+
+  test("counts as any other for the rules of its product", async (owner) => {
+    const { client, person, read, start, workspace } = await scene(owner)
+    try {
+      const team = teamKey()
+      await workspace.post("teams", { key: team, name: "Team" })
+      await person.post("test-rules", { product: "shop", when: { failures: 1, ofLast: 1 }, team, closeAfter: 1 })
+      const ticket = async () =>
+        (await workspace.get<{ tickets: ReadonlyArray<Ticket> }>(`tickets?team=${team}`)).tickets.map(
+          ({ cases, createdBy, status }) => [cases?.caseIds, createdBy.kind, status.category]
+        )
+      const finish = async (tests: ReadonlyArray<object>) =>
+        read("finish_run", { run: (await start()).run, durationMs: 1, tests })
+      await finish([failed("ships", "Expected 200")])
+      assert.deepStrictEqual(await ticket(), [[["ships"], "user", "backlog"]])
+      await finish([passed("ships")])
+      assert.deepStrictEqual(await ticket(), [[["ships"], "user", "completed"]])
     } finally {
       await client.close()
     }

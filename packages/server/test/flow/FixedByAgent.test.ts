@@ -1,3 +1,4 @@
+import type { TicketEvidence } from "@delivery/domain/flow/Evidence"
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Quoted } from "@delivery/domain/agents/Quote"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
@@ -169,6 +170,11 @@ onEachServer("An agent that mends a failing test", (test) => {
       await publish(person, fixed, report(caseId))
       // Nor by giving the ticket away before.
       await agent.read("update_ticket", { ticket: at.ticket.identifier, owner: null })
+      const evidence = await workspace.get<TicketEvidence>(`tickets/${at.ticket.identifier}/evidence`)
+      assert.deepStrictEqual(
+        evidence.cases.map(({ passed, runs }) => [passed, runs.map(({ excluded }) => excluded)]),
+        [[0, ["of_owner", "of_owner", "of_owner"]]]
+      )
       assert.strictEqual(await complete(at, agent, message.id, run), "evidence_missing")
     } finally {
       await Promise.all([agent.client.close(), other.client.close()])

@@ -197,4 +197,38 @@ onEachServer("The files of a run by MCP", (test) => {
     assert.include(await reasonOf(resource(link!.uri)), "Unauthorized")
     await Promise.all([client.close(), stranger.client.close()])
   })
+
+  test("are named in the text alone, and read in bounds, by the revision that has batches", async (owner) => {
+    const { call, ci, client, workspace } = await scene(owner)
+    const { access_token } = await registerAgent(await join(workspace, "viewer"))
+    const run = await publish(ci, [["trace.zip", "application/zip", Buffer.alloc(1024 * 1024)]])
+    const [link] = (await call("get_failure", { run, caseId: "pays" })).links
+    await client.close()
+    const send = <A>(json: unknown, headers: Readonly<Record<string, string>> = {}) =>
+      workspace.as(access_token).send<A>("POST", "/agent/mcp", {
+        json,
+        headers: { accept: "application/json, text/event-stream", ...headers }
+      })
+    const request = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params })
+    const clientInfo = { name: "test", version: "1.0.0" }
+    const begun = await send(request(1, "initialize", { protocolVersion: "2025-03-26", capabilities: {}, clientInfo }))
+    const session = { "mcp-session-id": String(begun.headers["mcp-session-id"]) }
+    const { body } = await send<
+      ReadonlyArray<{
+        readonly result?: { readonly content?: ReadonlyArray<{ readonly text: string }>; readonly contents?: unknown }
+        readonly error?: { readonly message: string }
+      }>
+    >(
+      [
+        request(1, "tools/call", { name: "get_failure", arguments: { run, caseId: "pays" } }),
+        ...[2, 3].map((id) => request(id, "resources/read", { uri: link!.uri }))
+      ],
+      session
+    )
+    const [failure, first, second] = body
+    assert.lengthOf(failure!.result!.content!, 1)
+    assert.include(failure!.result!.content![0]!.text, link!.uri)
+    assert.isDefined(first!.result?.contents)
+    assert.include(second!.error?.message, "The results of this batch are too long already")
+  })
 })
