@@ -163,6 +163,8 @@ const namedTickets = (): ReadonlyMap<number, string> => {
   return named
 }
 
+const hour = 60 * 60_000
+
 /** The releases of a public repository with their commits and tickets, one after the other, over weeks. */
 export const addReleases = async (client: PromiseClient, setBehind: (millis: number) => void): Promise<void> => {
   await client.teams.create({ params, payload: { key: "CSV", name: "Commons CSV" } })
@@ -177,17 +179,51 @@ export const addReleases = async (client: PromiseClient, setBehind: (millis: num
     })
     if (!named.has(number)) await client.tickets.delete({ params: { slug, ticket: identifier } })
   }
-  for (const [index, { commits, tag }] of versions.entries()) {
-    setBehind((versions.length - index) * 1.5 * day)
-    const target = { slug, product: "commons-csv" }
-    await client.deployments.update({
-      params: { ...target, environment: "staging" },
-      payload: { version: tag, commits }
+  const set = (environment: string, version: string, commits?: Version["commits"]) =>
+    client.deployments.update({
+      params: { slug, product: "commons-csv", environment },
+      payload: { version, ...(commits === undefined ? {} : { commits }) }
     })
-    if (!/RC/.test(tag)) {
-      await client.deployments.update({ params: { ...target, environment: "production" }, payload: { version: tag } })
+  let before: string | undefined
+  for (const [index, { commits, tag }] of versions.entries()) {
+    const behind = (versions.length - index) * 1.5 * day
+    setBehind(behind)
+    await set("staging", tag, broughtNear(commits, behind))
+    if (/RC/.test(tag)) continue
+    await set("production", tag)
+    if (tag === badRelease && before !== undefined) {
+      setBehind(behind - 2 * hour)
+      await set("production", before)
+      setBehind(behind - 5 * hour)
+      await set("production", tag)
     }
+    before = tag
   }
+}
+
+/** A release that is rolled back, so that there is a failure to measure. */
+const badRelease = "rel/commons-csv-1.6"
+
+/** The commits, which are years old, as if they had been made in the days before they are released. */
+const broughtNear = (commits: Version["commits"], behind: number): Version["commits"] =>
+  commits.map((commit, index) => ({
+    ...commit,
+    at: new Date(Date.now() - behind - (3 + ((index * 7) % 60)) * hour).toISOString()
+  }))
+
+/** What must hold before the shop goes to production, and a ticket that keeps it back. */
+export const addPolicy = async (client: PromiseClient): Promise<void> => {
+  const year = new Date().getUTCFullYear()
+  await client.readiness.setPolicy({
+    params: { slug, product: "shop", environment: "production" },
+    payload: {
+      from: "staging",
+      requires: [{ coverage: "acceptance" }, { coverage: "critical", severity: "warn" }],
+      secrets: "block",
+      freezes: [{ from: `${year}-12-23T00:00:00Z`, to: `${year + 1}-01-02T00:00:00Z`, reason: "Holidays" }]
+    }
+  })
+  await client.tickets.update({ params: { slug, ticket: "SHOP-3" }, payload: { blocks: true } })
 }
 
 export const commits = [

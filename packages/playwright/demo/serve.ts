@@ -17,6 +17,7 @@ import { chromiumOptions } from "../../server/test/support/Chromium.ts"
 import {
   addCatalog,
   addPeople,
+  addPolicy,
   addReleases,
   addRule,
   addRuns,
@@ -157,6 +158,7 @@ const rule = await addRule(client, await client.testRuns.get({ params: { slug, r
 await release("staging", commits[7]!)
 await run({ commit: commits[7]!, behind: hour / 6, isRounding: true })
 await askForEvidence(client, rule)
+await addPolicy(client)
 rmSync(clock)
 
 const me = await client.me.get()

@@ -61,6 +61,12 @@ it("serves a team's workspace: weeks of runs of a real suite, releases with tick
     [0, 2, newest!.number]
   ])
 
+  const production = { slug: "main", product: "shop", environment: "production" }
+  const { ready, reasons } = await client.readiness.get({ params: production, query: {} })
+  expect([ready, reasons.some(({ kind }) => kind === "ticket_blocks"), reasons.length > 2]).toEqual([false, true, true])
+  const metrics = await client.metrics.delivery({ params, query: { product: "commons-csv" } })
+  expect(metrics.changeFailureRate.failed.map(({ version }) => version)).toEqual(["rel/commons-csv-1.6"])
+  expect(metrics.timeToRestore.medianMs).toBeLessThan(4 * 60 * 60_000)
   const trace = await client.releases.trace({ params: { slug: "main", ticket: "CSV-233" } })
   expect(JSON.stringify(trace)).toContain("commons-csv-1.7-RC1")
   expect((await client.vault.list({ params })).secrets.length).toBeGreaterThan(5)
