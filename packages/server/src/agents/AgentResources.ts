@@ -1,6 +1,6 @@
-import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
+import type { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import type { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { Settings } from "../Config.ts"

@@ -3,7 +3,7 @@ import { authorOf, maxQuoted, quote, Quoted, quoteOrNull } from "@delivery/domai
 import { TicketTrace } from "@delivery/domain/releases/Release"
 import { CaseRun } from "@delivery/domain/runs/Case"
 import { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
-import { type StoredFile } from "@delivery/domain/runs/StoredFile"
+import type { StoredFile } from "@delivery/domain/runs/StoredFile"
 import { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { Schema } from "effect"
 import { linkTo } from "./RunFileResources.ts"
@@ -68,7 +68,7 @@ export const quotedTest =
   })
 
 /** A file of a run, as answers link to it. */
-export const QuotedFile = Schema.Struct({
+const QuotedFile = Schema.Struct({
   uri: Schema.String.annotate({ description: "Its address for resources/read." }),
   path: Quoted,
   mimeType: Schema.String,

@@ -12,9 +12,9 @@ import { TestRunFiles } from "../runs/TestRunFiles.ts"
 /** The files of runs as resources of MCP (docs/contract.md, MCP). A file is named by its content: paths may be too long for the router. */
 
 /** How many bytes of a text one answer has. */
-export const maxTextPart = 64 * 1024
+const maxTextPart = 64 * 1024
 /** How many bytes another file may have, such as a picture, to be answered. */
-export const maxBinary = 1024 * 1024
+const maxBinary = 1024 * 1024
 
 const scheme = "delivery://runs"
 
