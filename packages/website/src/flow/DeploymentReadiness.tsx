@@ -34,12 +34,21 @@ const pathOf = (url: string): string => {
   return `${pathname}${search}${hash}`
 }
 
-const ReasonRow = ({ reason: { message, severity, subject } }: { readonly reason: Reason }) => (
+interface ReasonProps {
+  readonly reason: Reason
+  readonly version: string | null
+}
+
+/** The sentence with a short version, where that is the id of a commit. */
+const told = (message: string, version: string | null): string =>
+  version === null ? message : message.replaceAll(version, shortSha(version))
+
+const ReasonRow = ({ reason: { message, severity, subject }, version }: ReasonProps) => (
   <li className="border-border flex min-h-(--row) items-start gap-3 border-b px-4 py-2">
     <span className="w-16 shrink-0">
       <Badge tone={severity === "block" ? "danger" : "warning"}>{severity === "block" ? "blocks" : "warns"}</Badge>
     </span>
-    <span className="foreign min-w-0 flex-1 break-words">{visible(message)}</span>
+    <span className="foreign min-w-0 flex-1 break-words">{visible(told(message, version))}</span>
     {subject !== null && subject.url !== null && (
       <PathLink path={pathOf(subject.url)} title={subject.label}>
         <span className="text-accent whitespace-nowrap">Open {subject.type}</span>
@@ -164,7 +173,11 @@ const DeploymentReadiness = ({ deployment, slug }: Props) => {
           ) : (
             <ul aria-label="Reasons" className="border-border mt-2 border-t">
               {data.reasons.map((reason, index) => (
-                <ReasonRow key={`${reason.kind} ${reason.subject?.id ?? ""} ${index}`} reason={reason} />
+                <ReasonRow
+                  key={`${reason.kind} ${reason.subject?.id ?? ""} ${index}`}
+                  reason={reason}
+                  version={data.version}
+                />
               ))}
             </ul>
           )}

@@ -23,9 +23,9 @@ const coverages = ["critical", "acceptance", "regression", "exhaustive"] as cons
 
 const kinds = [
   ["tickets", "Tickets that block releases"],
-  ["secrets", "Secrets missing beside where versions come from"],
-  ["drift", "Secrets that changed since the product loaded them"],
-  ["mutes", "Tests muted past their time"]
+  ["secrets", "Missing secrets"],
+  ["drift", "Drift of secrets"],
+  ["mutes", "Overdue mutes"]
 ] as const
 
 const settings: ReadonlyArray<{ readonly value: ReasonSetting; readonly label: string }> = [

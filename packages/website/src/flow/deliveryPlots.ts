@@ -42,18 +42,22 @@ export const plotsOf = (
       format: formatCount,
       series: [{ label: "A day", tone: "danger", values: perDay(timeToRestore.failures.map(({ at }) => at)) }]
     },
-    {
-      title: "Lead time of the commits released on a day",
-      days,
-      kind: "line",
-      format: formatDuration,
-      series: [
-        {
-          label: "Half within",
-          tone: "info",
-          values: days.map((day) => median((released.get(day) ?? []).map(({ ms }) => ms)))
-        }
-      ]
-    }
+    ...(leadTime.commits.length === 0
+      ? []
+      : [
+          {
+            title: "Lead time of the commits released on a day",
+            days,
+            kind: "line" as const,
+            format: formatDuration,
+            series: [
+              {
+                label: "Half within",
+                tone: "info" as const,
+                values: days.map((day) => median((released.get(day) ?? []).map(({ ms }) => ms)))
+              }
+            ]
+          }
+        ])
   ]
 }
