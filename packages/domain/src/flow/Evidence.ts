@@ -32,6 +32,22 @@ const EvidenceRun = Schema.Struct({
 })
 export type EvidenceRun = typeof EvidenceRun.Type
 
+const exampleCase = {
+  caseId: exampleTest.caseId,
+  title: exampleTest.title,
+  passed: 1,
+  needed: 2,
+  failed: { run: 12, commit: exampleGit.sha, at: "2026-11-21T09:31:05.000Z" },
+  runs: [
+    {
+      run: 14,
+      commit: "1d2e3f4aabbccddeeff00112233445566778899a",
+      at: "2026-11-22T09:31:05.000Z",
+      excluded: null
+    }
+  ]
+} as const
+
 const EvidenceCase = Schema.Struct({
   caseId: Schema.String,
   title: Schema.NullOr(Schema.String).annotate({
@@ -49,23 +65,7 @@ const EvidenceCase = Schema.Struct({
 }).annotate({
   identifier: "EvidenceCase",
   description: "A test of a ticket, and the runs that prove that it passes again.",
-  examples: [
-    {
-      caseId: exampleTest.caseId,
-      title: exampleTest.title,
-      passed: 1,
-      needed: 2,
-      failed: { run: 12, commit: exampleGit.sha, at: "2026-11-21T09:31:05.000Z" },
-      runs: [
-        {
-          run: 14,
-          commit: "1d2e3f4aabbccddeeff00112233445566778899a",
-          at: "2026-11-22T09:31:05.000Z",
-          excluded: null
-        }
-      ]
-    }
-  ]
+  examples: [exampleCase]
 })
 
 /** Whether a ticket could be completed with evidence now, and by what. */
@@ -77,6 +77,7 @@ export const TicketEvidence = Schema.Struct({
   cases: Schema.Array(EvidenceCase).annotate({ description: "The cases of the ticket, in their order." })
 }).annotate({
   identifier: "TicketEvidence",
-  description: "What proves that the tests of a ticket pass again. It is the same where the ticket asks for none."
+  description: "What proves that the tests of a ticket pass again. It is the same where the ticket asks for none.",
+  examples: [{ product: "shop", complete: false, cases: [exampleCase] }]
 })
 export type TicketEvidence = typeof TicketEvidence.Type
