@@ -65,7 +65,7 @@ function* make() {
 
 const getFailure = ({ cases, files, runs }: Dependencies) =>
   Effect.fnUntraced(function* (input: { readonly run: number; readonly caseId: string }) {
-    const { mutes, retries: _, tests, ...run } = yield* runs.get(input.run)
+    const { mutes, retries: _, tests, ...run } = yield* findTest(runs)(input.run, input.caseId)
     const test = namedTest(tests, input.caseId)
     const failed = test?.attempts.findLast(({ status }) => status === "failed")
     if (test === undefined || failed === undefined) return yield* NotFound.of("failure", input.caseId)
@@ -80,6 +80,13 @@ const getFailure = ({ cases, files, runs }: Dependencies) =>
       files: answered,
       filesLeftOut: stored.length - answered.length
     })
+  })
+
+/** The run with the test alone; with all of them where none has the id as it was sent, which may be quoted. */
+const findTest = (runs: TestRuns["Service"]) =>
+  Effect.fnUntraced(function* (run: number, caseId: string) {
+    const one = yield* runs.getTest(run, caseId)
+    return one.tests.length === 1 ? one : yield* runs.get(run)
   })
 
 /** The paths of the files of a test and of one of its attempts, whether they were uploaded or not. */

@@ -67,6 +67,8 @@ export class TestRuns extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<TestRunSummary>>
     readonly start: (input: StartTestRun) => Effect.Effect<StartedTestRun, NotFound | Forbidden | Conflict, Caller>
     readonly get: (number: number) => Effect.Effect<TestRun, NotFound, Caller>
+    /** With the test of the case alone, if it has that. */
+    readonly getTest: (number: number, caseId: string) => Effect.Effect<TestRun, NotFound, Caller>
     /** Fails as `finish` would, whatever the report. */
     readonly checkFinish: (number: number) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
     /** `Forbidden` by another than the publisher, then `Conflict` `not_running`, then `InvalidInput`. */
@@ -146,6 +148,7 @@ function* make() {
     ofVersions: ofVersions(dependencies),
     start: start(dependencies),
     get: get(dependencies),
+    getTest: get(dependencies),
     checkFinish: (number) => Effect.asVoid(finishable(dependencies)(number)),
     finish: finish(dependencies),
     publishing: publishing(dependencies),
@@ -272,9 +275,9 @@ const deploymentOf = ({ deployment, environment, product }: DeploymentTarget) =>
 const get = (dependencies: Dependencies) => {
   const { baseUrl, mutes, repo } = dependencies
   const find = findComplete(dependencies)
-  return Effect.fn("TestRuns.get")(function* (number: number) {
+  return Effect.fn("TestRuns.get")(function* (number: number, caseId?: string) {
     const access = yield* anyRole
-    const found = yield* find(access.workspace.id, number)
+    const found = yield* find(access.workspace.id, number, caseId)
     if (found === undefined) return yield* noRun(number)
     const at = yield* now
     return {
@@ -288,15 +291,19 @@ const get = (dependencies: Dependencies) => {
 
 /** A run with all that it consists of, as of one instant: one statement where it has no retries, as most have. */
 const findComplete = ({ repo, retries, storage }: Dependencies) =>
-  Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number) {
-    const found = yield* repo.findWithTests(workspaceId, number)
-    if (found === undefined || found.retryCount === 0) return found && { ...found, retries: [], attempts: [] }
+  Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number, caseId?: string) {
+    const found = caseId === undefined ? yield* repo.findWithTests(workspaceId, number) : undefined
+    if (found?.retryCount === 0) return { ...found, retries: [], attempts: [] }
+    const id = found?.run.id ?? (caseId === undefined ? undefined : (yield* repo.find(workspaceId, number))?.id)
+    if (id === undefined) return undefined
     const complete = yield* storage.snapshot(
       Effect.all({
         run: repo.find(workspaceId, number),
-        tests: repo.tests(found.run.id),
-        retries: retries.list(found.run.id),
-        attempts: retries.attempts(found.run.id)
+        tests: repo.tests(id, caseId),
+        retries: retries.list(id),
+        attempts: Effect.map(retries.attempts(id), (all) =>
+          caseId === undefined ? all : all.filter((attempt) => attempt.caseId === caseId)
+        )
       })
     )
     return complete.run && { ...complete, run: complete.run }

@@ -39,7 +39,10 @@ export const layer = Layer.effect(
       find: find(memory),
       mutes: (id) => memory.read((database) => database.table(testRuns).get(id)?.mutes ?? []),
       findWithTests: findWithTests(memory),
-      tests: (id) => memory.read((database) => testsOf(database, id)),
+      tests: (id, caseId) =>
+        memory.read((database) =>
+          testsOf(database, id).filter((test) => caseId === undefined || test.caseId === caseId)
+        ),
       list: list(memory),
       indexBlock: Effect.succeed(false),
       indexResults: Effect.succeed(false),

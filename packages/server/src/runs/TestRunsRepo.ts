@@ -233,8 +233,8 @@ export class TestRunsRepo extends Context.Service<
         }
       | undefined
     >
-    /** Each with the run's own attempt alone. In no order. */
-    readonly tests: (id: TestRunId) => Effect.Effect<ReadonlyArray<RecordedTest>>
+    /** All, or the one of the case, each with the run's own attempt alone. In no order. */
+    readonly tests: (id: TestRunId, caseId?: string) => Effect.Effect<ReadonlyArray<RecordedTest>>
     /**
      * Takes the deployment for a locked run that the transaction has started: changes of the version that have not looked
      * for locked runs since will look again. The run begins on the release of that moment.

@@ -171,10 +171,12 @@ type Values<Columns extends ReadonlyArray<keyof TestRunTestRow>> = {
 type TestJson = Values<typeof testColumns>
 
 /** The tests of the run `r` as one JSON text, which is parsed in less time than thousands of values are decoded. */
-const testsColumn = (sql: PgClient.PgClient) =>
-  sql.literal(`(
-    select coalesce(json_agg(json_build_array(${testColumns.map((column) => `t.${columnName(column)}`).join(", ")})), '[]')
-    from test_run_tests t where t.run_id = r.id) as tests`)
+const testsColumn = (sql: PgClient.PgClient, condition: Statement.Fragment = sql``) =>
+  sql`(
+    select coalesce(json_agg(json_build_array(${sql.literal(
+      testColumns.map((column) => `t.${columnName(column)}`).join(", ")
+    )})), '[]')
+    from test_run_tests t where t.run_id = r.id ${condition}) as tests`
 
 const findWithTests = (sql: PgClient.PgClient): TestRunsRepo["Service"]["findWithTests"] => {
   const select = prepared(
@@ -195,13 +197,15 @@ const findWithTests = (sql: PgClient.PgClient): TestRunsRepo["Service"]["findWit
     )
 }
 
-const tests = (sql: PgClient.PgClient) => {
-  const column = testsColumn(sql)
-  return (id: TestRunId) =>
-    sql<{ readonly tests: ReadonlyArray<TestJson> }>`select ${column} from test_runs r where r.id = ${id}`.pipe(
+const tests = (sql: PgClient.PgClient): TestRunsRepo["Service"]["tests"] => {
+  const all = testsColumn(sql)
+  return (id, caseId) => {
+    const column = caseId === undefined ? all : testsColumn(sql, sql`and t.case_id = ${caseId}`)
+    return sql<{ readonly tests: ReadonlyArray<TestJson> }>`select ${column} from test_runs r where r.id = ${id}`.pipe(
       Effect.map(([row]) => row?.tests.map(readTest) ?? []),
       dieOnSqlError
     )
+  }
 }
 
 const readTest = ([
