@@ -236,7 +236,9 @@ for (const storage of sharedStorages) {
         })
         const publishes = Effect.gen(function* () {
           let last = 0
-          while (!isOver) {
+          // As many as there were: without an end, those who publish could always be ahead of those who erase.
+          for (const _ of times(count)) {
+            if (isOver) return
             const { number } = yield* start(at)
             assert.isAbove(number, Math.max(count, last))
             last = number
