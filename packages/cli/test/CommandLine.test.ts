@@ -492,7 +492,9 @@ describe("delivery", () => {
     const { code, err, out } = await at.delivery([...publish, "--product", "shop", "--json"], {
       env: { ...env, DELIVERY_WORKSPACE: "another" }
     })
-    assert.deepStrictEqual([code, err.includes(`Publishing to the workspace ${env.DELIVERY_WORKSPACE}`)], [0, true])
+    // The run is published, and a file that is gone is told as one that could not be attached.
+    assert.deepStrictEqual([code, err.includes(`Publishing to the workspace ${env.DELIVERY_WORKSPACE}`)], [1, true])
+    assert.include(err, "a/gone.txt")
     const published = JSON.parse(out) as Published
     assert.deepStrictEqual(published.files, ["a/shot.txt"])
     assert.deepStrictEqual(
