@@ -194,8 +194,7 @@ export const addReleases = async (client: PromiseClient, setBehind: (millis: num
     if (tag === badRelease && before !== undefined) {
       setBehind(behind - 2 * hour)
       await set("production", before)
-      setBehind(behind - 5 * hour)
-      await set("production", tag)
+      continue
     }
     before = tag
   }

@@ -148,6 +148,7 @@ describe("Traces", { concurrent: true }, () => {
       "Audit.erase",
       "CaseCounting.step",
       "DeploymentTokens.expire",
+      "Mutes.sweep",
       "ReadAudit.forget",
       "RunErasure.step",
       "SignIns.eraseBlocks",
