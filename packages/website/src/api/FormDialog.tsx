@@ -1,4 +1,4 @@
-import type { ReactNode } from "react"
+import { type ReactNode, useEffect, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { ConfirmLink } from "./ConfirmLink.tsx"
@@ -15,6 +15,8 @@ interface Props {
   readonly doing: { readonly error: unknown; readonly isPending: boolean; readonly mutate: () => void }
   /** Whether enough is filled in. */
   readonly isReady?: boolean
+  /** Whether something that it sends is still being read: what was asked meanwhile is done after that. Default: no. */
+  readonly isWaiting?: boolean
   /** What is not filled in yet, such as "a title": it is said beside the button. */
   readonly missing?: ReadonlyArray<string>
   /** The fields of the body that show their own issues. */
@@ -34,6 +36,7 @@ export const FormDialog = ({
   fields = [],
   isDangerous = false,
   isReady: isValid = true,
+  isWaiting = false,
   missing = [],
   onClose,
   onDiscard,
@@ -42,7 +45,14 @@ export const FormDialog = ({
   const failure = doing.error === null ? undefined : failureOf(doing.error)
   const isAtField = failure?.issues?.some(({ path }) => fields.includes(path[0] ?? "")) === true
   const isReady = isValid && missing.length === 0
-  const submit = () => isReady && !doing.isPending && doing.mutate()
+  const [isAsked, setAsked] = useState(false)
+  const submit = () => {
+    setAsked(isReady && isWaiting)
+    if (isReady && !isWaiting && !doing.isPending) doing.mutate()
+  }
+  useEffect(() => {
+    if (isAsked && !isWaiting) submit()
+  }, [isAsked, isWaiting])
   return (
     <Dialog
       actions={
@@ -54,7 +64,7 @@ export const FormDialog = ({
           {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button
             disabled={!isReady}
-            isBusy={doing.isPending}
+            isBusy={doing.isPending || isAsked}
             look={isDangerous ? "danger" : "primary"}
             onClick={submit}
           >

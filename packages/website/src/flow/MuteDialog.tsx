@@ -175,6 +175,7 @@ const Known = (props: KnownProps) => {
       description={`${cases.length === 1 ? "It goes on running, but its failures do" : "They go on running, but their failures do"} not count in runs that start from now on. A ticket says why, and who looks after it.`}
       doing={{ ...mute, mutate: () => end !== undefined && mute.mutate({ makeTicket, until: end }) }}
       fields={["until"]}
+      isWaiting={fields.isLoading}
       missing={missing}
       onClose={onClose}
       title={cases.length === 1 ? `Mute “${visible(cases[0]!.title.slice(0, 100))}”` : "Mute tests"}

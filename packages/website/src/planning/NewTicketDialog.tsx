@@ -95,6 +95,7 @@ const NewTicketDialog = ({
       action="Create ticket"
       doing={create}
       fields={["title", "description"]}
+      isWaiting={fields.isLoading}
       missing={[...(title.trim() === "" ? ["a title"] : []), ...(shown.team === none ? ["a team"] : [])]}
       onClose={onClose}
       onDiscard={forget}

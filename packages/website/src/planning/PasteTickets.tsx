@@ -115,6 +115,7 @@ const PasteTickets = ({ onClose, search, slug }: Props) => {
       action={tickets.length === 0 ? "Create tickets" : `Create ${counted(tickets.length, "ticket")}`}
       doing={make}
       isReady={tickets.length <= mostPasted}
+      isWaiting={fields.isLoading}
       missing={[...(tickets.length === 0 ? ["a title"] : []), ...(team === none ? ["a team"] : [])]}
       onClose={onClose}
       title="Tickets from a list"

@@ -10,12 +10,15 @@ import { overlay } from "../ui/overlay.ts"
 import { isFiltered } from "./filters.ts"
 import { TicketsView } from "./TicketsView.tsx"
 import { useTickets } from "./useTickets.ts"
-import { ViewTabs } from "./ViewTabs.tsx"
 
 /** All tickets that one sees: what is being done, what comes next, and what is mine. */
 
 const PasteTickets = later(() => import("./PasteTickets.tsx"))
 const SaveView = later(() => import("./SaveView.tsx"))
+const ViewTabs = later(
+  () => import("./ViewTabs.tsx"),
+  () => <div className="border-border h-9 border-b" />
+)
 
 type Part = "paste" | "save" | undefined
 

@@ -12,15 +12,13 @@ import { filterNames, type TicketsSearch } from "./search.ts"
 import { type SearchChange, TicketsView } from "./TicketsView.tsx"
 import { useTickets, useViewTickets } from "./useTickets.ts"
 import { inScope, searchOf } from "./viewFilters.ts"
-import { ViewTabs } from "./ViewTabs.tsx"
 
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
 
-const ProjectTabs = later(
-  () => import("./ProjectTabs.tsx"),
-  () => <div className="border-border h-9 border-b" />
-)
+const NoTabs = () => <div className="border-border h-9 border-b" />
+const ProjectTabs = later(() => import("./ProjectTabs.tsx"), NoTabs)
 const ViewActions = later(() => import("./ViewActions.tsx"))
+const ViewTabs = later(() => import("./ViewTabs.tsx"), NoTabs)
 
 interface Props {
   readonly slug: string

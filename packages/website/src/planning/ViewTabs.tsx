@@ -17,7 +17,7 @@ const presets = [
 ] as const satisfies ReadonlyArray<{ readonly label: string; readonly search: TicketsSearch }>
 
 /** The filters that everybody uses, and the views of the workspace. */
-export const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
+const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
   const { data } = useQuery(viewsQuery(slug))
   useEffect(() => {
     sidebar.mark("/w/$slug/tickets")
@@ -52,3 +52,5 @@ export const ViewTabs = ({ search, slug }: { readonly slug: string; readonly sea
     </Tabs>
   )
 }
+
+export default ViewTabs

@@ -23,11 +23,17 @@ interface Chosen {
 /** The teams of the project that it is likely to be in, else all that there are. */
 const useTeams = (slug: string, { project }: Likely) => {
   const teams = useQuery(teamsQuery(slug))
-  const { data: projects } = useQuery(projectsQuery(slug))
+  const { data: projects, isLoading } = useQuery(projectsQuery(slug))
   const all = teams.data?.teams.filter(({ archivedAt }) => archivedAt === null)
   const ofProject = projects?.projects.find((one) => one.slug === project)?.teams
   const some = all?.filter(({ id }) => ofProject === undefined || ofProject.some((team) => team.id === id)) ?? []
-  return { all, likely: some.length === 0 ? (all ?? []) : some, projects: projects?.projects ?? [], query: teams }
+  return {
+    all,
+    likely: some.length === 0 ? (all ?? []) : some,
+    projects: projects?.projects ?? [],
+    query: teams,
+    isLoading
+  }
 }
 
 /** The team of that name, the one of the last ticket, or the only one; else none, and the person chooses. */
@@ -44,10 +50,10 @@ const useTeam = (slug: string, likely: Likely, about: string, chosen: string | u
 export const useTicketFields = (slug: string, likely: Likely, about = "") => {
   const me = useMe()?.id
   const [chosen, setChosen] = useState<Chosen>({})
-  const { all, projects, query, team } = useTeam(slug, likely, about, chosen.team)
+  const { all, isLoading, projects, query, team } = useTeam(slug, likely, about, chosen.team)
   const isKnown = team !== none
-  const { data: ofTeam } = useQuery({ ...statusesQuery(slug, team), enabled: isKnown })
-  const { data: allTags } = useQuery({ ...tagsQuery(slug, team), enabled: isKnown })
+  const { data: ofTeam, isLoading: isStatusesLoading } = useQuery({ ...statusesQuery(slug, team), enabled: isKnown })
+  const { data: allTags, isLoading: isTagsLoading } = useQuery({ ...tagsQuery(slug, team), enabled: isKnown })
   const statuses = ofTeam?.statuses ?? []
   const fitting = projects.filter(({ teams }) => teams.some(({ key }) => key === team))
   const asked = chosen.project ?? likely.project
@@ -70,6 +76,8 @@ export const useTicketFields = (slug: string, likely: Likely, about = "") => {
   }
   return {
     query,
+    /** Whether it is not known yet what of the likely can be. */
+    isLoading: isLoading || isStatusesLoading || isTagsLoading,
     shown,
     teams: all,
     statuses,

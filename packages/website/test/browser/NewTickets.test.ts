@@ -191,6 +191,26 @@ describe("A new ticket", () => {
     await dialogOf(page).getByRole("textbox", { name: "Title" }).waitFor()
   })
 
+  it("waits for what it is likely to be in, also where that is read slowly", async () => {
+    const page = await site.signIn()
+    const held = Promise.withResolvers<void>()
+    await page.route("**/v1/workspaces/main/projects*", async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.addInitScript(() => localStorage.setItem("delivery-team-main", "ENG"))
+    await openScreen(site, "projects/checkout", page)
+    await page.getByRole("button", { name: "New ticket" }).click()
+    await dialogOf(page).getByRole("textbox", { name: "Title" }).fill("Of a slow project")
+    await dialogOf(page).getByRole("button", { name: "Team Engineering" }).waitFor()
+    await page.keyboard.press("Enter")
+    await dialogOf(page).getByRole("button", { name: "Create ticket" }).and(page.locator("[aria-busy=true]")).waitFor()
+    expect(await named("Of a slow project")).toEqual([])
+    held.resolve()
+    await dialogOf(page).waitFor({ state: "detached" })
+    expect(await named("Of a slow project")).toMatchObject([{ project: { slug: "checkout" } }])
+  })
+
   it("leaves its key to a screen that has another use for it", async () => {
     const page = await openScreen(site, "projects")
     await page.getByRole("button", { name: "Add project" }).waitFor()

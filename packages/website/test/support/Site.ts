@@ -112,6 +112,8 @@ export const atRest = async (page: Page) => {
   await page.waitForFunction(() =>
     performance.getEntriesByType("resource").some(({ name }) => name.includes("/SessionOver-"))
   )
+  // Under load the page may have been idle before it asked for what it may need next.
+  await page.getByRole("region", { name: "Notifications" }).waitFor({ state: "attached" })
   await page.waitForLoadState("networkidle")
 }
 
