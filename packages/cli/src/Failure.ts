@@ -66,6 +66,8 @@ export const callFailure =
       const called = callOf(error)
       // Nothing was sent: what was to be sent can be none.
       if (called === undefined) return Failure.usage(/[.!?]$/.test(message) ? message : `${message}.`)
+      const redirect = redirectOf(error)
+      if (redirect !== undefined) return Failure.usage(`${url} is not the address of the service: ${redirect}.`)
       if (called.status !== undefined && called.status >= 500) {
         return Failure.unreachable(`${url} cannot be reached: something on the way answered ${called.status}.`)
       }
@@ -76,6 +78,13 @@ export const callFailure =
       ? Failure.unreachable(`${url}: ${message}`)
       : new Failure({ message })
   }
+
+/** Where the service is instead, as the client says it. */
+const redirectOf = (error: unknown): string | undefined => {
+  const { description, response } = (error as { reason?: { description?: string; response?: { status: number } } })
+    .reason ?? { description: undefined }
+  return response !== undefined && response.status < 400 ? description : undefined
+}
 
 /** What the service says where no call of the API has a path. */
 const noSuchPath = "This path does not exist."

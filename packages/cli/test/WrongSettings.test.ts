@@ -55,6 +55,22 @@ describe("delivery, set up in a wrong way", () => {
     }
   })
 
+  it("names the address that the service has instead", async () => {
+    const old = createServer((request, answer) => {
+      request.resume()
+      answer.writeHead(308, { location: `${service.baseUrl}${request.url}` }).end()
+    }).listen(0, "127.0.0.1")
+    service.afterwards(() => old.close())
+    await once(old, "listening")
+    const url = `http://127.0.0.1:${(old.address() as AddressInfo).port}`
+    for (const args of [["runs", "list"], publish]) {
+      assert.deepStrictEqual(await said([...args, "--url", url]), [
+        2,
+        `${url} is not the address of the service: it redirects to ${service.baseUrl}.\n`
+      ])
+    }
+  })
+
   it("says what is wrong with what was never sent, and that something on the way answered", async () => {
     const secret = ["secrets", "set", "LD_PRELOAD", "--product", "shop", "--environment", "staging"]
     const ended = await service.home().delivery(secret, { env: { DELIVERY_API_KEY: apiKey }, input: "evil.so" })

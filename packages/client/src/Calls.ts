@@ -1,5 +1,11 @@
-import { Context, Effect, Predicate } from "effect"
-import { HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Context, Effect, Option, Predicate } from "effect"
+import {
+  FetchHttpClient,
+  HttpClient,
+  HttpClientError,
+  type HttpClientRequest,
+  type HttpClientResponse
+} from "effect/http"
 import { noAnswerReason } from "@delivery/domain/NoAnswer"
 
 /** The request behind an error of a call: of a call that sent several, the last one. */
@@ -42,18 +48,49 @@ const explained = (error: HttpClientError.HttpClientError): HttpClientError.Http
   })
 }
 
-/** Says why there was no answer. */
-export const explaining = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
-  HttpClient.transform(client, (sending) => Effect.mapError(sending, explained))
+/** Browsers tell of none but that it is one, by the status 0. */
+const redirects: ReadonlySet<number> = new Set([0, 301, 302, 303, 307, 308])
 
-/** Notes what calls send and receive. */
+/** A key is for its address and for no other: fetch would go on to the other one without it, and be refused there. */
+const withoutRedirects = Effect.provideServiceEffect(
+  FetchHttpClient.RequestInit,
+  Effect.map(Effect.serviceOption(FetchHttpClient.RequestInit), (init) => ({
+    redirect: "manual" as const,
+    ...Option.getOrUndefined(init)
+  }))
+)
+
+const refuseRedirect = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
+  if (!redirects.has(response.status)) return Effect.succeed(response)
+  const { request } = response
+  const { location = "" } = response.headers
+  const description = URL.canParse(location, request.url)
+    ? `it redirects to ${new URL(location, request.url).origin}`
+    : "it redirects to another address"
+  const reason = new HttpClientError.StatusCodeError({ request, response, description })
+  return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+}
+
+const direct = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transform(client, (sending) => Effect.mapError(withoutRedirects(sending), explained))
+
+/** Says why there was no answer, and follows no redirect. */
+export const explaining = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transform(direct(client), Effect.tap(refuseRedirect))
+
+/** Does the same, and notes what calls send and receive. */
 export const noting = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
-  HttpClient.transform(explaining(client), (sending, request) =>
+  HttpClient.transform(direct(client), (sending, request) =>
     Effect.flatMap(CurrentExchange, (exchange) => {
       if (exchange === undefined) return sending
       exchange.request = request
       delete exchange.response
-      return Effect.tap(sending, (response) => Effect.sync(() => void (exchange.response = response)))
+      return sending.pipe(
+        Effect.tap((response) => Effect.sync(() => void (exchange.response = response))),
+        Effect.tap(refuseRedirect)
+      )
     })
   )
 

@@ -2,6 +2,7 @@ import { callOf, createClient, exchangeCiToken } from "@delivery/client"
 import { requestSecrets } from "@delivery/client/deploy"
 import { createClient as createWebClient } from "@delivery/client/web"
 import { once } from "node:events"
+import { createServer as createHttpServer } from "node:http"
 import { type AddressInfo, createServer, type Server } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort } from "./support/server.ts"
@@ -52,6 +53,29 @@ describe.each(Object.keys(calls))("%s, where no service answers", (name) => {
     const error = await failureOf(calls[name]!(urls[kind]))
     expect(error.message).toMatch(reason)
     expect(error.message).not.toContain("NobodyMayRead")
+  })
+})
+
+describe("a service that has another address", () => {
+  it.each([301, 302, 303, 307, 308])("is named, and nothing is asked there: %s", async (status) => {
+    let asked = 0
+    const there = createHttpServer((_, answer) => {
+      asked++
+      answer.writeHead(401).end()
+    }).listen(0, "127.0.0.1")
+    await once(there, "listening")
+    const origin = `http://127.0.0.1:${(there.address() as AddressInfo).port}`
+    const here = createHttpServer((request, answer) => {
+      answer.writeHead(status, { location: `${origin}${request.url}` }).end()
+    }).listen(0, "127.0.0.1")
+    await once(here, "listening")
+    const baseUrl = `http://127.0.0.1:${(here.address() as AddressInfo).port}`
+    const error = await failureOf(createClient({ baseUrl, apiKey }).me.get())
+    expect(error.message).toContain(`it redirects to ${origin}`)
+    expect(callOf(error)).toMatchObject({ path: "/v1/me", status })
+    expect(asked).toBe(0)
+    here.close()
+    there.close()
   })
 })
 
