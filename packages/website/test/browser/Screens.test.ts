@@ -1,73 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { axeFindings } from "../support/Axe.ts"
-import { fileOf, type Screens, settled, startScreens } from "../support/Screens.ts"
-import type { Looks } from "../support/Site.ts"
+import { describe, expect, it } from "vitest"
+import { auditScreens, longMillis, useScreens } from "../support/AuditScreens.ts"
+import { fileOf, settled } from "../support/Screens.ts"
 
-/**
- * Every screen and dialog, in light and dark, narrow and wide: nothing for axe to find, and nothing wider than the window. And
- * what screen readers are told of each.
- */
+/** Every screen and dialog on wide screens, and what screen readers are told of each. Those on narrow ones: `ScreensNarrow`. */
 
-let shown: Screens
+const screens = useScreens()
 
-beforeAll(async () => {
-  shown = await startScreens()
-})
-
-afterAll(async () => {
-  await shown.close()
-  expect(shown.site.problems).toEqual([])
-})
-
-const forms: ReadonlyArray<Looks> = [
-  { colorScheme: "light", width: 1440 },
-  { colorScheme: "dark", width: 320, height: 720 },
-  { colorScheme: "light", width: 320, height: 720 },
-  { colorScheme: "dark", width: 1440 }
-]
-
-/** A test looks at dozens of screens. */
-const longMillis = 400_000
-
-describe("What is shown is for everybody to use", () => {
-  for (const looks of forms) {
-    const form = `${looks.colorScheme}, ${looks.width} px`
-
-    it(
-      `on every screen: ${form}`,
-      async () => {
-        const page = await shown.site.signIn(looks)
-        const findings: Record<string, unknown> = {}
-        for (const [name, path] of Object.entries(shown.screens)) {
-          await page.goto(`${shown.site.origin}${path}`)
-          await settled(page)
-          const found = await axeFindings(page)
-          if (found.length > 0) findings[name] = found
-          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-          if (overflow > 0) findings[`${name} is too wide`] = overflow
-        }
-        expect(findings).toEqual({})
-      },
-      longMillis
-    )
-
-    it(
-      `in every dialog and menu: ${form}`,
-      async () => {
-        const page = await shown.site.signIn(looks)
-        const findings: Record<string, unknown> = {}
-        for (const [name, open] of Object.entries(shown.overlays)) {
-          await open(page)
-          const found = await axeFindings(page)
-          if (found.length > 0) findings[name] = found
-          await page.keyboard.press("Escape")
-        }
-        expect(findings).toEqual({})
-      },
-      longMillis
-    )
-  }
-})
+auditScreens(screens, { colorScheme: "light", width: 1440 }, { colorScheme: "dark", width: 1440 })
 
 /** Without what is different each time: times, ids, ports, and what is generated. */
 const stable = (snapshot: string): string =>
@@ -85,9 +24,9 @@ describe("What screen readers are told", () => {
   it(
     "of every screen is what it was",
     async () => {
-      const page = await shown.site.signIn()
-      for (const [name, path] of Object.entries(shown.screens)) {
-        await page.goto(`${shown.site.origin}${path}`)
+      const page = await screens().site.signIn()
+      for (const [name, path] of Object.entries(screens().screens)) {
+        await page.goto(`${screens().site.origin}${path}`)
         await settled(page)
         await expect(stable(await page.locator("#screen").ariaSnapshot())).toMatchFileSnapshot(
           `./aria/${fileOf(name)}.txt`

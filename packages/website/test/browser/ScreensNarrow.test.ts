@@ -1,0 +1,9 @@
+import { auditScreens, useScreens } from "../support/AuditScreens.ts"
+
+/** Every screen and dialog on narrow screens. Those on wide ones: `Screens`. */
+
+auditScreens(
+  useScreens(),
+  { colorScheme: "dark", width: 320, height: 720 },
+  { colorScheme: "light", width: 320, height: 720 }
+)
