@@ -85,10 +85,12 @@ describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
 
   it("publishes what the reporter saved while the service was away", async () => {
     const { delivery, directory, play, run } = await project()
-    const { output } = await play({ DELIVERY_URL: `http://127.0.0.1:${await freePort()}` })
+    const away = `http://127.0.0.1:${await freePort()}`
+    const { output } = await play({ DELIVERY_URL: away })
     const [, file = ""] = /delivery runs publish (\S+\.json)/.exec(output)!
     const published = await delivery("runs", "publish", file)
-    assert.deepInclude(published, { code: 0, err: "" })
+    const elsewhere = `${file} was saved for ${away}, and goes to ${server.baseUrl}.\n`
+    assert.deepInclude(published, { code: 0, err: elsewhere })
     // What a job that runs again publishes again stays the same run.
     const repeated = await delivery("runs", "publish", file)
     assert.deepStrictEqual(repeated, published)
@@ -105,7 +107,7 @@ describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
     const { baseUrl, deploymentBaseUrl } = await run(2)
     assert.strictEqual(baseUrl, deploymentBaseUrl)
     const again = await delivery("runs", "publish", file, "--again")
-    assert.deepInclude(again, { code: 0, err: "" })
+    assert.deepInclude(again, { code: 0, err: elsewhere })
     assert.deepInclude((await run(3)).counts, counts)
     assert.match((await delivery("runs", "publish", file)).out, /^Run 3 /)
     // A run that the reporter has started, and that is finished by another way.
