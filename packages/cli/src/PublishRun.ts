@@ -276,6 +276,18 @@ const savedDestination = (at: Connection, saved: Saved, options: PublishOptions,
   return { ...at, workspace }
 }
 
+/** The files of saved results that their run may lack: one that has ended got them before. */
+const savedFilesFor = async (
+  publisher: Publisher,
+  saved: Saved | undefined,
+  options: PublishOptions,
+  cancelled: AbortSignal
+): Promise<ReadonlyArray<Attachment>> => {
+  if (saved === undefined) return []
+  const isOver = goesOn(saved, options) && (await publisher.run(saved.run, cancelled)).state !== "running"
+  return isOver ? [] : savedFiles(options.files, saved)
+}
+
 /** The files of saved results, which lie beside them. */
 const savedFiles = ([file]: ReadonlyArray<string>, saved: Saved): ReadonlyArray<Attachment> =>
   (saved.files ?? []).map(({ contentType, path, source }) => ({
@@ -314,11 +326,11 @@ const begin = async (
   return (await publisher.start({ ...saved.start, product, environment, baseUrl }, cancelled)).number
 }
 
-/** Notes the run in the file of saved results, so that publishing them again does not make another one. */
-const keepRun = async (file: string, run: number, saved: Saved, note: (line: string) => void): Promise<void> => {
+/** Notes the run, and where it is, in the file of saved results, so that publishing them again does not make another one. */
+const keepRun = async (file: string, saved: Saved & { readonly run: number }, note: Tell["note"]): Promise<void> => {
   const written = `${file}.${process.pid}.tmp`
   try {
-    await writeFile(written, JSON.stringify({ ...saved, run }, null, 2))
+    await writeFile(written, JSON.stringify(saved, null, 2))
     await rename(written, file)
   } catch {
     await rm(written, { force: true }).catch(() => {})
@@ -380,17 +392,18 @@ export const publishRun = async (
   const read = await readAll(options.files)
   const saved = await savedIn(read)
   const finish = saved?.finish ?? reportOf(await testsOf(read, coverage, Date.now()))
-  const attachments = [
-    ...(saved === undefined ? [] : savedFiles(options.files, saved)),
-    ...(await attachmentsOf(options.attach, tell))
-  ]
+  const asked = await attachmentsOf(options.attach, tell)
   const about = saved?.start === undefined ? options : savedPlace(options, saved, saved.start, tell)
   const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)
   const publisher = publisherOf(destination, about)
   cancelled.throwIfAborted()
   const number = await begin(publisher, saved, about, cancelled)
   try {
-    if (saved !== undefined) await keepRun(options.files[0]!, number, saved, tell.note)
+    if (saved !== undefined) {
+      const { url: service, workspace } = destination
+      await keepRun(options.files[0]!, { ...saved, run: number, service, workspace }, tell.note)
+    }
+    const attachments = [...(await savedFilesFor(publisher, saved, options, cancelled)), ...asked]
     tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
     publisher.uploads.add(attachments)
     const { failures } = await Promise.race([publisher.uploads.settled(), rejectionOf(cancelled)])

@@ -458,8 +458,15 @@ describe("delivery", () => {
       out: "",
       err: "--environment: saved.json has the results of staging. Leave the flag out.\n"
     })
-    const again = await json<{ readonly run: TestRunSummary }>(at, publish, { env: as(workspace) })
-    assert.include(again.run, { number: 1, state: "finished" })
+    const { DELIVERY_URL: service = "", ...others } = as(workspace)
+    assert.deepStrictEqual(await at.delivery(publish, { env: as(workspace) }), {
+      code: 2,
+      out: "",
+      err: `saved.json has results of run 1 of ${url}, and this is ${service}. Say with --url where that service is.\n`
+    })
+    const again = await at.delivery([...publish, "--url", service, "--json"], { env: others })
+    assert.deepInclude(again, { code: 0, err: `saved.json was saved for ${url}, and goes to ${service}.\n` })
+    assert.include((JSON.parse(again.out) as { readonly run: TestRunSummary }).run, { number: 1, state: "finished" })
   })
 
   test("publishes saved results where they were to go, with their files, and as flags correct them", async (owner) => {
