@@ -103,6 +103,15 @@ export const instructions = Effect.fnUntraced(function* (name: SignInName) {
   }
 })
 
+/** The client's configuration, where it still has the bridge. */
+export const fileWithEntry = Effect.fnUntraced(function* (name: SignInName) {
+  const file = yield* fileOf(name.client)
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(file).pipe(Effect.orElseSucceed(() => ""))
+  const entry = entryOf(name)
+  return text.includes(JSON.stringify(entry.name)) || text.includes(`mcp_servers.${entry.name}]`) ? file : undefined
+})
+
 /** Adds the bridge to the client's configuration, in place of one of the same name. Answers the path of the file. */
 export const writeEntry = Effect.fnUntraced(function* (name: SignInName) {
   const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { runBridge } from "./AgentBridge.ts"
-import { instructions, writeEntry } from "./AgentClients.ts"
+import { instructions, writeEntry, fileWithEntry } from "./AgentClients.ts"
 import { callAt } from "./Calls.ts"
 import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
 import { Failure } from "./Failure.ts"
@@ -72,8 +72,14 @@ export const connect = Effect.fnUntraced(
 /** Ends the sign-in, at the server and on this computer. */
 export const disconnect = Effect.fnUntraced(
   function* (flags: SignInFlags) {
-    const wasSignedIn = yield* forget(yield* signInName(flags))
-    yield* print({ wasSignedIn }, wasSignedIn ? "Signed out." : "This computer was not signed in.")
+    const name = yield* signInName(flags)
+    const wasSignedIn = yield* forget(name)
+    const file = yield* fileWithEntry(name)
+    const said = wasSignedIn ? "Signed out." : "This computer was not signed in."
+    yield* print(
+      { wasSignedIn, file: file ?? null },
+      file === undefined ? said : `${said} ${file} still names the server: remove it there.`
+    )
   },
   Effect.provide(answeringWithin(answerSeconds))
 )

@@ -9,7 +9,7 @@ import { McpClient, McpProtocol } from "effect/ai"
 import { ChildProcess } from "effect/process"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer, request as outgoing } from "node:http"
 import { join as joinPath } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -230,12 +230,16 @@ describe("delivery agent", () => {
   test("disconnect ends the sign-in at the server and deletes its file", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = server.home()
-    await connect(home, workspace, owner.baseUrl, "--client", "claude")
+    await connect(home, workspace, owner.baseUrl, "--client", "claude", "--write")
     const file = signInFile(home, "claude", workspace.workspace, owner.baseUrl)
     const { accessToken } = JSON.parse(readFileSync(file, "utf8")) as { accessToken: string }
     const disconnect = () =>
       run(home, ["disconnect", "--client", "claude", "--url", owner.baseUrl, "--workspace", workspace.workspace])
-    assert.deepInclude(await disconnect(), { code: 0, out: "Signed out.\n" })
+    assert.deepInclude(await disconnect(), {
+      code: 0,
+      out: "Signed out. .mcp.json still names the server: remove it there.\n"
+    })
+    rmSync(joinPath(home.directory, ".mcp.json"))
     assert.isUndefined(statSync(file, { throwIfNoEntry: false }))
     assert.strictEqual((await owner.as(accessToken).send("GET", "/agent/v1/me")).status, 401)
     assert.deepInclude(await disconnect(), { code: 0, out: "This computer was not signed in.\n" })

@@ -174,7 +174,10 @@ describe("delivery", () => {
     assert.isString(connected.agent)
     const { agents } = await workspace.get<{ agents: ReadonlyArray<{ id: string }> }>("agents")
     assert.lengthOf(agents, 1)
-    assert.deepStrictEqual(await json(at, ["agent", "disconnect", "--client", "claude"]), { wasSignedIn: true })
+    assert.deepStrictEqual(await json(at, ["agent", "disconnect", "--client", "claude"]), {
+      wasSignedIn: true,
+      file: null
+    })
   })
 
   test("the key of a profile is sent to no other service", async () => {
