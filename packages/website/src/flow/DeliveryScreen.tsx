@@ -1,14 +1,18 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate } from "@tanstack/react-router"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { DeliveryMetrics, MeasuredRelease } from "@delivery/domain/flow/DeliveryMetrics"
-import { useMemo, useState } from "react"
+import { type ReactNode, useMemo, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { productsQuery } from "../catalog/queries.ts"
 import { CasesTabs } from "../runs/CasesTabs.tsx"
+import { trendDays } from "../runs/search.ts"
+import { oneAt, withoutUndefined } from "../ui/address.ts"
 import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
 import { Filter } from "../ui/Filter.tsx"
 import { counted, formatCount, formatDuration, formatRate, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { Plot } from "../ui/Plot.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
@@ -18,7 +22,7 @@ import { plotsOf } from "./deliveryPlots.ts"
 
 /** How often, how fast and how safely versions come to production: the four DORA measures, with what is behind each. */
 
-const periods = [30, 90, 365] as const
+const fewestDays = 30
 
 interface MeasureProps {
   readonly name: string
@@ -82,6 +86,33 @@ const row = "border-border hover:bg-hover flex min-h-(--row) flex-wrap items-cen
 /** How many rows a list has at first. */
 const few = 20
 
+interface ListProps<A> {
+  readonly label: string
+  readonly title: string
+  readonly noun: string
+  readonly items: ReadonlyArray<A>
+  readonly none?: string
+  readonly row: (item: A) => ReactNode
+}
+
+/** Some at first, and all when asked. */
+const List = <A,>({ items, label, none, noun, row, title }: ListProps<A>) => {
+  const [isWhole, setWhole] = useState(false)
+  return (
+    <Section isFlush title={title}>
+      {items.length === 0 && <p className="text-muted px-4 py-2">{none}</p>}
+      {items.length > 0 && <ul aria-label={label}>{(isWhole ? items : items.slice(0, few)).map(row)}</ul>}
+      {items.length > few && !isWhole && (
+        <div className="px-3 py-2">
+          <Button look="quiet" onClick={() => setWhole(true)}>
+            Show all {counted(items.length, noun)}
+          </Button>
+        </div>
+      )}
+    </Section>
+  )
+}
+
 const ReleaseLink = ({ release, slug }: { readonly release: MeasuredRelease; readonly slug: string }) => (
   <Link
     className="min-w-0 truncate hover:underline"
@@ -92,11 +123,44 @@ const ReleaseLink = ({ release, slug }: { readonly release: MeasuredRelease; rea
   </Link>
 )
 
+interface CommitProps {
+  readonly slug: string
+  readonly product: string
+  readonly sha: string
+  readonly at: string
+  readonly ms: number
+  /** With which it came to production. */
+  readonly release: MeasuredRelease | undefined
+}
+
+const CommitRow = ({ at, ms, product, release, sha, slug }: CommitProps) => (
+  <li className={row}>
+    <span className="font-mono text-xs">{shortSha(sha)}</span>
+    <span className="text-muted min-w-0 flex-1 truncate">
+      {release === undefined ? (
+        product
+      ) : (
+        <>
+          in <ReleaseLink release={release} slug={slug} />
+        </>
+      )}
+    </span>
+    <span className="tabular">{formatDuration(ms)}</span>
+    <span className="text-muted">
+      <Time at={at} />
+    </span>
+  </li>
+)
+
 const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly slug: string }) => {
   const { deploymentFrequency, leadTime, timeToRestore } = metrics
   const slowest = leadTime.commits.toSorted((a, b) => b.ms - a.ms)
   const keyOf = ({ environment, number, product }: MeasuredRelease) => `${product} ${environment} ${number}`
   const failed = new Set(timeToRestore.failures.map(keyOf))
+  // A commit came to production with the release that was made when its lead time ended.
+  const releaseOf = new Map(
+    deploymentFrequency.releases.map((release) => [`${release.product} ${Date.parse(release.at)}`, release])
+  )
   return (
     <>
       <div id="failures">
@@ -123,48 +187,42 @@ const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly 
         </Section>
       </div>
       <div id="commits">
-        <Section
-          isFlush
-          title={slowest.length > few ? `Slowest ${few} commits to production` : "Commits to production, slowest first"}
-        >
-          {slowest.length === 0 ? (
-            <p className="text-muted px-4 py-2">
-              No deployment told its commits with their times. `delivery deployments set-version` does.
-            </p>
-          ) : (
-            <ul aria-label="Commits">
-              {slowest.slice(0, few).map(({ at, ms, product, sha }) => (
-                <li className={row} key={`${product} ${sha}`}>
-                  <span className="font-mono text-xs">{shortSha(sha)}</span>
-                  <span className="text-muted min-w-0 flex-1 truncate">{product}</span>
-                  <span className="tabular">{formatDuration(ms)}</span>
-                  <span className="text-muted">
-                    <Time at={at} />
-                  </span>
-                </li>
-              ))}
-            </ul>
+        <List
+          items={slowest}
+          label="Commits"
+          none="No deployment told its commits with their times. `delivery deployments set-version` does."
+          noun="commit"
+          row={({ at, ms, product, sha }) => (
+            <CommitRow
+              at={at}
+              key={`${product} ${sha}`}
+              ms={ms}
+              product={product}
+              release={releaseOf.get(`${product} ${Date.parse(at) + ms}`)}
+              sha={sha}
+              slug={slug}
+            />
           )}
-        </Section>
+          title="Commits to production, slowest first"
+        />
       </div>
       <div id="releases">
-        <Section isFlush title={deploymentFrequency.count > few ? `Newest ${few} releases` : "Releases"}>
-          <ul aria-label="Releases">
-            {deploymentFrequency.releases
-              .slice(-few)
-              .toReversed()
-              .map((release) => (
-                <li className={row} key={keyOf(release)}>
-                  <ReleaseLink release={release} slug={slug} />
-                  {failed.has(keyOf(release)) && <Badge tone="danger">rolled back</Badge>}
-                  <span className="flex-1" />
-                  <span className="text-muted">
-                    <Time at={release.at} />
-                  </span>
-                </li>
-              ))}
-          </ul>
-        </Section>
+        <List
+          items={deploymentFrequency.releases.toReversed()}
+          label="Releases"
+          noun="release"
+          row={(release) => (
+            <li className={row} key={keyOf(release)}>
+              <ReleaseLink release={release} slug={slug} />
+              {failed.has(keyOf(release)) && <Badge tone="danger">rolled back</Badge>}
+              <span className="flex-1" />
+              <span className="text-muted">
+                <Time at={release.at} />
+              </span>
+            </li>
+          )}
+          title="Releases, newest first"
+        />
       </div>
     </>
   )
@@ -209,13 +267,16 @@ const Loaded = ({
 }
 
 const DeliveryScreen = ({ product, slug }: { readonly product?: string; readonly slug: string }) => {
-  const [days, setDays] = useState<number>(periods[0])
+  const longer = oneAt(useSearch({ strict: false }), "days", trendDays)
+  const days = longer ?? fewestDays
   const navigate = useNavigate()
   const { data: products } = useQuery(productsQuery(slug))
-  const choose = (next: string | undefined) =>
+  useMarkedPlace("/w/$slug/trends")
+  const go = (to: string | undefined, days: number | undefined) =>
     void navigate({
       to: "/w/$slug/$",
-      params: { slug, _splat: next === undefined ? "delivery" : `products/${next}/delivery` },
+      params: { slug, _splat: to === undefined ? "delivery" : `products/${to}/delivery` },
+      search: { ...withoutUndefined({ days }) },
       replace: true
     })
   return (
@@ -226,14 +287,19 @@ const DeliveryScreen = ({ product, slug }: { readonly product?: string; readonly
         <Filter
           choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
           noun="product"
-          onChange={choose}
+          onChange={(next) => go(next, longer)}
           value={product}
         />
         <Filter
-          choices={periods.map((one) => ({ value: String(one), label: `${one} days` }))}
+          choices={[fewestDays, ...trendDays].map((one) => ({ value: String(one), label: `${one} days` }))}
           isRequired
           noun="time"
-          onChange={(next) => setDays(Number(next))}
+          onChange={(next) =>
+            go(
+              product,
+              trendDays.find((one) => String(one) === next)
+            )
+          }
           value={String(days)}
         />
       </search>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -10,8 +10,8 @@ import { Button } from "../ui/Button.tsx"
 import { Filter } from "../ui/Filter.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { later } from "../ui/later.tsx"
-import { sidebar } from "../ui/overlay.ts"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -139,13 +139,10 @@ const summaryOf = (tests: ReadonlyArray<MutedTest>): string => {
 }
 
 const MutedScreen = ({ product, slug }: Props) => {
+  useMarkedPlace("/w/$slug/tests")
   const navigate = useNavigate()
   const query = useQuery(mutesQuery(slug, product))
   const { data: products } = useQuery(productsQuery(slug))
-  useEffect(() => {
-    sidebar.mark("/w/$slug/tests")
-    return () => sidebar.mark(undefined)
-  }, [])
   return (
     <>
       <Header crumbs={[]} title="Muted tests" />

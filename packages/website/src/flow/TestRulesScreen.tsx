@@ -1,7 +1,7 @@
 import type { TestRule } from "@delivery/domain/flow/TestRule"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
@@ -15,9 +15,9 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { sidebar } from "../ui/overlay.ts"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { ruleTicketsQuery, testRulesQuery } from "./queries.ts"
@@ -153,16 +153,13 @@ const Rule = ({ mayChange, onChange, rule, slug, things }: RuleProps) => {
 type Edited = { readonly rule?: TestRule } | undefined
 
 const TestRulesScreen = ({ slug }: { readonly slug: string }) => {
+  useMarkedPlace("/w/$slug/tests")
   const query = useQuery(testRulesQuery(slug))
   const things = useRuleNames(slug)
   const mayChange = mayAct(useRole(slug), "member")
   const [edited, setEdited] = useState<Edited>()
   const add = () => setEdited({})
   useKeys(mayChange ? [{ keys: "c", label: "New test rule", group: "Test rules", run: add }] : [])
-  useEffect(() => {
-    sidebar.mark("/w/$slug/tests")
-    return () => sidebar.mark(undefined)
-  }, [])
   const adding = (
     <Button icon="plus" look="primary" onClick={add} shortcut="c">
       New rule

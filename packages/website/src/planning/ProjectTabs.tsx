@@ -1,18 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useEffect } from "react"
 import { visible } from "../ui/format.ts"
 import { tabClass, Tabs } from "../ui/Header.tsx"
-import { sidebar } from "../ui/overlay.ts"
+import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { viewsQuery } from "./queries.ts"
 
 /** A project, and the views of it. */
 const ProjectTabs = ({ project, slug }: { readonly slug: string; readonly project: string }) => {
   const { data } = useQuery(viewsQuery(slug, { project }))
-  useEffect(() => {
-    sidebar.mark("/w/$slug/projects")
-    return () => sidebar.mark(undefined)
-  }, [])
+  useMarkedPlace("/w/$slug/projects")
   return (
     <Tabs label="Views of the project">
       <Link className={tabClass} params={{ slug, project }} to="/w/$slug/projects/$project">

@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useEffect } from "react"
 import { withoutUndefined } from "../ui/address.ts"
 import { visible } from "../ui/format.ts"
 import { tabClass, Tabs } from "../ui/Header.tsx"
-import { sidebar } from "../ui/overlay.ts"
+import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { viewsQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
 
@@ -19,10 +18,7 @@ const presets = [
 /** The filters that everybody uses, and the views of the workspace. */
 const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
   const { data } = useQuery(viewsQuery(slug))
-  useEffect(() => {
-    sidebar.mark("/w/$slug/tickets")
-    return () => sidebar.mark(undefined)
-  }, [])
+  useMarkedPlace("/w/$slug/tickets")
   const looks = withoutUndefined({ layout: search?.layout, group: search?.group, sort: search?.sort })
   return (
     <Tabs label="Views of tickets">
