@@ -25,11 +25,14 @@ export const draftAt = (name: string): Draft | undefined => {
 /** What was typed and not sent: a page that is loaded again has it. What says no more than what stood there is not kept. */
 export const useDraft = (key: string, ticket?: string) => {
   const name = `${draftPrefix}${useMe()?.id} ${key}`
-  const [draft, setDraft] = useState<Draft | undefined>(() => draftAt(name))
+  const [kept, setKept] = useState(() => ({ name, draft: draftAt(name) }))
+  // Who the person is may come after what is shown.
+  const shown = kept.name === name ? kept : { name, draft: kept.draft ?? draftAt(name) }
+  if (shown !== kept) setKept(shown)
   return {
-    draft,
+    draft: shown.draft,
     setDraft: (next: Draft | undefined) => {
-      setDraft(next)
+      setKept({ name, draft: next })
       try {
         if (next === undefined || next.text === next.base) localStorage.removeItem(name)
         else localStorage.setItem(name, JSON.stringify({ ...next, ticket }))

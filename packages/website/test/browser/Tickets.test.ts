@@ -98,7 +98,15 @@ describe("A ticket", () => {
     await page.getByRole("button", { name: "Edit the description" }).waitFor()
     await page.keyboard.press("e")
     await page.getByRole("textbox", { name: "Description" }).fill("Mine, **bold**.")
+    // Also where it comes after the ticket who the person is.
+    const told = Promise.withResolvers<void>()
+    await page.route("**/v1/me", async (route) => {
+      await told.promise
+      await route.continue()
+    })
     await page.reload()
+    await page.getByText("Before.").waitFor()
+    told.resolve()
     await page.getByRole("textbox", { name: "Description" }).waitFor()
     expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Mine, **bold**.")
     await isLive(page)
