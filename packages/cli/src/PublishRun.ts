@@ -3,6 +3,7 @@ import {
   type Coverage,
   type FinishTestRun,
   type StartTestRun,
+  type TestRun,
   type TestReport,
   type TestRunSummary
 } from "@delivery/client"
@@ -276,18 +277,6 @@ const savedDestination = (at: Connection, saved: Saved, options: PublishOptions,
   return { ...at, workspace }
 }
 
-/** The files of saved results that their run may lack: one that has ended got them before. */
-const savedFilesFor = async (
-  publisher: Publisher,
-  saved: Saved | undefined,
-  options: PublishOptions,
-  cancelled: AbortSignal
-): Promise<ReadonlyArray<Attachment>> => {
-  if (saved === undefined) return []
-  const isOver = goesOn(saved, options) && (await publisher.run(saved.run, cancelled)).state !== "running"
-  return isOver ? [] : savedFiles(options.files, saved)
-}
-
 /** The files of saved results, which lie beside them. */
 const savedFiles = ([file]: ReadonlyArray<string>, saved: Saved): ReadonlyArray<Attachment> =>
   (saved.files ?? []).map(({ contentType, path, source }) => ({
@@ -304,18 +293,52 @@ const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
   tests
 })
 
-/** Starts the run, or goes on with the one that the saved results have. Answers its number. */
+/** The run that results go into. */
+interface Begun {
+  readonly number: number
+  readonly url: string
+  /** Whether it has ended, and so got its files before. */
+  readonly isOver: boolean
+}
+
+/** Whether a run is of the tests that the results are of, as far as they tell. */
+const isOf = ({ environment, git, product }: TestRun, start: Saved["start"]): boolean =>
+  start === undefined ||
+  (product.slug === start.product && environment.slug === start.environment && git.sha === start.git.sha)
+
+/** The run of saved results, if it is theirs: another service, or one with other data, has another one of that number. */
+const runOf = async (
+  publisher: Publisher,
+  { run: number, start, url }: Extract<Saved, { readonly run: number }>,
+  [file]: ReadonlyArray<string>,
+  cancelled: AbortSignal
+): Promise<Begun> => {
+  const run = await publisher.run(number, cancelled)
+  if (url !== undefined && url !== run.url) {
+    throw Failure.usage(`${file} has results of ${url}, and not of ${run.url}. Say with --url where that service is.`)
+  }
+  if (!isOf(run, start)) {
+    throw Failure.usage(
+      `${file} has results of another run than ${run.url}. Publish them as a run of their own: --again.`
+    )
+  }
+  publisher.uploads.begin(number)
+  return { number, url: run.url, isOver: run.state !== "running" }
+}
+
+/** Starts the run, or goes on with the one that the saved results have. */
 const begin = async (
   publisher: Publisher,
   saved: Saved | undefined,
   options: PublishOptions,
   cancelled: AbortSignal
-): Promise<number> => {
-  if (saved === undefined) return (await publisher.start(await startOf(publisher, options), cancelled)).number
-  if (goesOn(saved, options)) {
-    publisher.uploads.begin(saved.run)
-    return saved.run
+): Promise<Begun> => {
+  const start = async (payload: Parameters<Publisher["start"]>[0]) => {
+    const { number, url } = await publisher.start(payload, cancelled)
+    return { number, url, isOver: false }
   }
+  if (saved === undefined) return start(await startOf(publisher, options))
+  if (goesOn(saved, options)) return runOf(publisher, saved, options.files, cancelled)
   if (saved.start === undefined) {
     throw Failure.usage(
       `${options.files[0]} does not say what was tested: it can only finish its run, without --again.`
@@ -323,7 +346,7 @@ const begin = async (
   }
   const { environment = saved.start.environment, product = saved.start.product } = options
   const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
-  return (await publisher.start({ ...saved.start, product, environment, baseUrl }, cancelled)).number
+  return start({ ...saved.start, product, environment, baseUrl })
 }
 
 /** Notes the run, and where it is, in the file of saved results, so that publishing them again does not make another one. */
@@ -397,13 +420,13 @@ export const publishRun = async (
   const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)
   const publisher = publisherOf(destination, about)
   cancelled.throwIfAborted()
-  const number = await begin(publisher, saved, about, cancelled)
+  const { isOver, number, url } = await begin(publisher, saved, about, cancelled)
   try {
     if (saved !== undefined) {
       const { url: service, workspace } = destination
-      await keepRun(options.files[0]!, { ...saved, run: number, service, workspace }, tell.note)
+      await keepRun(options.files[0]!, { ...saved, run: number, url, service, workspace }, tell.note)
     }
-    const attachments = [...(await savedFilesFor(publisher, saved, options, cancelled)), ...asked]
+    const attachments = [...(saved === undefined || isOver ? [] : savedFiles(options.files, saved)), ...asked]
     tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
     publisher.uploads.add(attachments)
     const { failures } = await Promise.race([publisher.uploads.settled(), rejectionOf(cancelled)])

@@ -467,6 +467,16 @@ describe("delivery", () => {
       out: "",
       err: `saved.json has results of run 1 of ${url}, and this is ${service}. Say with --url where that service is.\n`
     })
+    // Where a run of that number is another one, nothing is sent to it.
+    const saved = JSON.parse(readFileSync(join(at.directory, "saved.json"), "utf8")) as { readonly url: string }
+    const elsewhere = saved.url.replace("//", "//elsewhere.")
+    writeFileSync(join(at.directory, "other.json"), JSON.stringify({ ...saved, url: elsewhere }))
+    assert.deepStrictEqual(await at.delivery(["runs", "publish", "other.json"], { env }), {
+      code: 2,
+      out: "",
+      err: `other.json has results of ${elsewhere}, and not of ${saved.url}. Say with --url where that service is.\n`
+    })
+    assert.include(await json<TestRunSummary>(at, ["runs", "show", "1"], { env: as(workspace) }), { state: "running" })
     const again = await at.delivery([...publish, "--url", service, "--json"], { env: others })
     assert.deepInclude(again, { code: 0, err: `saved.json was saved for ${url}, and goes to ${service}.\n` })
     assert.include((JSON.parse(again.out) as { readonly run: TestRunSummary }).run, { number: 1, state: "finished" })

@@ -190,19 +190,30 @@ describe("shards of one build", { concurrent: true, timeout: 240_000 }, () => {
 
   it("are runs of their own when they run again after the end, and without a build", async () => {
     const project = await projectOf("aaaa006", { a: passing, b: passing })
-    const build = { GITHUB_RUN_ID: "77", GITHUB_RUN_ATTEMPT: "1" }
+    const build = { GITHUB_RUN_ID: "77", GITHUB_RUN_ATTEMPT: "1", DELIVERY_COVERAGE: "regression" }
     for (const shard of ["1/2", "2/2"]) await runShard(project, shard, build)
     expect((await runsOf("aaaa006")).map(({ counts }) => counts.total)).toEqual([2])
     // A CI runs a job again in the same build.
     const again = await runShard(project, "2/2", build)
     expect(again.lines[0]).toContain("passed (1 passed, 0 failed, 0 skipped)")
-    for (const shard of ["1/2", "2/2"]) await runShard(project, shard, {})
+    for (const shard of ["1/2", "2/2"]) await runShard(project, shard, { DELIVERY_COVERAGE: "regression" })
     const runs = await runsOf("aaaa006")
-    expect(runs.map(({ counts, shards, state }) => [counts.total, shards?.total, state])).toEqual([
-      [1, undefined, "finished"],
-      [1, undefined, "finished"],
-      [1, undefined, "finished"],
-      [2, 2, "finished"]
+    // A part says nothing of the coverage, so that no version is ready by it.
+    expect(runs.map(({ counts, coverage, shards, state }) => [counts.total, shards?.total, state, coverage])).toEqual([
+      [1, undefined, "finished", null],
+      [1, undefined, "finished", null],
+      [1, undefined, "finished", null],
+      [2, 2, "finished", "regression"]
+    ])
+  })
+
+  it("fail nothing when they have no tests and run again after the end", async () => {
+    const project = await projectOf("aaaa007", { a: passing })
+    const build = { DELIVERY_BUILD: "seven" }
+    for (const shard of ["1/2", "2/2", "2/2"]) await runShard(project, shard, build)
+    expect((await runsOf("aaaa007")).map(({ result, state }) => [state, result])).toEqual([
+      ["interrupted", null],
+      ["finished", "passed"]
     ])
   })
 })

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path"
 import { buildOf, ciUrlOf } from "./Ci.ts"
 import { mutedLines, mutedTests } from "./Muted.ts"
 import { readGit, readMachine } from "./Origin.ts"
-import { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
+import { cleanUp, partOf, Publisher, timeFor, withinLimits } from "./Publisher.ts"
 import { isPassing, lineOf } from "./Retry.ts"
 import type { RunFile } from "./RunFiles.ts"
 import { announceRun } from "./RunVariables.ts"
@@ -94,7 +94,9 @@ export class Publication {
     const publisher = this.#publisher
     await this.#settleUploads(publisher)
     const cleanup = await this.#cleanUp(begun.run)
-    const finish = withinLimits({ ...report, cleanup })
+    // A run without tests has failed. This is the part of another one, whose tests the other shards have.
+    const interrupted = report.interrupted || (publisher.isPart && report.tests.length === 0)
+    const finish = withinLimits({ ...report, interrupted, cleanup })
     if (finish.omitted !== null) this.lines.push(`Delivery: left out of the run: ${finish.omitted}`)
     try {
       const bytes = Buffer.byteLength(JSON.stringify(finish.report))
@@ -107,7 +109,7 @@ export class Publication {
       return true
     } catch (error) {
       const { run, start } = begun
-      const saved = await this.#save({ run: run.number, start, finish: finish.report })
+      const saved = await this.#save({ run: run.number, url: run.url, start, finish: finish.report })
       this.lines.push(
         `Delivery: run ${run.number} (${run.url}) is not finished: ${lineOf(error).replace(/\.$/, "")}.${saved}`
       )
@@ -163,7 +165,7 @@ export class Publication {
     if (shard !== null && shard.total > 1 && build !== null) this.#shard = { build, shard }
     const { environment, fixtureUrl, product } = settings
     const baseUrl = settings.baseUrl ?? baseUrls.find((url) => url !== undefined)
-    return {
+    const start = {
       product,
       environment,
       git: await readGit(directory, process.env, this.#options.git ?? {}),
@@ -178,6 +180,7 @@ export class Publication {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...this.#shard
     }
+    return shard !== null && shard.total > 1 && build === null ? partOf(start) : start
   }
 
   /** The service may have come back while the tests ran. */

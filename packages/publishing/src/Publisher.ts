@@ -29,6 +29,12 @@ const cleanupLimitMillis = 120_000
 /** Less than the 64 MiB that the body of a finish may have. */
 const maxFinishBytes = 60 * 1024 * 1024
 
+/** What starts a run of a part of the tests: that part alone says nothing of the coverage. */
+export const partOf = <A extends { readonly selection: StartTestRun["selection"] }>(start: A): A => ({
+  ...start,
+  selection: { ...start.selection, coverage: null }
+})
+
 /**
  * Publishes one run or retry: start, upload, clean up, finish. One class, since each step needs the same client, settings
  * and uploads, and what the steps before it have done.
@@ -37,6 +43,7 @@ export class Publisher {
   readonly uploads: Uploads
   readonly #client: PromiseClient
   readonly #settings: Settings
+  #isPart = false
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -47,6 +54,11 @@ export class Publisher {
       fetch: apiKey === null ? ciFetch({ baseUrl: url, workspace }) : undefined
     })
     this.uploads = new Uploads(this.#client, settings.workspace)
+  }
+
+  /** Whether the run has a part of the tests of another one, which has ended. */
+  get isPart(): boolean {
+    return this.#isPart
   }
 
   /** The `baseUrl` of the deployment; null if it has none. */
@@ -69,14 +81,16 @@ export class Publisher {
 
   /**
    * Starts the run. If the answer is lost, this starts a second run; the service ends the first at its time limit. A shard whose
-   * answer is lost joins its run again; one that runs again when that has ended is a run of its own.
+   * answer is lost joins its run again; one that runs again when that has ended is a run of its own, without the coverage, which it
+   * has a part of.
    */
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
     const run = await this.#start(payload, limit).catch((error: unknown) => {
       if (!payload.shard || !(error instanceof Conflict) || error.reason !== "finished") {
         return this.#refuse(error, limit)
       }
-      return this.#start({ ...payload, build: null, shard: null }, limit)
+      this.#isPart = true
+      return this.#start(partOf({ ...payload, build: null, shard: null }), limit)
     })
     this.uploads.begin(run.number)
     return run

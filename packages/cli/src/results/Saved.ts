@@ -13,7 +13,7 @@ const Start = Schema.Struct({ ...StartTestRun.fields, baseUrl: Schema.optionalKe
 
 const SavedFile = Schema.Struct({ path: Schema.String, contentType: Schema.String, source: Schema.String })
 
-/** Where the results were to go, and their files, beside them. Those of before 1.0 have neither. */
+/** Where the results were to go, and their files, beside them. The `url` is that of the run. Those of before 1.0 have none of these. */
 const about = {
   service: Schema.optionalKey(Schema.String),
   workspace: Schema.optionalKey(Schema.String),
@@ -21,7 +21,13 @@ const about = {
 }
 
 const Saved = Schema.Union([
-  Schema.Struct({ ...about, run: Schema.Int, start: Schema.optionalKey(Start), finish: FinishTestRun }),
+  Schema.Struct({
+    ...about,
+    run: Schema.Int,
+    url: Schema.optionalKey(Schema.String),
+    start: Schema.optionalKey(Start),
+    finish: FinishTestRun
+  }),
   Schema.Struct({ ...about, start: Start, finish: FinishTestRun })
 ])
 export type Saved = typeof Saved.Type
