@@ -118,10 +118,11 @@ export const SetReadinessPolicy = Body({
     Schema.Array(Freeze)
       .check(Schema.isMaxLength(maxFreezes, { message: `Expected at most ${maxFreezes} windows` }))
       .annotate({ description: `${whatFreezes} At most ${maxFreezes}; by default none.` })
-  )
+  ),
+  expected: Schema.optionalKey(ReadinessPolicy)
 }).annotate({
   identifier: "SetReadinessPolicy",
-  description: "The whole policy: what is left out gets its default.",
+  description: "The whole policy: what is left out gets its default. `expected` is the policy that was read before.",
   examples: [
     {
       from: "staging",

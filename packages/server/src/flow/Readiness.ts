@@ -1,4 +1,4 @@
-import { type Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Drift } from "@delivery/domain/flow/Drift"
 import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
 import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
@@ -260,6 +260,7 @@ const setPolicy = (dependencies: Dependencies) => {
       if (!isActive(pair)) return yield* archived(pair)
       const row = { ...place, ...settingsOf(input), fromId: from?.id ?? null, updatedAt: yield* now }
       const before = (yield* find(place)).policy
+      if (input.expected !== undefined && changesOf(before, input.expected).length > 0) return yield* policyChanged
       const after = presentPolicy(row, from)
       const changes = changesOf(before, after)
       if (changes.length === 0) return before
@@ -270,6 +271,8 @@ const setPolicy = (dependencies: Dependencies) => {
     return yield* storage.transaction(changed)
   })
 }
+
+const policyChanged = new Conflict({ message: "Somebody has changed the policy.", reason: "policy_changed" })
 
 /** All but the environment, with what is left out by its default. */
 const settingsOf = (input: SetReadinessPolicy) => ({

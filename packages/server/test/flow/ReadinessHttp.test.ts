@@ -35,6 +35,32 @@ const load = async (by: Http) => {
 }
 
 onEachServer("Readiness", (test) => {
+  test("has a policy that whoever says what is expected does not take from others", async (owner) => {
+    const workspace = await newShop(owner)
+    const expected = await workspace.get<ReadinessPolicy>(`${path}/readiness-policy`)
+    const changes = [{ drift: "block" }, { mutes: "block" }, { tickets: "warn" }, { secrets: "block" }]
+    const answers = await Promise.all(
+      changes.map((change) =>
+        workspace.send<{ reason?: string }>("PUT", `${path}/readiness-policy`, {
+          json: { ...expected, ...change, expected }
+        })
+      )
+    )
+    assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 409, 409, 409])
+    assert.deepStrictEqual(new Set(answers.map(({ body }) => body.reason)), new Set([undefined, "policy_changed"]))
+    const first = answers.findIndex(({ status }) => status === 200)
+    const policy = await workspace.get<ReadinessPolicy>(`${path}/readiness-policy`)
+    assert.deepStrictEqual(policy, { ...expected, ...changes[first] } as ReadinessPolicy)
+    const freezes = [{ from: "2030-01-01T00:00:00Z", to: "2030-01-02T00:00:00Z", reason: "Holidays" }]
+    const later = await put<ReadinessPolicy>(workspace, { ...policy, freezes, expected: policy })
+    await workspace.refuse("409 policy_changed", "PUT", `${path}/readiness-policy`, {
+      ...later,
+      freezes: [],
+      expected: policy
+    })
+    assert.deepStrictEqual(await put(workspace, { ...later, expected: later }), later)
+  })
+
   test("is answered with its reasons and what decided", async (owner) => {
     const workspace = await newShop(owner)
     const policy = await put<ReadinessPolicy>(workspace, {

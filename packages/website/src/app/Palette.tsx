@@ -164,6 +164,7 @@ const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
     },
     ...(
       [
+        ["Go to Delivery metrics", "delivery"],
         ["Go to Muted tests", "muted-tests"],
         ["Go to Test rules", "test-rules"]
       ] as const

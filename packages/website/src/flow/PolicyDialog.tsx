@@ -4,12 +4,14 @@ import type { ReadinessPolicy, ReasonSetting } from "@delivery/domain/flow/Readi
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
 import { useState } from "react"
 import { client } from "../api/client.ts"
+import { failureOf } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { environmentsQuery } from "../catalog/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
+import { mergePolicies } from "./mergePolicies.ts"
 import { type FreezeDraft, FreezeFields, freezeDraft, isWhole, windowOf } from "./FreezeFields.tsx"
 
 interface Props {
@@ -42,6 +44,40 @@ const requirements: ReadonlyArray<{ readonly value: ReasonSetting; readonly labe
 
 const nowhere = ""
 
+interface Place {
+  readonly slug: string
+  readonly product: string
+  readonly environment: string
+}
+
+/** The window that the draft was made of, if it is still that one: fields have no seconds, and may have lost them. */
+const untouched = (windows: ReadinessPolicy["freezes"], draft: FreezeDraft) => {
+  const { from, reason, to } = windowOf(draft)
+  return windows.find((window) => {
+    const other = windowOf(freezeDraft(window))
+    return other.from === from && other.to === to && other.reason === reason
+  })
+}
+
+/** How often somebody else may be first. */
+const mostTries = 5
+
+/** Sets what the person changed, and nothing else. */
+const setPolicy = async (
+  params: Place,
+  base: ReadinessPolicy,
+  mine: ReadinessPolicy,
+  tries = mostTries
+): Promise<ReadinessPolicy> => {
+  const expected = await client.readiness.policy({ params })
+  try {
+    return await client.readiness.setPolicy({ params, payload: { ...mergePolicies(base, mine, expected), expected } })
+  } catch (error) {
+    if (tries === 1 || failureOf(error).reason !== "policy_changed") throw error
+    return setPolicy(params, base, mine, tries - 1)
+  }
+}
+
 /** Changes what must hold before a version goes out. */
 const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
   const [product, environment] = [deployment.product.slug, deployment.environment.slug]
@@ -53,22 +89,21 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
   const [freezes, setFreezes] = useState<ReadonlyArray<FreezeDraft>>(policy.freezes.map(freezeDraft))
   const { data } = useQuery(environmentsQuery(slug))
   const others = (data?.environments ?? []).filter((one) => one.slug !== environment)
+  // What it was when the dialog was opened: whatever somebody else changes meanwhile stays.
+  const [base] = useState(policy)
   const save = useAction({
     act: () =>
-      client.readiness.setPolicy({
-        params: { slug, product, environment },
-        payload: {
-          from: from === nowhere ? null : from,
-          requires: coverages.flatMap((coverage) => {
-            const severity = required[coverage] ?? "off"
-            return severity === "off" ? [] : [{ coverage, severity }]
-          }),
-          tickets: weights.tickets,
-          secrets: weights.secrets,
-          drift: weights.drift,
-          mutes: weights.mutes,
-          freezes: freezes.map(windowOf)
-        }
+      setPolicy({ slug, product, environment }, base, {
+        from: from === nowhere ? null : from,
+        requires: coverages.flatMap((coverage) => {
+          const severity = required[coverage] ?? "off"
+          return severity === "off" ? [] : [{ coverage, severity }]
+        }),
+        tickets: weights.tickets,
+        secrets: weights.secrets,
+        drift: weights.drift,
+        mutes: weights.mutes,
+        freezes: freezes.map((draft) => untouched(base.freezes, draft) ?? windowOf(draft))
       }),
     changes: [workspaceKey(slug, "readiness")],
     done: () => ({ title: `The policy of ${deployment.product.name} in ${deployment.environment.name} was changed` }),

@@ -1,4 +1,8 @@
-import { useState } from "react"
+import type { CreateTicket } from "@delivery/domain/planning/Ticket"
+import type { TicketCases } from "@delivery/domain/planning/TicketCases"
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { Fragment, useState } from "react"
 import { client } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { issueAt } from "../api/failures.ts"
@@ -7,7 +11,9 @@ import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
+import { ticketsAboutQuery } from "../flow/queries.ts"
 import { Input, TextArea } from "../ui/Field.tsx"
+import { visible } from "../ui/format.ts"
 import Command from "../ui/Command.tsx"
 import { keepTeam } from "./lastTeam.ts"
 import type { Likely } from "./likely.ts"
@@ -24,6 +30,8 @@ interface Props {
   /** The name of what it is about, which a team may have as well. */
   readonly about?: string
   readonly likely?: Likely
+  /** The tests that it is about. */
+  readonly cases?: CreateTicket["cases"]
   readonly onClose: () => void
 }
 
@@ -38,6 +46,31 @@ const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
     />
   </Dialog>
 )
+
+/** What somebody may be at work on already. */
+const OpenTickets = ({ cases: { caseIds, product }, slug }: { readonly slug: string; readonly cases: TicketCases }) => {
+  const { data = [] } = useQuery(ticketsAboutQuery(slug, product, caseIds))
+  if (data.length === 0) return null
+  return (
+    <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="status">
+      {caseIds.length === 1 ? "This test has" : "These tests have"} a ticket that is open:{" "}
+      {data.map(({ identifier, title }, index) => (
+        <Fragment key={identifier}>
+          {index > 0 && ", "}
+          <Link
+            className="underline"
+            params={{ slug, ticket: identifier }}
+            title={visible(title)}
+            to="/w/$slug/tickets/$ticket"
+          >
+            {identifier}
+          </Link>
+        </Fragment>
+      ))}
+      .
+    </p>
+  )
+}
 
 const nothing: Likely = {}
 
@@ -65,6 +98,7 @@ const useTexts = (slug: string, named: string, said: string) => {
 /** Makes a ticket in one of the teams that the person sees. */
 const NewTicketDialog = ({
   about = "",
+  cases = null,
   description: said = "",
   likely = nothing,
   onClose,
@@ -76,7 +110,10 @@ const NewTicketDialog = ({
   const { description, forget, isBack, setDescription, setTitle, title } = useTexts(slug, named, said)
   const create = useAction({
     act: () =>
-      client.tickets.create({ params: { slug }, payload: { ...payloadOf(fields), title: title.trim(), description } }),
+      client.tickets.create({
+        params: { slug },
+        payload: { ...payloadOf(fields), title: title.trim(), description, ...(cases === null ? {} : { cases }) }
+      }),
     changes: [ticketsKey(slug), workspaceKey(slug, "projects")],
     done: ({ identifier, url }) => ({
       title: `${identifier} was created`,
@@ -101,6 +138,7 @@ const NewTicketDialog = ({
       onDiscard={forget}
       title="New ticket"
     >
+      {cases !== null && <OpenTickets cases={cases} slug={slug} />}
       {isBack && (
         <p className="text-muted flex flex-wrap items-center gap-2" role="status">
           What you typed before is here again.

@@ -60,6 +60,7 @@ const TicketOfFailure = ({ run, slug, test }: Props) => {
       {isOpen && (
         <NewTicketDialog
           about={run.product.name}
+          cases={{ product: run.product.slug, caseIds: [test.caseId] }}
           description={descriptionOf(failure)}
           onClose={() => setIsOpen(false)}
           slug={slug}

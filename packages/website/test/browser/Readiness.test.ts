@@ -1,3 +1,4 @@
+import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed } from "../support/Seed.ts"
@@ -90,6 +91,22 @@ describe("Readiness", () => {
     })
     // What it asks for now holds at once.
     await page.getByText(/Nothing goes out before .*Black Friday/).waitFor()
+
+    // What somebody else sets while the dialog is open stays.
+    await page.getByRole("button", { name: "Change policy" }).press("Enter")
+    await dialog.getByRole("combobox", { name: "Overdue mutes" }).press("Enter")
+    await page.getByRole("option", { name: "Do not look" }).click()
+    const { freezes, ...policy } = await site.call<ReadinessPolicy>("GET", `${place}/readiness-policy`)
+    const week = { from: "2200-12-01T00:00:00.000Z", to: "2200-12-08T00:00:00.000Z", reason: "Cyber week" }
+    await site.call("PUT", `${place}/readiness-policy`, { ...policy, drift: "block", freezes: [...freezes, week] })
+    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect(await site.call("GET", `${place}/readiness-policy`)).toEqual({
+      ...policy,
+      drift: "block",
+      mutes: "off",
+      freezes: [...freezes, week]
+    })
 
     const viewer = await joinAs(site, "vera@example.com", "Vera", "viewer")
     await openScreen(site, `${place}?view=readiness`, viewer)

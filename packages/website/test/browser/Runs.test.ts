@@ -1,3 +1,4 @@
+import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
@@ -247,12 +248,14 @@ describe("A run and its tests", () => {
     await dialog.getByLabel("Title").press("Enter")
     await dialog.waitFor({ state: "detached" })
     await page.getByText("ENG-1 was created").first().waitFor()
-    const ticket = await site.call<{ title: string; description: string; owner: { email: string } }>(
-      "GET",
-      "tickets/ENG-1"
-    )
+    const ticket = await site.call<Ticket>("GET", "tickets/ENG-1")
+    expect(ticket.cases).toMatchObject({ product: "shop", caseIds: [expect.any(String)] })
     expect(ticket.title).toMatch(/^Test fails: .+ again$/)
     expect(ticket.description).toContain(`[Run ${seeded.failed}](${shown})`)
+    // Whoever comes next sees that somebody is at work on it.
+    await page.keyboard.press("c")
+    await dialog.getByRole("status").getByRole("link", { name: "ENG-1" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
     const me = await site.call<{ email: string }>("GET", "/v1/me")
     expect(ticket.owner.email).toBe(me.email)
     await page.getByRole("link", { name: "Open ENG-1" }).press("Enter")
