@@ -71,9 +71,16 @@ const versionsIn = ({ environments, secrets }: ProductSecrets, named: string): s
 const hasValueIn = ({ environments }: ProductSecrets["secrets"][number], named: string): boolean =>
   environments.some(({ environment, hasValue }) => hasValue && isNamed(environment, named))
 
+/** A key is for its address and for no other. */
+const direct: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" })
+
+/** The client does not decode, and something else may answer at the address. */
+const isAnswer = ({ environments, secrets }: Partial<ProductSecrets>): boolean =>
+  Array.isArray(environments) && Array.isArray(secrets)
+
 /** The secrets of an environment that is not production's, with a person's or an account's key. */
 export const byKey = ({ apiKey, environment, product, url, workspace }: KeyedPair): Load => {
-  const client = createClient({ baseUrl: url, apiKey }).safe.vault
+  const client = createClient({ baseUrl: url, apiKey, fetch: direct }).safe.vault
   const params = { slug: workspace, productSlug: product }
   return async (state, signal) => {
     const options = () => {
@@ -81,6 +88,7 @@ export const byKey = ({ apiKey, environment, product, url, workspace }: KeyedPai
       return { signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) }
     }
     const listed = valueOf(url, await client.listOfProduct({ params }, options()).catch(timedOut(url)))
+    if (!isAnswer(listed)) throw Failure.unreachable(`${url} is not a Delivery service of this version.`)
     const versions = versionsIn(listed, environment)
     if (versions === undefined) throw new Failure({ message: `There is no environment "${oneLine(environment)}".` })
     if (versions === state) return undefined

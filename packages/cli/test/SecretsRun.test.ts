@@ -1,5 +1,8 @@
 import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
+import { once } from "node:events"
 import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { freePort } from "../../server/src/cli/FreePort.ts"
@@ -117,6 +120,27 @@ describe("delivery secrets run", () => {
     assert.deepInclude(await at.delivery(node("", ...pair, "--fallback", "f"), { env }), { code: 2, out: "" })
     const { DELIVERY_API_KEY: _, ...withoutKey } = env
     assert.deepInclude(await at.delivery(node("", ...pair), { env: withoutKey }), { code: 3, out: "" })
+  })
+
+  test("starts nothing where something else answers, or the service has another address", async ({ workspace }) => {
+    const at = home()
+    let answer = { status: 200, location: "" }
+    const other = createServer((request, response) => {
+      request.resume()
+      response.writeHead(answer.status, { location: answer.location, "content-type": "application/json" }).end("{}")
+    }).listen(0, "127.0.0.1")
+    server.afterwards(() => other.close())
+    await once(other, "listening")
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const env = { DELIVERY_URL: url, DELIVERY_API_KEY: workspace.key!, DELIVERY_WORKSPACE: workspace.workspace }
+    const start = () =>
+      at.delivery(node("console.log('started')", "--product", "shop", "--environment", "staging"), { env })
+    const unknown = `${url} is not a Delivery service of this version.\n`
+    assert.deepStrictEqual(await start(), { code: 4, out: "", err: unknown })
+    answer = { status: 308, location: server.baseUrl }
+    const redirected = await start()
+    assert.deepInclude(redirected, { code: 4, out: "" })
+    assert.notInclude(redirected.err, "revoked")
   })
 
   test("names what no environment can have, and starts nothing", async ({ env, workspace }) => {

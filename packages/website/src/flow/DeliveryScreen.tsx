@@ -10,7 +10,7 @@ import { oneAt, withoutUndefined } from "../ui/address.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Filter } from "../ui/Filter.tsx"
-import { counted, formatCount, formatDuration, formatRate, shortSha } from "../ui/format.ts"
+import { counted, formatCount, formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { Plot } from "../ui/Plot.tsx"
@@ -47,6 +47,9 @@ const perPeriod = (perDay: number): string =>
       ? `${(perDay * 7).toFixed(1)} a week`
       : `${(perDay * 30).toFixed(1)} a month`
 
+/** Rounded, since a rate of failures that is cut off flatters. */
+const percent = (rate: number): string => `${Number((rate * 100).toFixed(1))} %`
+
 const durationOr = (millis: number | null): string => (millis === null ? "–" : formatDuration(millis))
 
 const Measures = ({ metrics }: { readonly metrics: DeliveryMetrics }) => {
@@ -69,7 +72,7 @@ const Measures = ({ metrics }: { readonly metrics: DeliveryMetrics }) => {
         meaning={`${formatCount(changeFailureRate.failed.length)} of ${counted(changeFailureRate.total, "release")} rolled back`}
         name="Change failure rate"
         target="failures"
-        value={changeFailureRate.rate === null ? "–" : formatRate(changeFailureRate.rate)}
+        value={changeFailureRate.rate === null ? "–" : percent(changeFailureRate.rate)}
       />
       <Measure
         meaning={`until the roll back, median of ${formatCount(timeToRestore.failures.length)}`}
