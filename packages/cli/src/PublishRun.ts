@@ -393,7 +393,10 @@ const endLater = (run: number): string =>
 /** Why the run is not finished, and what finishes or ends it: whoever only publishes again makes another one. */
 const unfinished = (url: string, run: number, savedIn: string | undefined, error: unknown): Failure => {
   const failure = callFailure(url)(error)
-  if (error instanceof Conflict && error.reason === "not_running") return failure
+  if (error instanceof Conflict && error.reason === "not_running") {
+    if (savedIn === undefined) return failure
+    return new Failure({ message: `${failure.message} To publish ${savedIn} as a run of its own, add --again.` })
+  }
   const advice = savedIn === undefined ? endLater(run) : `Publish ${savedIn} again to finish it.`
   return new Failure({
     message: `Run ${run} was started and is not finished: ${failure.message} ${advice}`,

@@ -480,6 +480,13 @@ describe("delivery", () => {
     const again = await at.delivery([...publish, "--url", service, "--json"], { env: others })
     assert.deepInclude(again, { code: 0, err: `saved.json was saved for ${url}, and goes to ${service}.\n` })
     assert.include((JSON.parse(again.out) as { readonly run: TestRunSummary }).run, { number: 1, state: "finished" })
+    const other = { ...JSON.parse(readFileSync(join(at.directory, "saved.json"), "utf8")), service: undefined }
+    writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ ...other, finish: { ...finish, durationMs: 6 } }))
+    assert.deepStrictEqual(await at.delivery(["runs", "publish", "saved.json"], { env: as(workspace) }), {
+      code: 1,
+      out: "",
+      err: "The run is no longer running. To publish saved.json as a run of its own, add --again.\n"
+    })
   })
 
   test("publishes saved results where they were to go, with their files, and as flags correct them", async (owner) => {
