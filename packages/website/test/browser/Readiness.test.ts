@@ -62,6 +62,12 @@ describe("Readiness", () => {
     await page.getByRole("button", { name: "version is v-unknown" }).click()
     await page.getByRole("menuitemradio", { name: "Any version" }).click()
     await page.waitForURL((url) => !url.search.includes("version"))
+    // As a version is shown everywhere.
+    const { version } = await site.call<{ version: string }>("GET", "deployments/shop/staging")
+    expect(version.length).toBeGreaterThan(7)
+    await page.getByLabel("Another version").fill(version.slice(0, 7))
+    await page.keyboard.press("Enter")
+    await page.waitForURL((url) => url.searchParams.get("version") === version)
   })
 
   it("follows the policy that an admin sets, by keyboard, and shows it to others", async () => {
