@@ -9,7 +9,7 @@ import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
-import { foldSha } from "../runs/TestRunState.ts"
+import { isSameCommit } from "../runs/TestRunState.ts"
 import type { EvidenceRepo, EvidenceResult } from "./EvidenceRepo.ts"
 
 /** What proves that the tests of a ticket pass again, before it is completed (docs/contract.md, Evidence). */
@@ -152,7 +152,7 @@ const exclusionOf = (
   failed: EvidenceResult | undefined,
   persons: ReadonlySet<string>
 ): EvidenceRun["excluded"] => {
-  if (failed !== undefined && foldSha(result.commit) === foldSha(failed.commit)) return "same_commit"
+  if (failed !== undefined && isSameCommit(result.commit, failed.commit)) return "same_commit"
   return isBy(result, persons) ? "of_owner" : null
 }
 

@@ -4,6 +4,7 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { firstCharacters } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, type ActorRef, anyRole, atLeast } from "../access/Access.ts"
@@ -18,7 +19,7 @@ import { type Viewer, viewerOf } from "../planning/Viewer.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type MutingTicket, MutesRepo } from "./MutesRepo.ts"
-import { OverdueMutes } from "./OverdueMutes.ts"
+import { type LateMute, lateTogether, OverdueMutes } from "./OverdueMutes.ts"
 
 interface By {
   readonly workspace: { readonly id: WorkspaceId }
@@ -111,9 +112,11 @@ const set = (dependencies: Dependencies) => {
       const isSame = before.mute !== null && keyOf(before.mute) === keyOf(mute)
       // What the same call stored may have ended by itself since.
       if (isSame && (yield* repo.isInForce(before.id, yield* now))) return undefined
-      const others = yield* repo.countOthers(by.workspace.id, product.id, before.id, yield* now)
-      if (others + input.cases.length > maxMuted) return yield* tooMany
-      yield* overdue.forget(before.id)
+      const late = yield* stillLate(overdue, before, { productId: product.id, cases: input.cases })
+      const others = yield* repo.countOthers(by.workspace.id, product.id, before.id)
+      if (others + input.cases.length + (late?.cases.length ?? 0) > maxMuted) return yield* tooMany
+      if (late === undefined) yield* overdue.forget(before.id)
+      else yield* overdue.note(before.id, by.workspace.id, late)
       const after = { ...before, mute, cases: before.cases ?? { ...named, caseIds: input.cases } }
       return { after, event: muted(after, before.mute, mute) }
     })
@@ -121,16 +124,33 @@ const set = (dependencies: Dependencies) => {
   })
 }
 
+/** What the ticket muted until a time that has passed, less what it mutes anew: nothing but that, or its end, settles it. */
+const stillLate = Effect.fnUntraced(function* (
+  overdue: OverdueMutes["Service"],
+  { id, mute }: TicketDetails,
+  anew?: Pick<LateMute, "cases" | "productId">
+) {
+  const kept = yield* overdue.noted(id)
+  const late = mute !== null && mute.until <= (yield* now) ? lateTogether(kept, mute) : kept
+  if (late?.productId !== anew?.productId) return late
+  const again = new Set(anew?.cases)
+  const cases = late?.cases.filter((caseId) => !again.has(caseId)) ?? []
+  return late === undefined || cases.length === 0 ? undefined : { ...late, cases }
+})
+
 const end = (dependencies: Dependencies) => {
+  const { overdue } = dependencies
   const change = changing(dependencies)
   return Effect.fn("Mutes.end")(function* (ref: string) {
     const by = yield* atLeast("member")
-    yield* change(by, ref, (before, isArchived) => {
-      if (isArchived) return Effect.fail(Conflict.archived("team"))
-      return Effect.succeed(
-        before.mute === null ? undefined : { after: { ...before, mute: null }, event: unmuted(before, before.mute) }
-      )
+    const decide = Effect.fnUntraced(function* (before: TicketDetails, isArchived: boolean) {
+      if (isArchived) return yield* Conflict.archived("team")
+      if (before.mute === null) return undefined
+      const late = yield* stillLate(overdue, before)
+      if (late !== undefined) yield* overdue.note(before.id, by.workspace.id, late)
+      return { after: { ...before, mute: null }, event: unmuted(before, before.mute) }
     })
+    yield* change(by, ref, decide)
   })
 }
 
@@ -194,7 +214,9 @@ const sweep = (dependencies: Dependencies) => {
         return { workspace: { id: ticket.workspaceId }, actor: held.mute.by }
       })
     )
-    if (late !== undefined) yield* overdue.note(ticket.id, ticket.workspaceId, late)
+    if (late === undefined) return
+    const kept = yield* overdue.noted(ticket.id)
+    yield* overdue.note(ticket.id, ticket.workspaceId, lateTogether(kept, late))
   })
   return Effect.gen(function* () {
     for (let over = sweepBatch; over === sweepBatch;) {
@@ -253,10 +275,28 @@ const muted = (ticket: TicketDetails, before: MuteDetails | null, mute: MuteDeta
   kind: "ticket_muted",
   ...about(ticket),
   changes: [
-    { field: "mute", from: before && testsOf(before), to: testsOf(mute) },
+    { field: "mute", ...namesOfChange(before, mute) },
     { field: "until", from: before && before.until, to: mute.until }
   ].filter(({ from, to }) => from !== to)
 })
+
+/** How many tests; of those that came or went beside others their names, as far as an event holds them. */
+const namesOfChange = (before: MuteDetails | null, mute: MuteDetails) => {
+  if (before === null || before.productId !== mute.productId) {
+    return { from: before && testsOf(before), to: testsOf(mute) }
+  }
+  const [had, has] = [new Set(before.cases), new Set(mute.cases)]
+  const gone = before.cases.filter((caseId) => !has.has(caseId))
+  const added = mute.cases.filter((caseId) => !had.has(caseId))
+  if (gone.length + added.length === 0) return { from: testsOf(before), to: testsOf(mute) }
+  return { from: withNames(testsOf(before), gone), to: withNames(testsOf(mute), added) }
+}
+
+const withNames = (tests: string, caseIds: ReadonlyArray<string>): string =>
+  caseIds.length === 0 ? tests : firstCharacters(`${tests}, ${caseIds.toSorted(compare).join(", ")}`, maxNamed)
+
+/** How many characters of the names of tests an event has. */
+const maxNamed = 500
 
 export const unmuted = (ticket: TicketDetails, mute: MuteDetails): NewEvent => ({
   kind: "ticket_unmuted",

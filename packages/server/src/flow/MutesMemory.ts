@@ -17,10 +17,7 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     MutesRepo.of({
       ofProduct: ofProduct(memory),
-      countOthers: (workspaceId, productId, except, now) =>
-        Effect.map(ofProduct(memory)(workspaceId, productId, now), (found) =>
-          found.filter(({ ticketId }) => ticketId !== except).reduce((sum, { mute }) => sum + mute.cases.length, 0)
-        ),
+      countOthers: countOthers(memory),
       list: list(memory),
       over: over(memory),
       isInForce: (id, now) =>
@@ -58,6 +55,27 @@ const ofProduct =
             ticket.workspaceId === workspaceId && ticket.mute?.productId === productId && inForce(database, ticket, now)
         )
         .map(({ id, mute }) => ({ ticketId: id, mute: mute! }))
+    )
+
+const countOthers =
+  (memory: Memory): Repo["countOthers"] =>
+  (workspaceId, productId, except) =>
+    memory.read((database) =>
+      [
+        ...database
+          .table(tickets)
+          .filter((ticket) => ticket.workspaceId === workspaceId && ticket.mute?.productId === productId)
+          .map(({ id, mute }) => ({ ticketId: id, count: mute!.cases.length })),
+        ...database
+          .table(overdueMutes)
+          .filter((one) => one.workspaceId === workspaceId && one.productId === productId)
+          .map(({ caseIds, ticketId }) => ({ ticketId, count: caseIds.length }))
+      ]
+        .filter(({ ticketId }) => {
+          const ticket = database.table(tickets).get(ticketId)
+          return ticketId !== except && ticket !== undefined && isOpen(database, ticket)
+        })
+        .reduce((sum, { count }) => sum + count, 0)
     )
 
 const list =

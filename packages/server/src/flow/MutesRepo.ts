@@ -43,13 +43,8 @@ export class MutesRepo extends Context.Service<
       productId: ProductId,
       now: Timestamp
     ) => Effect.Effect<ReadonlyArray<FoundMute>>
-    /** How many tests other tickets mute at `now`; one that two of them mute counts twice. */
-    readonly countOthers: (
-      workspaceId: WorkspaceId,
-      productId: ProductId,
-      except: TicketId,
-      now: Timestamp
-    ) => Effect.Effect<number>
+    /** How many tests other open tickets mute, also past their time; one that two of them mute counts twice. */
+    readonly countOthers: (workspaceId: WorkspaceId, productId: ProductId, except: TicketId) => Effect.Effect<number>
     /** What is in force at `now` or overdue, of the product or of all; what ended or ends first at the front. */
     readonly list: (
       viewer: Viewer,

@@ -70,10 +70,17 @@ const ofProduct = (sql: PgClient.PgClient): Repo["ofProduct"] => {
 
 const countOthers =
   (sql: PgClient.PgClient): Repo["countOthers"] =>
-  (workspaceId, productId, except, now) =>
-    sql<{ readonly count: number }>`select coalesce(sum(jsonb_array_length(t.mute->'cases')), 0)::int as count
-      from tickets t where t.workspace_id = ${workspaceId} and t.mute is not null
-        and t.mute->>'productId' = ${productId} and t.id <> ${except} and ${inForce(sql, sql`${now}`)}`.pipe(
+  (workspaceId, productId, except) =>
+    sql<{ readonly count: number }>`select coalesce(sum(jsonb_array_length(muted.cases)), 0)::int as count
+      from (
+          select id as ticket_id, mute->'cases' as cases from tickets
+          where workspace_id = ${workspaceId} and mute is not null and mute->>'productId' = ${productId}
+          union all
+          select ticket_id, case_ids from overdue_mutes
+          where workspace_id = ${workspaceId} and product_id = ${productId}
+        ) muted
+        join tickets t on t.id = muted.ticket_id
+      where t.id <> ${except} and ${sql.literal(isOpen)}`.pipe(
       Effect.map((rows) => rows[0]!.count),
       dieOnSqlError
     )

@@ -22,15 +22,30 @@ export interface OverdueMute {
   readonly ticket: { readonly id: TicketId; readonly identifier: string; readonly title: string } | null
 }
 
+/** The tests that a ticket muted, and until when. */
+export type LateMute = Pick<StoredMute, "cases" | "productId" | "until">
+
+/** Both, of one product: what was over first counts. Of two products, the later mute. */
+export const lateTogether = (kept: LateMute | undefined, late: LateMute): LateMute =>
+  kept?.productId !== late.productId
+    ? late
+    : {
+        ...late,
+        cases: [...new Set([...kept.cases, ...late.cases])],
+        until: kept.until < late.until ? kept.until : late.until
+      }
+
 /** Which tests of a product are muted past their time, as readiness asks it (docs/contract.md, Readiness). */
 export class OverdueMutes extends Context.Service<
   OverdueMutes,
   {
     /** Those of open tickets, the one that ended first at the front. */
     readonly find: (viewer: Viewer, product: ProductId, now: Timestamp) => Effect.Effect<ReadonlyArray<OverdueMute>>
-    /** Keeps what a ticket muted until its time. */
-    readonly note: (ticket: TicketId, workspace: WorkspaceId, mute: StoredMute) => Effect.Effect<void>
-    /** The ticket mutes anew. */
+    /** What a ticket muted until its time, if it did. */
+    readonly noted: (ticket: TicketId) => Effect.Effect<LateMute | undefined>
+    /** Keeps what a ticket muted until its time, in place of what was kept of it. */
+    readonly note: (ticket: TicketId, workspace: WorkspaceId, mute: LateMute) => Effect.Effect<void>
+    /** The ticket mutes all of it anew. */
     readonly forget: (ticket: TicketId) => Effect.Effect<void>
   }
 >()("@delivery/server/flow/OverdueMutes") {}

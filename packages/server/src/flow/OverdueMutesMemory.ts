@@ -11,7 +11,7 @@ import { OverdueMutes, overdueMutes } from "./OverdueMutes.ts"
 export const layer = Layer.effect(
   OverdueMutes,
   Effect.map(MemoryStorage, (memory) =>
-    OverdueMutes.of({ find: find(memory), note: note(memory), forget: forget(memory) })
+    OverdueMutes.of({ find: find(memory), noted: noted(memory), note: note(memory), forget: forget(memory) })
   )
 )
 
@@ -47,6 +47,14 @@ const find =
             : null
           return caseIds.toSorted(compare).map((caseId) => ({ caseId, until, ticket: shown }))
         })
+    })
+
+const noted =
+  (memory: Memory): Repo["noted"] =>
+  (ticket) =>
+    memory.read((database) => {
+      const row = database.table(overdueMutes).get(ticket)
+      return row && { productId: row.productId, cases: row.caseIds, until: row.until }
     })
 
 const note =

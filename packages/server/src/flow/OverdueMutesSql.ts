@@ -1,4 +1,4 @@
-import type { TicketId } from "@delivery/domain/Ids"
+import type { ProductId, TicketId } from "@delivery/domain/Ids"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -8,7 +8,9 @@ import { OverdueMutes } from "./OverdueMutes.ts"
 
 export const layer = Layer.effect(
   OverdueMutes,
-  Effect.map(PgClient.PgClient, (sql) => OverdueMutes.of({ find: find(sql), note: note(sql), forget: forget(sql) }))
+  Effect.map(PgClient.PgClient, (sql) =>
+    OverdueMutes.of({ find: find(sql), noted: noted(sql), note: note(sql), forget: forget(sql) })
+  )
 )
 
 type Repo = OverdueMutes["Service"]
@@ -48,6 +50,15 @@ const find =
           ticket: isSeen ? { id, identifier: ticketIdentifier(key, number), title } : null
         }))
       ),
+      dieOnSqlError
+    )
+
+const noted =
+  (sql: PgClient.PgClient): Repo["noted"] =>
+  (ticket) =>
+    sql<{ readonly productId: ProductId; readonly cases: ReadonlyArray<string>; readonly until: Date }>`
+      select product_id as "productId", case_ids as cases, until from overdue_mutes where ticket_id = ${ticket}`.pipe(
+      Effect.map(([row]) => row && { ...row, until: iso(row.until) }),
       dieOnSqlError
     )
 

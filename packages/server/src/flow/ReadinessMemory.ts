@@ -58,7 +58,7 @@ const runs =
           .toSorted((a, b) => b.number - a.number)
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
-        const { finishedAt, gateResult, id, number, result } = newest
+        const { finishedAt, gateResult, id, number, result, retriedElsewhere } = newest
         return [
           {
             coverage,
@@ -66,6 +66,7 @@ const runs =
             number,
             result: result!,
             gateResult: gateResult ?? result!,
+            retriedElsewhere: retriedElsewhere === true,
             finishedAt: finishedAt!,
             environment: { slug, name }
           }

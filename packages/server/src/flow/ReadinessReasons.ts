@@ -50,7 +50,7 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
   policy.requires.flatMap(({ coverage, severity }) => {
     const run = found.runs.find((one) => one.coverage === coverage)
     if (run === undefined) return [runMissing(coverage, severity, found.version)]
-    return run.gateResult === "passed" ? [] : [runFailed(run, severity, found.version, pages)]
+    return run.gateResult === "passed" && !run.retriedElsewhere ? [] : [runFailed(run, severity, found.version, pages)]
   })
 
 const runMissing = (coverage: string, severity: Severity, version: string | null): Reason => ({
@@ -64,7 +64,7 @@ const runMissing = (coverage: string, severity: Severity, version: string | null
 })
 
 const runFailed = (
-  { coverage, environment, id, number }: FoundRun,
+  { coverage, environment, gateResult, id, number }: FoundRun,
   severity: Severity,
   version: string | null,
   { workspaceUrl }: Pages
@@ -72,7 +72,7 @@ const runFailed = (
   kind: "run_failed",
   severity,
   subject: { type: "run", id, label: `${runLabel}${number}`, url: `${workspaceUrl}/${runPath}${number}` },
-  message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, failed.`
+  message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, ${gateResult === "passed" ? "failed; its retry passed on another release" : "failed"}.`
 })
 
 const ticketSubject = (

@@ -41,6 +41,8 @@ export interface FoundRun {
   readonly result: RunResult
   /** The result without what was muted when it started. */
   readonly gateResult: RunResult
+  /** Whether a retry of it tested another release: it failed on this one. */
+  readonly retriedElsewhere: boolean
   readonly finishedAt: Timestamp
   readonly environment: { readonly slug: string; readonly name: string }
 }

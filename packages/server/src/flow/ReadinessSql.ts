@@ -63,12 +63,12 @@ const runs =
   (sql: PgClient.PgClient) =>
   ({ environmentId, productId, workspaceId }: Place, version: string, coverages: ReadonlyArray<Coverage>) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
-        newest.finished_at as "finishedAt", newest.slug, newest.name
+        newest.retried_elsewhere as "retriedElsewhere", newest.finished_at as "finishedAt", newest.slug, newest.name
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
-        select t.id, t.number, t.result, t.gate_result, t.finished_at, e.slug, e.name
+        select t.id, t.number, t.result, t.gate_result, t.retried_elsewhere, t.finished_at, e.slug, e.name
         from environments e cross join lateral (
-          select id, number, result, coalesce(gate_result, result) as gate_result, finished_at from test_runs
+          select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, finished_at from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
             and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
@@ -79,12 +79,13 @@ const runs =
         order by t.number desc limit 1
       ) newest`.pipe(
       Effect.map((rows) =>
-        rows.map(({ coverage, finishedAt, gateResult, id, name, number, result, slug }) => ({
+        rows.map(({ coverage, finishedAt, gateResult, id, name, number, result, retriedElsewhere, slug }) => ({
           coverage,
           id,
           number,
           result,
           gateResult,
+          retriedElsewhere: retriedElsewhere === true,
           finishedAt: iso(finishedAt),
           environment: { slug, name }
         }))

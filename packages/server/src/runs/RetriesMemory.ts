@@ -18,6 +18,7 @@ import {
 import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
+import { isChanged } from "./TestRunsMemory.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -146,7 +147,8 @@ const finish =
           cleanupRemaining: cleanup?.remaining ?? null
         })
         const { counts, gateResult, passRate, result } = recounted
-        const ended = { runningRetry: null, runningRetryExpiresAt: null }
+        const retriedElsewhere = run.retriedElsewhere === true || isChanged(database, run) || null
+        const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })
         const madeFlaky = new Set(flaky)
         database.table(testRunTestsTable).set(

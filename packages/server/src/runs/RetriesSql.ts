@@ -26,6 +26,7 @@ import {
 import { endLeases } from "./SemaphoresSql.ts"
 import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
+import { isChanged } from "./TestRunChangesSql.ts"
 
 export const layer = Layer.effect(
   RetriesRepo,
@@ -246,7 +247,8 @@ const end = (
   sql`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
-          running_retry = null, running_retry_expires_at = null
+          running_retry = null, running_retry_expires_at = null,
+          retried_elsewhere = nullif(coalesce(retried_elsewhere, false) or ${isChanged(sql, "test_runs")}, false)
         where ${running}
         returning id, workspace_id, number
       ), reindexed as (

@@ -177,10 +177,10 @@ const end = (
       select deployment_changed as "deploymentChanged", ${endLeases(sql, sql`array[id]`)}, ${giveBack(sql)}
       from finished`
 
-/** Whether the release of the deployment is another than that which the run began on. */
-const isChanged = (sql: PgClient.PgClient, run: string): Statement.Fragment =>
+/** Whether the release of the deployment is another than that which the run began on, or the deployment is gone. */
+export const isChanged = (sql: PgClient.PgClient, run: string): Statement.Fragment =>
   sql.literal(`coalesce((select d.release <> coalesce(${run}.release, 0) from deployments d
-    where d.id = ${run}.deployment_id), false)`)
+    where d.id = ${run}.deployment_id), ${run}.release is not null)`)
 
 /** Notifies whoever waits for the deployment of a locked run, over a row of the run. */
 const giveBack = (sql: PgClient.PgClient): Statement.Fragment =>

@@ -100,6 +100,7 @@ const startedRow = (
   mutedCount: mutes.length === 0 ? null : mutes.length,
   error: null,
   deploymentChanged: null,
+  retriedElsewhere: null,
   total: 0,
   passed: 0,
   flaky: 0,
@@ -149,10 +150,10 @@ const finish =
       })
     )
 
-/** Whether the release of the deployment is another than that which the run began on. */
-const isChanged = (database: MemoryDatabase, { deploymentId, release }: TestRunRow): boolean => {
+/** Whether the release of the deployment is another than that which the run began on, or the deployment is gone. */
+export const isChanged = (database: MemoryDatabase, { deploymentId, release }: TestRunRow): boolean => {
   const deployment = deploymentId === null ? undefined : database.table(deployments).get(deploymentId)
-  return deployment !== undefined && deployment.release !== (release ?? 0)
+  return deployment === undefined ? release !== null : deployment.release !== (release ?? 0)
 }
 
 /** Notifies whoever waits for the deployment of a locked run. */

@@ -27,6 +27,8 @@ export const testRuns = table("test_runs", {
   release: nullable(integer()),
   /** Whether the release was another when the run ended; null while it runs. */
   deploymentChanged: nullable(boolean()),
+  /** Whether a retry tested another release; null where none did. */
+  retriedElsewhere: nullable(boolean()),
   locked: boolean(),
   gitBranch: text(),
   gitSubject: text(),

@@ -55,6 +55,7 @@ import readiness from "./migrations/0120_readiness.ts"
 import ticketAttachments from "./migrations/0130_ticket_attachments.ts"
 import agentPublishers from "./migrations/0150_agent_publishers.ts"
 import viewLooks from "./migrations/0155_view_looks.ts"
+import retriedElsewhere from "./migrations/0160_retried_elsewhere.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -111,7 +112,8 @@ export const migrations = {
   "0120_readiness": readiness,
   "0130_ticket_attachments": ticketAttachments,
   "0150_agent_publishers": agentPublishers,
-  "0155_view_looks": viewLooks
+  "0155_view_looks": viewLooks,
+  "0160_retried_elsewhere": retriedElsewhere
 }
 
 /** The number of the latest migration. */

@@ -68,7 +68,7 @@ withServicesOnEachStorage("Muting", (it) => {
             { field: "mute", from: null, to: tests("2 tests") },
             { field: "until", from: null, to: until }
           ],
-          [{ field: "mute", from: tests("2 tests"), to: tests("1 test") }]
+          [{ field: "mute", from: `${tests("2 tests")}, a, b`, to: `${tests("1 test")}, c` }]
         ].map((changes) => [at.member.principal.id, changes, `${ticket.identifier} ${ticket.title}`])
       )
     })
@@ -87,6 +87,14 @@ withServicesOnEachStorage("Muting", (it) => {
       )
       assert.strictEqual(tried.filter(({ _tag }) => _tag === "Some").length, 1)
       assert.strictEqual((yield* mutedNow(at)).length, 2_000)
+      // What is past its time counts until its ticket is closed, before and after somebody ends it.
+      const third = yield* ownedTicket(at)
+      yield* mute(at, one, ids(1_990, "a"), { until: yield* daysFromNow(1) })
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* refusal(mute(at, third, ids(11, "d"))), "Conflict too_many_mutes")
+      yield* (yield* Mutes).sweep
+      assert.strictEqual(yield* refusal(mute(at, third, ids(11, "d"))), "Conflict too_many_mutes")
+      assert.strictEqual(yield* refusal(mute(at, one, ids(11, "d"))), "Conflict too_many_mutes")
       // What it mutes itself does not count against it.
       yield* mute(at, one, ids(1_989, "a"))
       assert.strictEqual(yield* refusal(mute(at, one, ids(1_991, "a"))), "Conflict too_many_mutes")
@@ -274,9 +282,23 @@ withServicesOnEachStorage("Muting", (it) => {
       assert.deepStrictEqual(yield* late, [])
       yield* as(at.member)(tickets.update(ticket.id, { status: at.status("started").id }))
       assert.deepStrictEqual(yield* late, expected)
-      yield* mute(at, ticket, ["a"])
+      // Muting other tests settles nothing, nor does the end of a mute that is over.
+      yield* mute(at, ticket, ["a", "d"])
+      assert.deepStrictEqual(yield* late, expected.slice(1))
+      const soon = yield* daysFromNow(1)
+      yield* mute(at, ticket, ["d"], { until: soon })
+      yield* TestClock.adjust("1 day")
+      yield* mutes.end(ticket.id).pipe(as(at.member))
+      assert.deepStrictEqual(
+        (yield* late).map(({ caseId, until }) => [caseId, until]),
+        [
+          ["b", until],
+          ["d", until]
+        ]
+      )
+      yield* mute(at, ticket, ["b", "d"])
       assert.deepStrictEqual(yield* late, [])
-      // What is ended by hand is not late.
+      // What is ended by hand before its time is not late.
       yield* mutes.end(ticket.id).pipe(as(at.member))
       yield* TestClock.adjust("60 days")
       yield* mutes.sweep
