@@ -170,7 +170,8 @@ const summaryFields = {
       "The number of the deployment's release that was live when the run started; null if it had none, and for runs of servers that did not note it."
   }),
   deploymentChanged: Schema.Boolean.annotate({
-    description: "Whether the version of the deployment changed while the run was running."
+    description:
+      "Whether the version of the deployment changed, or the deployment was deleted, while the run was running."
   }),
   locked: Schema.Boolean.annotate({
     description: "Whether the version of the deployment cannot change, unless forced, while the run is running."

@@ -177,10 +177,10 @@ const end = (
       select deployment_changed as "deploymentChanged", ${endLeases(sql, sql`array[id]`)}, ${giveBack(sql)}
       from finished`
 
-/** Whether the release of the deployment is another than that which the run began on, or the deployment is gone. */
+/** Whether the release of the deployment is another than that which the run began on, or the deployment was deleted. */
 export const isChanged = (sql: PgClient.PgClient, run: string): Statement.Fragment =>
-  sql.literal(`coalesce((select d.release <> coalesce(${run}.release, 0) from deployments d
-    where d.id = ${run}.deployment_id), ${run}.release is not null)`)
+  sql.literal(`coalesce((select d.release <> coalesce(${run}.release, 0) or d.deleted_at is not null
+    from deployments d where d.id = ${run}.deployment_id), false)`)
 
 /** Notifies whoever waits for the deployment of a locked run, over a row of the run. */
 const giveBack = (sql: PgClient.PgClient): Statement.Fragment =>

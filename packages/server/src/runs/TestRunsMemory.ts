@@ -150,10 +150,10 @@ const finish =
       })
     )
 
-/** Whether the release of the deployment is another than that which the run began on, or the deployment is gone. */
+/** Whether the release of the deployment is another than that which the run began on, or the deployment was deleted. */
 export const isChanged = (database: MemoryDatabase, { deploymentId, release }: TestRunRow): boolean => {
   const deployment = deploymentId === null ? undefined : database.table(deployments).get(deploymentId)
-  return deployment === undefined ? release !== null : deployment.release !== (release ?? 0)
+  return deployment !== undefined && (deployment.release !== (release ?? 0) || deployment.deletedAt !== null)
 }
 
 /** Notifies whoever waits for the deployment of a locked run. */

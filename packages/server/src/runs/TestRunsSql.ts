@@ -66,7 +66,8 @@ const columns = [
  */
 const deploymentChanged = `coalesce(r.deployment_changed, exists (select 1 from deployment_releases next
   where next.deployment_id = r.deployment_id and next.number = coalesce(r.release, 0) + 1
-    and next.at < coalesce(r.finished_at, r.expires_at)))`
+    and next.at < coalesce(r.finished_at, r.expires_at)) or exists (select 1 from deployments d
+  where d.id = r.deployment_id and d.deleted_at < coalesce(r.finished_at, r.expires_at)))`
 
 /** The columns that `readRun` reads, of the runs `r` with `joins`. */
 const runColumns = (sql: PgClient.PgClient) =>

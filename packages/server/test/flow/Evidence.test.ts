@@ -91,6 +91,11 @@ withServicesOnEachStorage("Evidence", (it) => {
       // Of the commit that failed; skipped or left out; by the person of the agent.
       yield* runBy(at, at.memberKey, broken, [], ["a", "b"])
       assert.deepStrictEqual(yield* missing(agent), none)
+      // However that commit is spelled.
+      for (const same of [broken.slice(0, 8), `${broken} `, `${broken}\u200B`, broken.replaceAll("b", "\uFF42")]) {
+        yield* runBy(at, at.memberKey, same, [], ["a", "b"])
+        assert.deepStrictEqual(yield* missing(agent), none)
+      }
       yield* runBy(at, at.memberKey, mended, [], ["c"], ["a", "b"])
       assert.deepStrictEqual(yield* missing(agent), none)
       yield* runBy(at, at.member, mended, [], ["a", "b"])

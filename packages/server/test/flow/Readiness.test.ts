@@ -10,6 +10,7 @@ import type { OverdueMute } from "../../src/flow/OverdueMutes.ts"
 import { Readiness } from "../../src/flow/Readiness.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
+import { Retries } from "../../src/runs/Retries.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import {
   adminsAndUp,
@@ -26,7 +27,7 @@ import {
 } from "../identity/Scene.ts"
 import { addEnvironment } from "../catalog/Rows.ts"
 import { deploymentIn } from "../releases/Scene.ts"
-import { report } from "../runs/Scene.ts"
+import { attempt, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
 
@@ -213,6 +214,51 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* shop.production.update({ version: null })
       const unknown = yield* shop.ready()
       assert.deepStrictEqual([unknown.version, unknown.reasons.map(({ kind }) => kind)], [null, ["run_missing"]])
+    })
+  )
+
+  it.effect("is not shown by a run whose deployment was made anew, nor by a retry on another release", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const [deployments, retries] = [yield* Deployments, yield* Retries]
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const critical = { selection: { coverage: "critical", folders: [], caseIds: [] } } as const
+      const kindsOf = (version: string) =>
+        Effect.map(shop.ready(version), ({ reasons }) => reasons.map(({ kind }) => kind))
+      yield* shop.staging.update({ version: "v1" })
+      const untested = yield* shop.staging.start({ ...critical, locked: true })
+      yield* deployments.delete(shop.product.slug, "staging").pipe(as(scene.member))
+      yield* shop.staging.create("v2")
+      assert.isTrue((yield* shop.staging.run(untested)).deploymentChanged)
+      yield* shop.staging.finish(untested, "passed")
+      assert.isTrue((yield* shop.staging.run(untested)).deploymentChanged)
+      assert.deepStrictEqual(yield* kindsOf("v1"), ["run_missing"])
+
+      const retry = Effect.fnUntraced(function* (run: number) {
+        const { retry } = yield* retries.start(run, { passes: 1, baseUrl: null, git, machine })
+        yield* retries.finish(run, retry, {
+          interrupted: false,
+          tests: [{ caseId: "a", attempts: [attempt("passed")] }]
+        })
+      }, as(scene.member))
+      // On the same release a retry counts.
+      yield* retry(yield* shop.tested("failed", "critical"))
+      assert.deepStrictEqual(yield* kindsOf("v2"), [])
+      const failed = yield* shop.tested("failed", "critical")
+      yield* shop.staging.update({ version: "v3" })
+      yield* retry(failed)
+      const { gateResult, reasons } = { ...(yield* shop.ready("v2")), ...(yield* shop.staging.run(failed)) }
+      assert.strictEqual(gateResult, "passed")
+      assert.deepStrictEqual(
+        reasons.map(({ kind, message }) => [kind, message]),
+        [
+          [
+            "run_failed",
+            `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed on another release.`
+          ]
+        ]
+      )
     })
   )
 
