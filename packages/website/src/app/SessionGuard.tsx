@@ -4,10 +4,11 @@ import { meQuery, signInPath, useIsSessionOver } from "../api/session.ts"
 import { later, loadWaiting } from "../ui/later.tsx"
 
 const SessionOver = later(() => import("./SessionOver.tsx"))
+const HeaderHeight = later(() => import("../ui/HeaderHeight.tsx"))
 const Tips = later(() => import("../ui/Tips.tsx"))
 const Toasts = later(() => import("../ui/Toasts.tsx"))
 
-/** What stands over every page: the end of the session, toasts and tooltips. Loaded once the page has come to rest. */
+/** What every page has, once it has come to rest: the end of the session, toasts and tooltips over it, and the height of its header. */
 export const SessionGuard = () => {
   const isOver = useIsSessionOver()
   const [isIdle, setIdle] = useState(false)
@@ -30,6 +31,7 @@ export const SessionGuard = () => {
         <>
           <Toasts />
           <Tips />
+          <HeaderHeight />
         </>
       )}
     </>

@@ -9,6 +9,7 @@ import { Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
 import { historyQuery } from "./activityQueries.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
+import { shownOf } from "./mentionText.ts"
 import { changesBetween } from "./textDiff.ts"
 import type { Draft } from "./useDraft.ts"
 
@@ -44,7 +45,10 @@ const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "on
         )}
         , after you began. They changed these lines:
       </p>
-      <Diff label="What was changed meanwhile" lines={changesBetween(draft.base, text ?? "")} />
+      <Diff
+        label="What was changed meanwhile"
+        lines={changesBetween(draft.base, text ?? "").map((line) => ({ ...line, text: shownOf(line.text) }))}
+      />
       <p className="text-muted text-xs">
         Take over what you want to keep. Replacing it writes your text over theirs; nothing is saved before you decide.
       </p>

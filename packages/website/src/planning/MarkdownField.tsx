@@ -1,10 +1,9 @@
-import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from "react"
+import { type KeyboardEvent, useId, useState } from "react"
 import { later } from "../ui/later.tsx"
 import { AttachButton } from "./AttachButton.tsx"
-import { choicesOf, type Mention, mentionAt, withMention } from "./mention.ts"
-import { useOwners } from "./owners.ts"
 import { UploadList } from "./UploadList.tsx"
 import { useFieldUploads } from "./useFieldUploads.ts"
+import { useMentions } from "./useMentions.ts"
 
 /** A field for Markdown: `@` mentions people and agents, files are pasted and dropped, and what it will look like is one press away. */
 
@@ -13,6 +12,7 @@ const Markdown = later(() => import("./TicketMarkdown.tsx"))
 interface Props {
   readonly slug: string
   readonly label: string
+  /** Markdown. Of its mentions, the names are shown. */
   readonly value: string
   readonly placeholder?: string
   readonly rows?: number
@@ -25,46 +25,6 @@ interface Props {
 
 const tab =
   "text-muted hover:text-text aria-pressed:bg-selected aria-pressed:text-text h-6 rounded-md px-2 text-xs font-medium"
-
-/** The mention that is being typed, and whom it may mean. */
-const useMentions = (slug: string, value: string, onChange: (text: string) => void) => {
-  const owners = useOwners(slug)
-  const field = useRef<HTMLTextAreaElement>(null)
-  const caret = useRef<number>(undefined)
-  const [mention, setMention] = useState<Mention>()
-  const [current, setCurrent] = useState(0)
-  const choices = mention === undefined ? [] : choicesOf(owners, mention.typed)
-  useLayoutEffect(() => {
-    if (caret.current === undefined) return
-    field.current?.setSelectionRange(caret.current, caret.current)
-    caret.current = undefined
-  }, [value])
-  const choose = (index: number) => {
-    if (mention === undefined || choices[index] === undefined) return
-    const next = withMention(value, mention, choices[index].owner)
-    caret.current = next.caret
-    setMention(undefined)
-    onChange(next.text)
-    field.current?.focus()
-  }
-  /** Whether the key was one of the choices'. */
-  const onKey = (key: string): boolean => {
-    if (choices.length === 0) return false
-    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: choices.length - 1 }
-    const step = steps[key]
-    if (step !== undefined) setCurrent((current + step) % choices.length)
-    else if (key === "Enter" || key === "Tab") choose(current)
-    else if (key === "Escape") setMention(undefined)
-    else return false
-    return true
-  }
-  const onText = (text: string, at: number) => {
-    onChange(text)
-    setMention(mentionAt(text, at))
-    setCurrent(0)
-  }
-  return { field, choices, current, choose, onKey, onText, close: () => setMention(undefined) }
-}
 
 interface ChoicesProps {
   readonly id: string
@@ -104,7 +64,9 @@ const Preview = ({ text }: { readonly text: string }) => (
 )
 
 export const MarkdownField = (props: Props) => {
-  const { hasFocus = false, label, onChange, onEscape, onSubmit, placeholder, rows = 5, slug, value } = props
+  const { hasFocus = false, label, onChange, onEscape, onSubmit, placeholder, rows = 5, slug } = props
+  // As fields have line breaks: places in what is shown are places in the text.
+  const value = props.value.replaceAll(/\r\n?/g, "\n")
   const id = useId()
   const mentions = useMentions(slug, value, onChange)
   const files = useFieldUploads(mentions.field, value, onChange)
@@ -159,7 +121,7 @@ export const MarkdownField = (props: Props) => {
           placeholder={placeholder}
           ref={mentions.field}
           rows={rows}
-          value={value}
+          value={mentions.shown}
         />
       )}
       <UploadList uploads={files.uploads} />

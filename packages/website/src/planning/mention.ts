@@ -1,4 +1,5 @@
 import type { TicketOwner } from "@delivery/domain/planning/Ticket"
+import { edited, mentionsOf, replaced, shownOf } from "./mentionText.ts"
 import type { OwnerChoice } from "./owners.ts"
 
 /** Mentions while they are typed. Pure. */
@@ -32,13 +33,37 @@ export const choicesOf = (owners: ReadonlyArray<OwnerChoice>, typed: string): Re
 /** What stands for it in Markdown. */
 const linkOf = ({ id, kind, name }: TicketOwner): string => `[@${name.replaceAll(/[[\]\\`]/g, "\\$&")}](${kind}:${id})`
 
-/** The text with the mention, and where the caret is then. */
+/** The Markdown with the mention that was typed where it is shown, and where the caret is then in what is shown. */
 export const withMention = (
   text: string,
   { from, typed }: Mention,
   owner: TicketOwner
 ): { readonly text: string; readonly caret: number } => {
-  const rest = text.slice(from + 1 + typed.length)
-  const link = `${linkOf(owner)}${rest.startsWith(" ") ? "" : " "}`
-  return { text: text.slice(0, from) + link + rest, caret: from + link.length + (rest.startsWith(" ") ? 1 : 0) }
+  const to = from + 1 + typed.length
+  const link = linkOf(owner)
+  const space = shownOf(text).startsWith(" ", to) ? "" : " "
+  return { text: replaced(text, from, to, link + space), caret: from + shownOf(link).length + 1 }
+}
+
+/** What a field has seen of mentions: what was cut and is pasted, or deleted and undone, means the same person again. */
+export interface SeenMentions {
+  /** By how they are shown. */
+  readonly known: Map<string, string>
+  /** Texts before a mention of them was lost, by how they were shown. */
+  readonly whole: Map<string, string>
+}
+
+/** How many such texts are kept. */
+const mostWhole = 50
+
+/** The Markdown after what is shown became `next`. */
+export const typedText = (seen: SeenMentions, text: string, next: string, caret: number): string => {
+  const mentions = mentionsOf(text)
+  for (const [shown, source] of mentions) seen.known.set(shown, source)
+  const { known, whole } = seen
+  const typed = whole.get(next) ?? edited(text, next, caret, known)
+  if (mentionsOf(typed).length < mentions.length) whole.set(shownOf(text), text)
+  const [oldest] = whole.keys()
+  if (whole.size > mostWhole && oldest !== undefined) whole.delete(oldest)
+  return typed
 }

@@ -14,6 +14,8 @@ export interface RowsProps {
   /** The row that the keyboard begins at: it is among the first to be drawn. */
   readonly at?: number | undefined
   readonly keyOf: (index: number) => string
+  /** Whether the keyboard stops at a row. The others are headings of those below them. */
+  readonly isChoosable?: ((index: number) => boolean) | undefined
   readonly row: (index: number) => ReactNode
   /** The roles of a list unless told. */
   readonly rowRole?: "listitem" | "row"

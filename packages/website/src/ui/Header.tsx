@@ -2,7 +2,7 @@ import { Link, type LinkProps } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef } from "react"
 import { Icon } from "./Icon.tsx"
 
-/** The top of a screen: where it is, its name and state, and what can be done there. */
+/** The top of a screen, which stays there: where it is, its name and state, and what can be done there. */
 
 export interface Crumb {
   readonly label: string
@@ -28,7 +28,7 @@ const useWindowTitle = () => {
 export const Header = ({ actions, crumbs, state, title }: Props) => {
   const heading = useWindowTitle()
   return (
-    <header className="border-border flex min-h-11 flex-wrap items-center gap-x-2 gap-y-1 border-b px-4 py-1.5">
+    <header className="border-border screen-header flex min-h-11 flex-wrap items-center gap-x-2 gap-y-1 border-b px-4 py-1.5">
       {crumbs.length > 0 && (
         <nav aria-label="Breadcrumbs">
           <ol className="text-muted flex items-center gap-1">

@@ -14,7 +14,7 @@ const Peek = ({ children, label, onClose }: Props) => {
   return (
     <aside
       aria-label={label}
-      className="bg-raised shadow-overlay border-border animate-appear fixed right-0 bottom-0 z-20 flex max-h-[55vh] w-full flex-col overflow-y-auto border-t md:top-11 md:max-h-none md:w-120 md:border-t-0 md:border-l"
+      className="bg-raised shadow-overlay border-border animate-appear fixed right-0 bottom-0 z-20 flex max-h-[55vh] w-full flex-col overflow-y-auto border-t md:top-(--header) md:max-h-none md:w-120 md:border-t-0 md:border-l"
     >
       <div className="sticky top-0 flex h-0 justify-end">
         <span className="p-2">

@@ -129,7 +129,7 @@ const PlotDrawing = (props: PlotProps) => {
         <span className="flex-1" />
         {day !== undefined && <span className="text-muted tabular">{dayName.format(new Date(day))}</span>}
       </figcaption>
-      <div aria-hidden="true" className="h-42 min-w-0 overflow-hidden" ref={frame} />
+      <div aria-hidden="true" className="isolate h-42 min-w-0 overflow-hidden" ref={frame} />
     </figure>
   )
 }

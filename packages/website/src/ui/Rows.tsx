@@ -52,6 +52,7 @@ export const Rows = ({ at, count, isChoosable, label, noun, onCurrent, onOpen, p
           {...rest}
           at={at}
           count={count}
+          isChoosable={isChoosable}
           reveal={reveal}
           row={(index) => row(index, index === current)}
           scroller={screenOf}

@@ -13,7 +13,8 @@ import {
 } from "../../src/planning/changes.ts"
 import { groupsOf } from "../../src/planning/groups.ts"
 import { askedOf, matches } from "../../src/planning/filters.ts"
-import { choicesOf, mentionAt, withMention } from "../../src/planning/mention.ts"
+import { choicesOf, mentionAt, type SeenMentions, typedText, withMention } from "../../src/planning/mention.ts"
+import { edited, shownOffset, shownOf, sourceOffset } from "../../src/planning/mentionText.ts"
 import { likelyOf } from "../../src/planning/likely.ts"
 import { ticketsOf } from "../../src/planning/pasted.ts"
 import { withPending } from "../../src/planning/pendingTickets.ts"
@@ -192,9 +193,45 @@ describe("What is typed", () => {
     expect(choicesOf(owners, mention.typed)).toEqual(owners)
     const next = withMention(text, mention, owners[0]!.owner)
     expect(next.text).toBe(`Look, [@Ana \\[x\\]](user:${ana.id}) `)
-    expect(next.caret).toBe(next.text.length)
+    expect(next.caret).toBe("Look, @Ana [x] ".length)
+    expect(shownOf(next.text)).toBe("Look, @Ana [x] ")
     expect(mentionsIn(next.text).users).toEqual([ana.id])
     expect(mentionAt("mail@example", 12)).toBeUndefined()
+  })
+
+  it("shows names, and keeps whom they mean until a letter of a name is changed", () => {
+    const link = `[@Ana \\[x\\]](user:${ana.id})`
+    const other = `[@Ana \\[x\\]](agent:${ana.id.replace(/1$/, "2")})`
+    const text = `${link} and ${other}.`
+    const shown = "@Ana [x] and @Ana [x]."
+    expect(shownOf(text)).toBe(shown)
+    const type = (at: number, deleted: number, typed: string) =>
+      edited(text, shown.slice(0, at) + typed + shown.slice(at + deleted), at + typed.length, new Map())
+    expect(type(0, 0, "Hi ")).toBe(`Hi ${text}`)
+    expect(type(8, 0, "'s")).toBe(`${link}'s and ${other}.`)
+    expect(type(9, 3, "&")).toBe(`${link} & ${other}.`)
+    expect(type(0, 13, "")).toBe(`${other}.`)
+    expect(type(8, 13, "")).toBe(`${link}.`)
+    expect(type(7, 1, "")).toBe(`@Ana [x and ${other}.`)
+    expect(type(2, 0, "-")).toBe(`@A-na [x] and ${other}.`)
+    expect(type(0, shown.length, "")).toBe("")
+    // Undoing leaves the caret before what comes back.
+    expect(edited(text, `Hi ${shown}`, 0, new Map())).toBe(`Hi ${text}`)
+    for (const at of [0, 8, 9, 13, 21, 22]) expect(shownOffset(text, sourceOffset(text, at))).toBe(at)
+    expect(sourceOffset(text, 3)).toBe(link.length)
+    expect(shownOf("[@\u202Eana](user:" + ana.id + ")")).toBe("@\\u{202E}ana")
+    for (const other of ["[@Ana](user:1)", `[Ana](user:${ana.id})`, "a@b"]) expect(shownOf(other)).toBe(other)
+  })
+
+  it("means the same person again when it is undone, or cut and pasted", () => {
+    const seen: SeenMentions = { known: new Map(), whole: new Map() }
+    const text = `Hi [@Ana](user:${ana.id}), look`
+    const cut = typedText(seen, text, "Hi @An, look", 6)
+    expect(cut).toBe("Hi @An, look")
+    expect(typedText(seen, cut, "Hi @Ana, look", 7)).toBe(text)
+    const without = typedText(seen, text, "Hi , look", 3)
+    expect(typedText(seen, without, "Hi , look @Ana", 14)).toBe(`Hi , look [@Ana](user:${ana.id})`)
+    expect(typedText(seen, without, "Hi , look @Anabel", 17)).toBe("Hi , look @Anabel")
   })
 
   it("is a title for each line of a list", () => {

@@ -1,0 +1,118 @@
+import type { Page } from "playwright-core"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Mentions while they are typed: people see names, and what is sent says whom they mean. */
+
+interface Ticket {
+  readonly identifier: string
+  readonly description: string | null
+}
+
+let site: Site
+let me: { readonly id: string; readonly name: string }
+let link: string
+
+beforeAll(async () => {
+  site = await startSite()
+  await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+  me = await site.call("GET", "/v1/me")
+  link = `[@${me.name}](user:${me.id})`
+})
+
+afterEach(async () => {
+  for (const context of site.browser.contexts()) await context.close()
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const make = (description = "") =>
+  site.call<Ticket>("POST", "tickets", { team: "ENG", title: "Pay by card", description })
+const open = ({ identifier }: Ticket): Promise<Page> => openScreen(site, `tickets/${identifier}`)
+const commentsOf = async ({ identifier }: Ticket) =>
+  (await site.call<{ comments: ReadonlyArray<{ body: string }> }>("GET", `tickets/${identifier}/comments`)).comments
+
+describe("A mention", () => {
+  it("is a name while it is typed, and somebody when it is sent", async () => {
+    const ticket = await make()
+    const page = await open(ticket)
+    const field = page.getByRole("textbox", { name: "New comment" })
+    const choices = page.getByRole("listbox", { name: "People and agents" })
+    await field.click()
+    await page.keyboard.type(`Look, @${me.name.slice(0, 3)}`)
+    await page.getByRole("option", { name: `${me.name} you` }).waitFor()
+    await page.keyboard.press("Enter")
+    await choices.waitFor({ state: "detached" })
+    expect(await field.inputValue()).toBe(`Look, @${me.name} `)
+    // The caret is behind it, and what follows it is no other mention.
+    await page.keyboard.type("at this")
+    expect(await field.inputValue()).toBe(`Look, @${me.name} at this`)
+    expect(await choices.count()).toBe(0)
+    await page.keyboard.press("Home")
+    await page.keyboard.type("Please: ")
+    expect(await axeFindings(page)).toEqual([])
+    // A draft has it, too.
+    await page.reload()
+    await expect.poll(() => field.inputValue()).toBe(`Please: Look, @${me.name} at this`)
+    await field.focus()
+    await page.keyboard.press("Control+Enter")
+    await page
+      .getByRole("listitem", { name: `Comment of ${me.name}` })
+      .getByText(`@${me.name}`)
+      .waitFor()
+    expect((await commentsOf(ticket)).map(({ body }) => body)).toEqual([`Please: Look, ${link} at this`])
+  })
+
+  it("stays somebody where the text around it is changed, and is text once its name is", async () => {
+    const ticket = await make(`First ${link}, then ${link}.`)
+    const page = await open(ticket)
+    await page.getByRole("button", { name: "Edit the description" }).click()
+    const field = page.getByRole("textbox", { name: "Description" })
+    expect(await field.inputValue()).toBe(`First @${me.name}, then @${me.name}.`)
+    await field.focus()
+    await page.keyboard.press("Control+Home")
+    await page.keyboard.type("At ")
+    await page.keyboard.press("Control+End")
+    await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("Backspace")
+    expect(await field.inputValue()).toBe(`At First @${me.name}, then @${me.name.slice(0, -1)}.`)
+    await page.keyboard.press("Control+Enter")
+    await field.waitFor({ state: "detached" })
+    const read = () => site.call<Ticket>("GET", `tickets/${ticket.identifier}`)
+    expect((await read()).description).toBe(`At First ${link}, then @${me.name.slice(0, -1)}.`)
+  })
+
+  it("is a name also in what somebody else has changed meanwhile", async () => {
+    const ticket = await make("Before.")
+    const page = await open(ticket)
+    await page.getByRole("button", { name: "Edit the description" }).click()
+    await page.getByRole("textbox", { name: "Description" }).fill("Mine.")
+    await isLive(page)
+    await site.call("PATCH", `tickets/${ticket.identifier}`, { description: `Theirs, ${link}.` })
+    const banner = page.getByRole("alert").filter({ hasText: "after you began" })
+    await banner.getByText(`added: Theirs, @${me.name}.`).waitFor()
+  })
+
+  it("means the same person where it is cut and pasted", async () => {
+    const ticket = await make()
+    const page = await open(ticket)
+    const field = page.getByRole("textbox", { name: "New comment" })
+    await field.click()
+    await page.keyboard.type(`@${me.name.slice(0, 3)}`)
+    await page.getByRole("option", { name: `${me.name} you` }).click()
+    await page.keyboard.type("decides")
+    await page.keyboard.press("Control+A")
+    await page.keyboard.press("Control+X")
+    expect(await field.inputValue()).toBe("")
+    await page.keyboard.type("Today ")
+    await page.keyboard.press("Control+V")
+    await expect.poll(() => field.inputValue()).toBe(`Today @${me.name} decides`)
+    await page.keyboard.press("Control+Enter")
+    await page.getByRole("listitem", { name: `Comment of ${me.name}` }).waitFor()
+    expect((await commentsOf(ticket)).map(({ body }) => body)).toEqual([`Today ${link} decides`])
+  })
+})
