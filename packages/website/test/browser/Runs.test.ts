@@ -252,14 +252,16 @@ describe("A run and its tests", () => {
     expect(ticket.cases).toMatchObject({ product: "shop", caseIds: [expect.any(String)] })
     expect(ticket.title).toMatch(/^Test fails: .+ again$/)
     expect(ticket.description).toContain(`[Run ${seeded.failed}](${shown})`)
+    const me = await site.call<{ email: string }>("GET", "/v1/me")
+    expect(ticket.owner).toMatchObject({ email: me.email })
+    await page.getByRole("link", { name: "Open ENG-1" }).press("Enter")
+    await page.getByRole("heading", { name: "ENG-1" }).waitFor()
     // Whoever comes next sees that somebody is at work on it.
+    await page.goto(shown)
+    await page.getByRole("button", { name: "Create ticket" }).waitFor()
     await page.keyboard.press("c")
     await dialog.getByRole("status").getByRole("link", { name: "ENG-1" }).waitFor()
     expect(await axeFindings(page)).toEqual([])
-    const me = await site.call<{ email: string }>("GET", "/v1/me")
-    expect(ticket.owner.email).toBe(me.email)
-    await page.getByRole("link", { name: "Open ENG-1" }).press("Enter")
-    await page.getByRole("heading", { name: "ENG-1" }).waitFor()
   })
 
   it("shows what a test left: pictures, files, and what never came", async () => {
