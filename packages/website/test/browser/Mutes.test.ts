@@ -173,4 +173,29 @@ describe("Muting", () => {
     await viewer.getByRole("list", { name: "Failures" }).getByRole("link").first().waitFor()
     expect(await viewer.getByRole("button", { name: /^Mute/ }).count()).toBe(0)
   })
+
+  it("says who owns the ticket, and whose it will be where nobody does", async () => {
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    const ends = caseOf("account/ends-other-sessions", "Account › ends other sessions")
+    const cases = { product: "shop", caseIds: [ends] }
+    const { identifier } = await site.call<{ identifier: string }>("POST", "tickets", {
+      team: "MUT",
+      title: "Sessions stay",
+      owner: me.id,
+      cases
+    })
+    const page = await openScreen(site, `products/shop/cases/${encodeURIComponent(ends)}`)
+    await isLive(page)
+    await page.getByRole("button", { name: "Mute…" }).waitFor()
+    await page.keyboard.press("m")
+    const dialog = page.getByRole("dialog", { name: /ends other sessions/ })
+    await dialog.getByText(`You own ${identifier}.`).waitFor()
+    await site.call("PATCH", `tickets/${identifier}`, { owner: null })
+    await dialog.getByText(`Nobody owns ${identifier}: you will.`).waitFor()
+    expect((await ticket(identifier)).owner).toBeNull()
+    await dialog.getByRole("button", { name: "Mute the test" }).click()
+    await page.getByText(`You own ${identifier} now.`).waitFor()
+    expect((await ticket(identifier)).owner!.id).toBe(me.id)
+    expect((await ticket(identifier)).mute!.cases).toEqual([ends])
+  })
 })
