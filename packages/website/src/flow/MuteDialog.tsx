@@ -9,6 +9,7 @@ import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { keepTeam } from "../planning/lastTeam.ts"
 import { codeSpan } from "../planning/markdown.ts"
+import { ticketQuery } from "../planning/queries.ts"
 import { TicketFieldsView } from "../planning/TicketFieldsView.tsx"
 import { none, payloadOf, useTicketFields } from "../planning/useTicketFields.ts"
 import { Input } from "../ui/Field.tsx"
@@ -98,18 +99,50 @@ interface Asked extends Pick<Props, "slug" | "product"> {
   readonly me: string | undefined
 }
 
-/** Mutes the tests beside those that the ticket mutes already. A ticket that nobody owns is the person's then: it must have an owner. */
-const muteBy = async ({ ids, me, product, slug }: Asked, identifier: string, until: string): Promise<Ticket> => {
+interface Choice {
+  readonly makeTicket: () => Promise<string>
+  readonly until: string
+  /** It was said that the ticket will be the person's. */
+  readonly isTaken: boolean
+}
+
+/** Who owns a ticket, as it is said before the tests are muted: one that nobody owns will be the person's. */
+const useOwner = (slug: string, identifier: string, me: string | undefined) => {
+  const isNew = identifier === newTicket
+  const { data, isPending } = useQuery({ ...ticketQuery(slug, identifier), enabled: !isNew })
+  const owner = isNew ? undefined : data?.owner
+  const name = owner?.kind === "agent" ? `${owner.name} of ${owner.person.name}` : (owner?.name ?? "")
+  return {
+    isLoading: !isNew && isPending,
+    isTaken: owner === null,
+    text:
+      owner === undefined
+        ? undefined
+        : owner === null
+          ? `Nobody owns ${identifier}: you will.`
+          : owner.id === me
+            ? `You own ${identifier}.`
+            : `${visible(name)} owns ${identifier}.`
+  }
+}
+
+/**
+ * Mutes the tests beside those that the ticket mutes already. It must have an owner: one that nobody owns is the person's then, if
+ * that was said.
+ */
+const muteBy = async ({ ids, me, product, slug }: Asked, identifier: string, choice: Choice): Promise<Ticket> => {
   const params = { slug, ticket: identifier }
   const ticket = await client.tickets.get({ params })
   if (ticket.mute !== null && ticket.mute.product !== product.slug) {
     throw new Error(`${identifier} mutes tests of ${ticket.mute.product}. Choose another ticket.`)
   }
   if (ticket.owner === null && me !== undefined) {
+    if (!choice.isTaken)
+      throw new Error(`Nobody owns ${identifier} any more. You will, if you mute by it all the same.`)
     await client.tickets.update({ params, payload: { owner: me } })
   }
   const cases = [...new Set([...(ticket.mute?.cases ?? []), ...ids])]
-  return client.mutes.set({ params, payload: { product: product.slug, cases, until } })
+  return client.mutes.set({ params, payload: { product: product.slug, cases, until: choice.until } })
 }
 
 const useMute = (props: Props, chosen: ReadonlySet<string>) => {
@@ -117,12 +150,12 @@ const useMute = (props: Props, chosen: ReadonlySet<string>) => {
   const me = useMe()?.id
   const ids = props.cases.flatMap(({ caseId }) => (chosen.has(caseId) ? [caseId] : []))
   return useAction({
-    act: ({ makeTicket, until }: { readonly makeTicket: () => Promise<string>; readonly until: string }) =>
-      makeTicket().then((identifier) => muteBy({ ids, me, product, slug }, identifier, until)),
+    act: (choice: Choice) =>
+      choice.makeTicket().then((identifier) => muteBy({ ids, me, product, slug }, identifier, choice)),
     changes: [...changedByMutes, "evidence"].map((kind) => workspaceKey(slug, kind)),
-    done: ({ identifier, url }) => ({
+    done: ({ identifier, url }, { isTaken }) => ({
       title: `${ids.length === 1 ? "The test is" : `${counted(ids.length, "test")} are`} muted by ${identifier}`,
-      detail: "Runs that start from now on pass without.",
+      detail: `${isTaken ? `You own ${identifier} now. ` : ""}Runs that start from now on pass without.`,
       tone: "success",
       link: { href: url, text: `Open ${identifier}` }
     }),
@@ -148,6 +181,7 @@ const Known = (props: KnownProps) => {
     .filter(({ overdue, ticket }) => !overdue && ticket?.identifier === identifier)
     .flatMap((mute) => mute.cases.filter((caseId) => !chosen.has(caseId)))
   const mute = useMute(props, chosen)
+  const owner = useOwner(slug, identifier, useMe()?.id)
   // Made once, also where muting by it is tried again.
   const made = useRef<string>(undefined)
   const makeTicket = async () => {
@@ -173,9 +207,12 @@ const Known = (props: KnownProps) => {
     <FormDialog
       action={some.length === 1 ? "Mute the test" : `Mute ${counted(some.length, "test")}`}
       description={`${cases.length === 1 ? "It goes on running, but its failures do" : "They go on running, but their failures do"} not count in runs that start from now on. A ticket says why, and who looks after it.`}
-      doing={{ ...mute, mutate: () => end !== undefined && mute.mutate({ makeTicket, until: end }) }}
+      doing={{
+        ...mute,
+        mutate: () => end !== undefined && mute.mutate({ makeTicket, until: end, isTaken: owner.isTaken })
+      }}
       fields={["until"]}
-      isWaiting={fields.isLoading}
+      isWaiting={fields.isLoading || owner.isLoading}
       missing={missing}
       onClose={onClose}
       title={cases.length === 1 ? `Mute “${visible(cases[0]!.title.slice(0, 100))}”` : "Mute tests"}
@@ -194,6 +231,11 @@ const Known = (props: KnownProps) => {
         ]}
         value={identifier}
       />
+      {owner.text !== undefined && (
+        <p aria-live="polite" className="foreign">
+          {owner.text}
+        </p>
+      )}
       {others.length > 0 && (
         <p className="text-muted text-xs">
           {identifier} mutes {counted(others.length, "other test")}: they are muted for that long, too.

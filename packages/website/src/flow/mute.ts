@@ -1,5 +1,5 @@
 import type { ListedMute } from "@delivery/domain/flow/Mute"
-import { formatRelative } from "../ui/format.ts"
+import { counted, formatRelative } from "../ui/format.ts"
 
 /** Until when tests are muted, and what of it is left. Pure. */
 
@@ -15,12 +15,39 @@ export type Length = (typeof lengths)[number]
 /** The clock of the server may be a little behind this one. */
 const marginMillis = 60_000
 
-/** Until when: so many days from now, or the end of a day; undefined where no day is chosen. */
-export const untilOf = (length: Length, date: string, now: number): string | undefined => {
-  if (length !== "day") return new Date(now + Number(length) * day - marginMillis).toISOString()
+/** The latest end that the server accepts. */
+const latest = (now: number): number => now + mostDays * day - marginMillis
+
+/**
+ * Until when: so many days from now, or from the end that a mute has, as far as that may be; or the end of a day. Undefined where
+ * no day is chosen.
+ */
+export const untilOf = (length: Length, date: string, now: number, end = now): string | undefined => {
+  if (length !== "day") {
+    return new Date(Math.max(end, Math.min(end + Number(length) * day, latest(now)))).toISOString()
+  }
   const millis = new Date(`${date}T23:59:59`).getTime()
   return Number.isNaN(millis) || millis <= now ? undefined : new Date(millis).toISOString()
 }
+
+const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" })
+
+/** The end of a mute, with its day. */
+export const momentOf = (until: string): string => moment.format(new Date(until))
+
+/** How another end of a mute differs from the one that it has: "14 days longer", "2 days shorter"; nothing where it does not. */
+export const differenceOf = (from: string, to: string): string | undefined => {
+  const millis = Date.parse(to) - Date.parse(from)
+  if (millis === 0) return undefined
+  const size = Math.abs(millis)
+  const hours = Math.round(size / (60 * 60_000))
+  const days = Math.round(size / day)
+  const text = days > 0 ? counted(days, "day") : hours > 0 ? counted(hours, "hour") : "less than an hour"
+  return `${text} ${millis > 0 ? "longer" : "shorter"}`
+}
+
+/** Whether a mute that ends then could not end later. */
+export const isLatest = (until: string, now: number): boolean => Date.parse(until) >= latest(now) - marginMillis
 
 const dateOf = (at: Date): string =>
   `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, "0")}-${String(at.getDate()).padStart(2, "0")}`

@@ -1,5 +1,14 @@
 import { Dialog as Base } from "@base-ui/react/dialog"
-import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useRef, useState } from "react"
+import {
+  createContext,
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useRef,
+  useState
+} from "react"
 import { Button, IconButton } from "./Button.tsx"
 
 interface Props {
@@ -19,18 +28,40 @@ interface Props {
   readonly actions?: ReactNode
 }
 
-/** Gives the keyboard back to what opened the dialog, unless something else has it by then. */
-const useFocusBack = () => {
-  const [opener] = useState(() => document.activeElement)
-  useEffect(
-    () => () => {
+interface Opened {
+  /** What had the keyboard before. */
+  opener: Element | null
+}
+
+/** The dialogs on the page. */
+const opened = new Set<Opened>()
+
+const isThere = (opener: Element | null): opener is HTMLElement =>
+  opener instanceof HTMLElement && opener.isConnected && opener !== document.body
+
+/**
+ * Gives the keyboard back to what opened the dialog. A dialog that has come in its place keeps it, and gives it back instead: what
+ * opened that one was in this one. Base UI would take it from that dialog, so it does so only where what opened this one is gone.
+ */
+const useFocusBack = (popup: RefObject<HTMLElement | null>) => {
+  const [own] = useState<Opened>(() => ({ opener: document.activeElement }))
+  useEffect(() => {
+    opened.add(own)
+    return () => {
+      opened.delete(own)
       // The parts of the dialog are gone then, and Base UI has had its turn.
       setTimeout(() => {
-        if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+        if (opened.has(own) || !isThere(own.opener)) return
+        const next = [...opened].find(({ opener }) => !isThere(opener))
+        if (next === undefined) own.opener.focus()
+        else next.opener = own.opener
       })
-    },
-    [opener]
-  )
+    }
+  }, [own])
+  return () => {
+    const { activeElement, body } = document
+    return !isThere(own.opener) && (activeElement === body || popup.current?.contains(activeElement) === true)
+  }
 }
 
 const CloseContext = createContext<() => void>(() => undefined)
@@ -100,9 +131,9 @@ export const Dialog = ({
   onDiscard,
   title
 }: Props) => {
-  useFocusBack()
   const [openedAt] = useState(() => performance.now())
   const { close, isAsking, keepTyping, onInput, popup } = useClosing(onClose)
+  const finalFocus = useFocusBack(popup)
   const discard = () => {
     onDiscard?.()
     onClose()
@@ -122,6 +153,7 @@ export const Dialog = ({
         <Base.Backdrop className="animate-appear fixed inset-0 z-30 bg-[oklch(0_0_0/0.45)]" />
         <Base.Popup
           className={`bg-raised shadow-overlay animate-appear fixed top-[12vh] left-1/2 z-30 flex max-h-[80vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col rounded-lg outline-none ${isWide ? "max-w-180" : "max-w-112"}`}
+          finalFocus={finalFocus}
           onInput={onInput}
           ref={popup}
         >

@@ -191,4 +191,46 @@ describe("Evidence", () => {
     await page.getByText(`${identifier} is Done`).waitFor()
     expect(await statusOf(identifier)).toBe("completed")
   })
+
+  it("is waived by the keyboard alone: it is in the reason, and comes back to what had it", async () => {
+    await run("failed", "d")
+    const identifier = await ask("Pay with points")
+    const page = await openScreen(site, `tickets/${identifier}`)
+    const status = page.getByRole("button", { name: /^Status: In progress/ })
+    await status.waitFor()
+    const why = page.getByRole("dialog", { name: `Complete ${identifier} without evidence` })
+    const openWhy = async () => {
+      await page.keyboard.press("s")
+      await page.getByRole("menuitemradio", { name: /Done/ }).waitFor()
+      await page.keyboard.type("Done")
+      await page.keyboard.press("Enter")
+      await needs(page, `${identifier} needs evidence`)
+        .getByRole("link", { name: /^run \d+/ })
+        .waitFor()
+      await page.getByRole("button", { name: "Complete anyway…" }).press("Enter")
+      await why.waitFor()
+    }
+    await openWhy()
+    // What gives the keyboard back has had its turn after some tasks.
+    const focused = () =>
+      page.evaluate(async () => {
+        for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setTimeout(resolve))
+        const one = document.activeElement
+        return one instanceof HTMLTextAreaElement ? one.labels[0]?.textContent : one?.textContent
+      })
+    expect(await focused()).toContain("Why")
+    await page.keyboard.press("Escape")
+    await why.waitFor({ state: "detached" })
+    expect(await focused()).toContain("In progress")
+    await openWhy()
+    // Each is a key of the page behind.
+    await page.keyboard.type("so do p")
+    await page.keyboard.press("Control+Enter")
+    await page.getByText(`${identifier} completed without evidence`).waitFor()
+    const { entries } = await site.call<{ entries: ReadonlyArray<{ changes: ReadonlyArray<{ to: string }> }> }>(
+      "GET",
+      "audit?action=evidence_overridden"
+    )
+    expect(entries[0]!.changes[0]!.to).toBe("so do p")
+  })
 })

@@ -90,12 +90,34 @@ describe("Muting", () => {
     await part.getByText("3 tests muted until").waitFor()
     await part.getByRole("button", { name: "Extend…" }).click()
     const dialog = page.getByRole("dialog", { name: "Extend the mute" })
+    const ends = async () => {
+      const all = await dialog.locator("time").all()
+      return Promise.all(all.map(async (one) => Date.parse((await one.getAttribute("datetime"))!)))
+    }
+    // Days are counted from the end that it has, which the dialog names beside the new one.
+    await dialog.getByText(": 14 days longer.").waitFor()
+    const [old, next] = await ends()
+    expect(old).toBe(Date.parse((await ticket("MUT-1")).mute!.until))
+    expect(next! - old!).toBe(14 * day)
+    await choose(page, "Muted for", "7 days more")
+    await dialog.getByText(": 7 days longer.").waitFor()
+    await dialog.getByRole("button", { name: "Extend" }).click()
+    await page.getByText("7 days longer than before.").waitFor()
+    expect(Date.parse((await ticket("MUT-1")).mute!.until)).toBe(old! + 7 * day)
+    await part.getByRole("button", { name: "Extend…" }).click()
+    await choose(page, "Muted for", "As long as it may be")
+    await dialog.getByText("90 days from now are the most").waitFor()
+    await dialog.getByRole("button", { name: "Extend" }).click()
+    await page.getByText("76 days longer than before.").waitFor()
+    expect(await daysLeft("MUT-1")).toBe(90)
+    await part.getByRole("button", { name: "Extend…" }).click()
     await choose(page, "Muted for", "Until a day")
     await dialog.getByText("Still missing: a day to come.").waitFor()
     const date = new Date(Date.now() + 60 * day)
     await dialog.getByLabel("Until").fill(date.toISOString().slice(0, 10))
-    await dialog.getByRole("button", { name: "Extend" }).click()
-    await page.getByText("MUT-1 mutes 3 tests for longer").waitFor()
+    await dialog.getByText(/: \d+\sdays shorter\./).waitFor()
+    await dialog.getByRole("button", { name: "Shorten" }).click()
+    await page.getByText(/\d+\sdays shorter than before\./).waitFor()
     expect(Math.abs((await daysLeft("MUT-1")) - 60)).toBeLessThanOrEqual(1)
     await part.getByRole("button", { name: `Unmute ${invoice}` }).click()
     await part.getByText("2 tests muted until").waitFor()
@@ -150,5 +172,30 @@ describe("Muting", () => {
     await openScreen(site, `test-runs/${seeded.failed}`, viewer)
     await viewer.getByRole("list", { name: "Failures" }).getByRole("link").first().waitFor()
     expect(await viewer.getByRole("button", { name: /^Mute/ }).count()).toBe(0)
+  })
+
+  it("says who owns the ticket, and whose it will be where nobody does", async () => {
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    const ends = caseOf("account/ends-other-sessions", "Account › ends other sessions")
+    const cases = { product: "shop", caseIds: [ends] }
+    const { identifier } = await site.call<{ identifier: string }>("POST", "tickets", {
+      team: "MUT",
+      title: "Sessions stay",
+      owner: me.id,
+      cases
+    })
+    const page = await openScreen(site, `products/shop/cases/${encodeURIComponent(ends)}`)
+    await isLive(page)
+    await page.getByRole("button", { name: "Mute…" }).waitFor()
+    await page.keyboard.press("m")
+    const dialog = page.getByRole("dialog", { name: /ends other sessions/ })
+    await dialog.getByText(`You own ${identifier}.`).waitFor()
+    await site.call("PATCH", `tickets/${identifier}`, { owner: null })
+    await dialog.getByText(`Nobody owns ${identifier}: you will.`).waitFor()
+    expect((await ticket(identifier)).owner).toBeNull()
+    await dialog.getByRole("button", { name: "Mute the test" }).click()
+    await page.getByText(`You own ${identifier} now.`).waitFor()
+    expect((await ticket(identifier)).owner!.id).toBe(me.id)
+    expect((await ticket(identifier)).mute!.cases).toEqual([ends])
   })
 })
