@@ -21,10 +21,13 @@ import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
-import { liveAgentsQuery } from "./queries.ts"
+import { ticketListQuery } from "../planning/queries.ts"
+import { liveAgentsQuery, liveMessagesQuery } from "./queries.ts"
+import { type Work, workOf } from "./work.ts"
 
 /** Coding agents: whose they are, on which computers, what each works on now, and how another one is connected. */
 
+const AgentWork = later(() => import("./AgentWork.tsx"))
 const Messages = later(() => import("./Messages.tsx"))
 const ConnectAgent = later(() => import("./ConnectAgent.tsx"))
 
@@ -60,6 +63,7 @@ interface RowProps {
   readonly agent: RegisteredAgent
   readonly isMine: boolean
   readonly slug: string
+  readonly work: Work | undefined
 }
 
 const Revoke = ({ agent, slug }: Pick<RowProps, "agent" | "slug">) => {
@@ -78,7 +82,15 @@ const Revoke = ({ agent, slug }: Pick<RowProps, "agent" | "slug">) => {
   )
 }
 
-const Row = ({ agent, isMine, slug }: RowProps) => (
+const Computers = ({ agent: { computers, name, person } }: Pick<RowProps, "agent">) => (
+  <ul aria-label={`Computers of ${visible(name)} of ${visible(person.name)}`} className="pb-1">
+    {computers.map((computer) => (
+      <OneComputer computer={computer} key={computer.id} />
+    ))}
+  </ul>
+)
+
+const Row = ({ agent, isMine, slug, work }: RowProps) => (
   <Item
     actions={isMine ? <Revoke agent={agent} slug={slug} /> : undefined}
     badges={
@@ -92,12 +104,11 @@ const Row = ({ agent, isMine, slug }: RowProps) => (
     detail={isMine ? "yours" : `of ${agent.person.name}`}
     isFaded={!agent.live}
     more={
-      agent.computers.length === 0 ? undefined : (
-        <ul aria-label={`Computers of ${visible(agent.name)} of ${visible(agent.person.name)}`} className="pb-1">
-          {agent.computers.map((computer) => (
-            <OneComputer computer={computer} key={computer.id} />
-          ))}
-        </ul>
+      agent.computers.length === 0 && work === undefined ? undefined : (
+        <>
+          {agent.computers.length > 0 && <Computers agent={agent} />}
+          {work !== undefined && <AgentWork agent={agent} slug={slug} work={work} />}
+        </>
       )
     }
     name={agent.name}
@@ -111,6 +122,8 @@ const Row = ({ agent, isMine, slug }: RowProps) => (
 const All = ({ slug }: { readonly slug: string }) => {
   const me = useMe()
   const query = useQuery(liveAgentsQuery(slug))
+  const { data: started } = useQuery(ticketListQuery(slug, { category: "started" }))
+  const { data: said } = useQuery(liveMessagesQuery(slug))
   return (
     <Loaded query={query} rows={6}>
       {({ agents }) => {
@@ -134,7 +147,13 @@ const All = ({ slug }: { readonly slug: string }) => {
               <Section isFlush key={title} title={title}>
                 <ul aria-label={title}>
                   {ofGroup.map((agent) => (
-                    <Row agent={agent} isMine={isMine(agent)} key={agent.id} slug={slug} />
+                    <Row
+                      agent={agent}
+                      isMine={isMine(agent)}
+                      key={agent.id}
+                      slug={slug}
+                      work={workOf(agent.id, started?.tickets ?? [], said?.messages ?? [])}
+                    />
                   ))}
                 </ul>
               </Section>

@@ -19,11 +19,14 @@ export const notificationsQuery = (slug: string) =>
 /** What agents report of themselves is no event: it is asked for again while it is looked at. */
 const reportMillis = 10_000
 
+const interval = ({ state }: { readonly state: { readonly error: Error | null } }) =>
+  state.error === null ? reportMillis : false
+
 export const liveAgentsQuery = (slug: string) =>
   queryOptions({
     queryKey: workspaceKey(slug, "agents"),
     queryFn: ({ signal }) => client.agents.list({ params: { slug }, query: {} }, { signal }),
-    refetchInterval: ({ state }) => (state.error === null ? reportMillis : false)
+    refetchInterval: interval
   })
 
 export const messageQuery = (slug: string, message: string) =>
@@ -38,3 +41,6 @@ export const messagesQuery = (slug: string) =>
     queryKey: workspaceKey(slug, "messages"),
     queryFn: ({ signal }) => client.messages.list({ params: { slug }, query: {} }, { signal })
   })
+
+/** The same, also when an agent has taken one, which is no event. */
+export const liveMessagesQuery = (slug: string) => queryOptions({ ...messagesQuery(slug), refetchInterval: interval })

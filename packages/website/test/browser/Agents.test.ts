@@ -70,4 +70,54 @@ describe("Agents", () => {
     await page.getByText("Coding agents take tickets and answer messages").waitFor()
     await expect(site.call("GET", "agents")).resolves.toEqual({ agents: [] })
   })
+
+  it("show the tickets that they work on, and what was asked of them last", async () => {
+    await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+    const { access_token, agent } = await site.call<SignIn>("POST", "agents/register", {
+      client: "codex",
+      computer: "tower"
+    })
+    const page = await openScreen(site, "agents")
+    await isLive(page)
+    const row = page.getByRole("list", { name: "Yours", exact: true })
+    await row.getByText("tower").waitFor()
+    const work = row.getByRole("list", { name: /^Work of Codex/ })
+    expect(await work.count()).toBe(0)
+    const make = (title: string, fields: object) =>
+      site.call<{ identifier: string }>("POST", "tickets", { team: "ENG", title, ...fields })
+    const statuses = await site.call<{ statuses: ReadonlyArray<{ id: string; category: string }> }>(
+      "GET",
+      "ticket-statuses?team=ENG"
+    )
+    const status = statuses.statuses.find(({ category }) => category === "started")!.id
+    await make("Not begun", { owner: agent })
+    await make("Of nobody", { status })
+    const { identifier } = await make("Pay by card", { owner: agent, status })
+    // What others do comes without loading the page again.
+    await work.getByRole("link", { name: `${identifier} Pay by card` }).waitFor()
+    const { id } = await site.call<{ id: string }>("POST", "messages", { agent, ticket: identifier, ask: "plan" })
+    await work.getByText("queued").waitFor()
+    const call = callWith(site.origin, access_token)
+    await call("POST", "/agent/v1/inbox/take", {})
+    await work.getByText("delivered").waitFor()
+    await call("POST", `/agent/v1/messages/${id}/complete`, { reply: "Done." })
+    await work.getByText("completed").waitFor()
+    for (let index = 1; index < 4; index++) await make(`Step ${index}`, { owner: agent, status })
+    await work.getByRole("link", { name: "All 4 tickets that it works on" }).waitFor()
+    expect(await work.getByText("Works on", { exact: true }).count()).toBe(3)
+    expect(await work.getByText(/Not begun|Of nobody/).count()).toBe(0)
+    expect(await axeFindings(page)).toEqual([])
+    const narrow = await openScreen(site, "agents", await site.signIn({ colorScheme: "dark", width: 320 }))
+    await narrow.getByRole("link", { name: `asked to plan it ${identifier}` }).waitFor()
+    expect(await axeFindings(narrow)).toEqual([])
+    expect(await narrow.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    await narrow.context().close()
+    await work.getByRole("link", { name: `asked to plan it ${identifier}` }).click()
+    await page.getByRole("listitem", { name: "Message to Codex", exact: true }).waitFor()
+    // Who sees none of its messages sees what it works on all the same.
+    const eve = await joinAs(site, "eve@example.com", "Eve", "viewer")
+    await openScreen(site, "agents", eve)
+    await eve.getByText("Works on", { exact: true }).first().waitFor()
+    expect(await eve.getByText("Last message").count()).toBe(0)
+  })
 })
