@@ -74,3 +74,24 @@ export interface MutedTest {
 /** The tests of mutes, one by one. */
 export const mutedTests = (mutes: ReadonlyArray<ListedMute>): ReadonlyArray<MutedTest> =>
   mutes.flatMap((mute) => mute.cases.map((caseId) => ({ caseId, mute })))
+
+const byCase = new WeakMap<ReadonlyArray<ListedMute>, ReadonlyMap<string, ListedMute>>()
+
+/** What mutes each test, of several the one that ends last. It is made once for each answer: thousands of rows ask. */
+const mutesByCase = (mutes: ReadonlyArray<ListedMute>): ReadonlyMap<string, ListedMute> => {
+  const known = byCase.get(mutes)
+  if (known !== undefined) return known
+  const last = new Map<string, ListedMute>()
+  for (const { caseId, mute } of mutedTests(mutes)) {
+    const other = last.get(caseId)
+    if (other === undefined || Date.parse(other.until) < Date.parse(mute.until)) last.set(caseId, mute)
+  }
+  byCase.set(mutes, last)
+  return last
+}
+
+/** What mutes a test now. */
+export const muteOf = (mutes: ReadonlyArray<ListedMute>, caseId: string, now: number): ListedMute | undefined => {
+  const mute = mutesByCase(mutes).get(caseId)
+  return mute === undefined || mute.overdue || Date.parse(mute.until) <= now ? undefined : mute
+}

@@ -4,15 +4,17 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
+import { momentOf, muteOf } from "../flow/mute.ts"
+import { mutesQuery } from "../flow/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
+import { counted, visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { runQuery } from "./queries.ts"
 import { TraceLink } from "./TraceLink.tsx"
 
-/** What can be done with a failure in the list of a run: its trace, and muting it, alone or with those that fail alike. */
+/** What can be done with a failure in the list of a run: its trace, what mutes it now, and muting it, alone or with those that fail alike. */
 
 const MuteDialog = later(() => import("../flow/MuteDialog.tsx"))
 
@@ -27,39 +29,86 @@ interface Props {
   readonly error?: RunError
 }
 
-const Muting = ({ error, isCurrent, run: number, slug, test }: Props) => {
+const mutedClass = "text-muted flex items-center gap-1 px-1.5 text-xs whitespace-nowrap"
+
+interface ByProps {
+  readonly slug: string
+  readonly ticket: string
+}
+
+const By = ({ slug, ticket }: ByProps) => (
+  <Link className="hover:underline" params={{ slug, ticket }} to="/w/$slug/tickets/$ticket">
+    {ticket}
+  </Link>
+)
+
+/** The test of a row, or those that fail alike, as far as they can be muted; and what mutes the test now. */
+const useMutes = ({ error, run: number, slug, test }: Props) => {
   const { data: run } = useQuery(runQuery(slug, number))
-  const mayMute = mayAct(useRole(slug), "member")
+  const product = run?.product
+  // All rows share what is read once.
+  const { data, isPending } = useQuery({ ...mutesQuery(slug, product?.slug), enabled: product !== undefined })
+  const nowOf = (caseId: string) => muteOf(data?.mutes ?? [], caseId, Date.now())
+  const all = (error?.cases ?? []).filter(({ state }) => state !== "muted")
+  return {
+    product,
+    isKnown: product !== undefined && !isPending,
+    /** Its failure did not count in this run. */
+    ofRun: test?.status === "failed" ? run?.mutes.find(({ caseId }) => caseId === test.caseId) : undefined,
+    now: test === undefined ? undefined : nowOf(test.caseId),
+    cases: test === undefined ? all.filter(({ caseId }) => nowOf(caseId) === undefined) : [test],
+    areAll: all.every(({ caseId }) => nowOf(caseId) === undefined)
+  }
+}
+
+const Muting = (props: Props) => {
+  const { isCurrent, slug, test } = props
+  const { areAll, cases, isKnown, now, ofRun, product } = useMutes(props)
+  const mayMute = mayAct(useRole(slug), "member") && (test === undefined || test.status === "failed")
   const [isOpen, setOpen] = useState(false)
   useKeys(isCurrent && mayMute ? [{ keys: "m", label: "Mute the test", group: "List", run: () => setOpen(true) }] : [])
-  const mute = run?.mutes.find(({ caseId }) => caseId === test?.caseId)
-  const cases = test === undefined ? (error?.cases ?? []).filter(({ state }) => state !== "muted") : [test]
-  if (mute !== undefined) {
+  if (ofRun !== undefined) {
     return (
-      <span className="text-muted flex items-center gap-1 px-1.5 text-xs whitespace-nowrap max-sm:hidden">
-        {mute.ticket !== null && (
-          <Link className="hover:underline" params={{ slug, ticket: mute.ticket }} to="/w/$slug/tickets/$ticket">
-            {mute.ticket}
-          </Link>
-        )}
+      <span className={`${mutedClass} max-sm:hidden`}>
+        {ofRun.ticket !== null && <By slug={slug} ticket={ofRun.ticket} />}
         <span>
-          until <Time at={mute.until} />
+          until <Time at={ofRun.until} />
         </span>
       </span>
     )
   }
-  if (!mayMute || run === undefined || cases.length === 0) return null
+  if (product === undefined || !isKnown) return null
   const name = visible(test?.title.slice(0, 200) ?? "")
+  const label =
+    test !== undefined
+      ? `${now === undefined ? "Mute" : "Mute again"} ${name}`
+      : areAll
+        ? `Mute all ${cases.length} tests that fail so`
+        : `Mute the other ${counted(cases.length, "test")} of those that fail so`
+  const text =
+    test === undefined ? (areAll ? "Mute all…" : "Mute the rest…") : now === undefined ? "Mute…" : "Mute again…"
   return (
     <>
-      <Button
-        aria-label={test === undefined ? `Mute all ${cases.length} tests that fail so` : `Mute ${name}`}
-        look="quiet"
-        onClick={() => setOpen(true)}
-      >
-        {test === undefined ? "Mute all…" : "Mute…"}
-      </Button>
-      {isOpen && <MuteDialog cases={cases} onClose={() => setOpen(false)} product={run.product} slug={slug} />}
+      {now !== undefined && (
+        <span className={mutedClass} title={`Until ${momentOf(now.until)}, in runs that start now`}>
+          muted{" "}
+          {now.ticket !== null && (
+            <>
+              by <By slug={slug} ticket={now.ticket.identifier} />
+            </>
+          )}
+        </span>
+      )}
+      {mayMute && cases.length > 0 && (
+        <span className={now === undefined ? "" : "max-sm:hidden"}>
+          <Button aria-label={label} look="quiet" onClick={() => setOpen(true)}>
+            {text}
+          </Button>
+        </span>
+      )}
+      {isOpen && cases.length > 0 && (
+        <MuteDialog cases={cases} onClose={() => setOpen(false)} product={product} slug={slug} />
+      )}
     </>
   )
 }
@@ -68,7 +117,7 @@ const RowActions = (props: Props) => {
   const { error, test } = props
   return (
     <div className="flex h-full items-center justify-end">
-      {(test?.status === "failed" || (error?.cases.length ?? 0) > 1) && <Muting {...props} />}
+      {(test !== undefined || (error?.cases.length ?? 0) > 1) && <Muting {...props} />}
       {test === undefined ? <span className="w-9" /> : <TraceLink {...props} test={test} />}
     </div>
   )
