@@ -163,6 +163,29 @@ const useMute = (props: Props, chosen: ReadonlySet<string>) => {
   })
 }
 
+interface ByTicketProps {
+  readonly identifier: string
+  /** As many tests as it mutes beside these. */
+  readonly others: number
+  readonly owner: string | undefined
+}
+
+/** What is to be known of the ticket before tests are muted by it. */
+const ByTicket = ({ identifier, others, owner }: ByTicketProps) => (
+  <>
+    {owner !== undefined && (
+      <p aria-live="polite" className="foreign">
+        {owner}
+      </p>
+    )}
+    {others > 0 && (
+      <p className="text-muted text-xs">
+        {identifier} mutes {counted(others, "other test")}: they are muted for that long, too.
+      </p>
+    )}
+  </>
+)
+
 interface KnownProps extends Props {
   readonly choices: ReturnType<typeof useTicketChoices>
 }
@@ -231,16 +254,7 @@ const Known = (props: KnownProps) => {
         ]}
         value={identifier}
       />
-      {owner.text !== undefined && (
-        <p aria-live="polite" className="foreign">
-          {owner.text}
-        </p>
-      )}
-      {others.length > 0 && (
-        <p className="text-muted text-xs">
-          {identifier} mutes {counted(others.length, "other test")}: they are muted for that long, too.
-        </p>
-      )}
+      <ByTicket identifier={identifier} others={others.length} owner={owner.text} />
       {isNew && (
         <>
           <Input
