@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { useMe } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
@@ -20,7 +20,10 @@ interface Props {
 /** Who deleted the ticket, and what the person had typed about it: that can still be copied. */
 const GoneTicket = ({ id, slug, ticket }: Props) => {
   const me = useMe()?.id ?? ""
-  const [drafts, setDrafts] = useState(() => draftsAbout(me, ticket))
+  const [discarded, setDiscarded] = useState<ReadonlyArray<string>>([])
+  // Who the person is may come after what is shown.
+  const all = useMemo(() => draftsAbout(me, ticket), [me, ticket])
+  const drafts = all.filter(({ name }) => !discarded.includes(name))
   const subject = id ?? drafts.find(({ what }) => what !== changedComment)?.id
   const { data } = useQuery({
     ...historyQuery(slug, subject ?? ""),
@@ -30,7 +33,7 @@ const GoneTicket = ({ id, slug, ticket }: Props) => {
   const deleted = data?.events.find(({ kind }) => kind === "ticket_deleted")
   const discard = (name: string) => {
     forgetDraft(name)
-    setDrafts(drafts.filter((one) => one.name !== name))
+    setDiscarded([...discarded, name])
   }
   return (
     <div className="mx-auto flex max-w-200 flex-col gap-4 px-4 pb-8">

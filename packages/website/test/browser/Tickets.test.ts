@@ -369,7 +369,15 @@ describe("What is typed about a ticket", () => {
     await page.getByText(`Lena deleted ${ticket.identifier}`).waitFor()
     const kept = page.getByRole("region", { name: "Your comment" })
     await kept.getByText("A long answer").waitFor()
+    // Also where it comes after the page who the person is.
+    const told = Promise.withResolvers<void>()
+    await page.route("**/v1/me", async (route) => {
+      await told.promise
+      await route.continue()
+    })
     await page.reload()
+    await page.getByRole("heading", { level: 1 }).waitFor()
+    told.resolve()
     await kept.getByText("A long answer").waitFor()
     await page.getByText(`Lena deleted ${ticket.identifier}`).waitFor()
     expect(await axeFindings(page)).toEqual([])
