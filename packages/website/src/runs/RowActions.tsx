@@ -84,7 +84,7 @@ const Muting = (props: Props) => {
       ? `${now === undefined ? "Mute" : "Mute again"} ${name}`
       : areAll
         ? `Mute all ${cases.length} tests that fail so`
-        : `Mute the other ${counted(cases.length, "test")} of those that fail so`
+        : `Mute the rest of those that fail so: ${counted(cases.length, "test")}`
   const text =
     test === undefined ? (areAll ? "Mute all…" : "Mute the rest…") : now === undefined ? "Mute…" : "Mute again…"
   return (

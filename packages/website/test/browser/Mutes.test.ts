@@ -66,7 +66,7 @@ describe("Muting", () => {
     await row.getByText("muted by MUT-1").waitFor()
     await row.getByRole("link", { name: "MUT-1" }).waitFor()
     await row.getByRole("button", { name: "Mute again Checkout › pays by card" }).waitFor()
-    await failures.getByRole("button", { name: /^Mute the other 1\stest/ }).waitFor()
+    await failures.getByRole("button", { name: /^Mute the rest of those that fail so: 1\stest/ }).waitFor()
     const asked: Array<string> = []
     page.on("request", (request) => {
       if (new URL(request.url()).pathname.endsWith("/mutes")) asked.push(request.url())

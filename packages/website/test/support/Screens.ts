@@ -165,7 +165,7 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   "Mute tests that fail alike": async (page) => {
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
     await page
-      .getByRole("button", { name: /^Mute all/ })
+      .getByRole("button", { name: /^Mute (?:all|the rest)/ })
       .first()
       .click()
     await page
