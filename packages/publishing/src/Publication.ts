@@ -162,7 +162,8 @@ export class Publication {
   /** What the run begins with. */
   async #startOf(settings: Settings, { baseUrls, directory, shard }: PublicationContext): Promise<Start> {
     const build = buildOf(process.env, process.argv.slice(2))
-    if (shard !== null && shard.total > 1 && build !== null) this.#shard = { build, shard }
+    const isPart = shard !== null && shard.total > 1
+    if (isPart && build !== null) this.#shard = { build, shard }
     const { environment, fixtureUrl, product } = settings
     const baseUrl = settings.baseUrl ?? baseUrls.find((url) => url !== undefined)
     const start = {
@@ -180,7 +181,7 @@ export class Publication {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...this.#shard
     }
-    return shard !== null && shard.total > 1 && build === null ? partOf(start) : start
+    return isPart && build === null ? partOf(start) : start
   }
 
   /** The service may have come back while the tests ran. */

@@ -1,7 +1,6 @@
 import { Conflict, NotFound } from "@delivery/domain/Errors"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
 import type { WorkspaceId } from "@delivery/domain/Ids"
-import { firstCharacters } from "@delivery/domain/Text"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
@@ -11,6 +10,7 @@ import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRe
 import { viewerOf } from "../planning/Viewer.ts"
 import { isSameCommit } from "../runs/TestRunState.ts"
 import type { EvidenceRepo, EvidenceResult } from "./EvidenceRepo.ts"
+import { changedTests, withNames } from "./NamedTests.ts"
 
 /** What proves that the tests of a ticket pass again, before it is completed (docs/contract.md, Evidence). */
 
@@ -59,10 +59,7 @@ export const checkEvidence = (dependencies: Dependencies) => {
 
 /** What evidence is asked for, before and after. The names of tests that are left out are told, as many as an entry holds. */
 const evidenceChanges = (before: TicketDetails, after: TicketDetails) => {
-  const left = new Set(after.cases?.caseIds)
-  const gone = (before.cases?.caseIds ?? []).filter((caseId) => !left.has(caseId))
-  const had = new Set(before.cases?.caseIds)
-  const added = [...left].filter((caseId) => !had.has(caseId))
+  const { added, gone } = changedTests(before.cases?.caseIds ?? [], after.cases?.caseIds ?? [])
   return [
     { field: "completion", from: before.completion, to: after.completion },
     { field: "passes", from: String(before.passes), to: String(after.passes) },
@@ -70,11 +67,8 @@ const evidenceChanges = (before: TicketDetails, after: TicketDetails) => {
   ].filter(({ from, to }) => from !== to)
 }
 
-/** How many characters of the names of tests an entry of the audit has. */
-const maxNamed = 500
-
 const named = (caseIds: ReadonlyArray<string>): string | null =>
-  caseIds.length === 0 ? null : firstCharacters(`${caseIds.length}: ${caseIds.join(", ")}`, maxNamed)
+  caseIds.length === 0 ? null : withNames(`${caseIds.length}: `, caseIds)
 
 /** Refuses to complete all tickets of a status where one needs evidence that is missing. */
 export const checkCompleting = (dependencies: Dependencies) => {

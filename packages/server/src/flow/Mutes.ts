@@ -4,7 +4,6 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
-import { firstCharacters } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, type ActorRef, anyRole, atLeast } from "../access/Access.ts"
@@ -19,6 +18,7 @@ import { type Viewer, viewerOf } from "../planning/Viewer.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type MutingTicket, MutesRepo } from "./MutesRepo.ts"
+import { changedTests, withNames } from "./NamedTests.ts"
 import { type LateMute, lateTogether, OverdueMutes } from "./OverdueMutes.ts"
 
 interface By {
@@ -285,18 +285,12 @@ const namesOfChange = (before: MuteDetails | null, mute: MuteDetails) => {
   if (before === null || before.productId !== mute.productId) {
     return { from: before && testsOf(before), to: testsOf(mute) }
   }
-  const [had, has] = [new Set(before.cases), new Set(mute.cases)]
-  const gone = before.cases.filter((caseId) => !has.has(caseId))
-  const added = mute.cases.filter((caseId) => !had.has(caseId))
-  if (gone.length + added.length === 0) return { from: testsOf(before), to: testsOf(mute) }
-  return { from: withNames(testsOf(before), gone), to: withNames(testsOf(mute), added) }
+  const { added, gone } = changedTests(before.cases, mute.cases)
+  return { from: namedWith(testsOf(before), gone), to: namedWith(testsOf(mute), added) }
 }
 
-const withNames = (tests: string, caseIds: ReadonlyArray<string>): string =>
-  caseIds.length === 0 ? tests : firstCharacters(`${tests}, ${caseIds.toSorted(compare).join(", ")}`, maxNamed)
-
-/** How many characters of the names of tests an event has. */
-const maxNamed = 500
+const namedWith = (tests: string, caseIds: ReadonlyArray<string>): string =>
+  caseIds.length === 0 ? tests : withNames(`${tests}, `, caseIds.toSorted(compare))
 
 export const unmuted = (ticket: TicketDetails, mute: MuteDetails): NewEvent => ({
   kind: "ticket_unmuted",

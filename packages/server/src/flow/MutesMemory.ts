@@ -1,3 +1,4 @@
+import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -57,43 +58,33 @@ const ofProduct =
         .map(({ id, mute }) => ({ ticketId: id, mute: mute! }))
     )
 
+/** What tickets of a workspace mute, and what is over of it. */
+const storedIn = (database: MemoryDatabase, workspaceId: WorkspaceId) => [
+  ...database.table(overdueMutes).filter((one) => one.workspaceId === workspaceId),
+  ...database
+    .table(tickets)
+    .filter((ticket) => ticket.workspaceId === workspaceId && ticket.mute !== null)
+    .map(({ id, mute }) => ({ ticketId: id, productId: mute!.productId, caseIds: mute!.cases, until: mute!.until }))
+]
+
 const countOthers =
   (memory: Memory): Repo["countOthers"] =>
   (workspaceId, productId, except) =>
     memory.read((database) =>
-      [
-        ...database
-          .table(tickets)
-          .filter((ticket) => ticket.workspaceId === workspaceId && ticket.mute?.productId === productId)
-          .map(({ id, mute }) => ({ ticketId: id, count: mute!.cases.length })),
-        ...database
-          .table(overdueMutes)
-          .filter((one) => one.workspaceId === workspaceId && one.productId === productId)
-          .map(({ caseIds, ticketId }) => ({ ticketId, count: caseIds.length }))
-      ]
+      storedIn(database, workspaceId)
+        .filter((stored) => stored.productId === productId && stored.ticketId !== except)
         .filter(({ ticketId }) => {
           const ticket = database.table(tickets).get(ticketId)
-          return ticketId !== except && ticket !== undefined && isOpen(database, ticket)
+          return ticket !== undefined && isOpen(database, ticket)
         })
-        .reduce((sum, { count }) => sum + count, 0)
+        .reduce((sum, { caseIds }) => sum + caseIds.length, 0)
     )
 
 const list =
   (memory: Memory): Repo["list"] =>
   (viewer, product, now) =>
     memory.read((database) =>
-      [
-        ...database.table(overdueMutes).filter(({ workspaceId }) => workspaceId === viewer.workspaceId),
-        ...database
-          .table(tickets)
-          .filter((ticket) => ticket.workspaceId === viewer.workspaceId && ticket.mute !== null)
-          .map(({ id, mute }) => ({
-            ticketId: id,
-            productId: mute!.productId,
-            caseIds: mute!.cases,
-            until: mute!.until
-          }))
-      ]
+      storedIn(database, viewer.workspaceId)
         .filter(({ productId }) => product === undefined || productId === product)
         .toSorted((a, b) => compare(a.until, b.until) || compare(a.ticketId, b.ticketId))
         .flatMap(({ caseIds, productId, ticketId, until }) => {

@@ -68,19 +68,19 @@ const ofProduct = (sql: PgClient.PgClient): Repo["ofProduct"] => {
   return (workspaceId, productId, now) => ask({ workspaceId, productId, now })
 }
 
+/** What tickets of a workspace mute, and what is over of it. */
+const storedIn = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.Fragment =>
+  sql`select ticket_id, product_id, case_ids as cases, until from overdue_mutes where workspace_id = ${workspaceId}
+    union all
+    select id, (mute->>'productId')::uuid, mute->'cases', (mute->>'until')::timestamptz from tickets
+    where workspace_id = ${workspaceId} and mute is not null`
+
 const countOthers =
   (sql: PgClient.PgClient): Repo["countOthers"] =>
   (workspaceId, productId, except) =>
     sql<{ readonly count: number }>`select coalesce(sum(jsonb_array_length(muted.cases)), 0)::int as count
-      from (
-          select id as ticket_id, mute->'cases' as cases from tickets
-          where workspace_id = ${workspaceId} and mute is not null and mute->>'productId' = ${productId}
-          union all
-          select ticket_id, case_ids from overdue_mutes
-          where workspace_id = ${workspaceId} and product_id = ${productId}
-        ) muted
-        join tickets t on t.id = muted.ticket_id
-      where t.id <> ${except} and ${sql.literal(isOpen)}`.pipe(
+      from (${storedIn(sql, workspaceId)}) muted join tickets t on t.id = muted.ticket_id
+      where muted.product_id = ${productId} and t.id <> ${except} and ${sql.literal(isOpen)}`.pipe(
       Effect.map((rows) => rows[0]!.count),
       dieOnSqlError
     )
@@ -100,13 +100,7 @@ const list =
   (viewer, product, now) =>
     sql<ListedRow>`select p.slug as product, m.cases, m.until, t.id, team.key, t.number, t.title,
         ${seesTeam(sql, viewer, "team")} as "isSeen"
-      from (
-          select ticket_id, product_id, case_ids as cases, until from overdue_mutes
-          where workspace_id = ${viewer.workspaceId}
-          union all
-          select id, (mute->>'productId')::uuid, mute->'cases', (mute->>'until')::timestamptz from tickets
-          where workspace_id = ${viewer.workspaceId} and mute is not null
-        ) m
+      from (${storedIn(sql, viewer.workspaceId)}) m
         join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
         join products p on p.id = m.product_id
       where ${sql.literal(isOpen)} and (m.until <= ${date(now)} or ${sql.literal(isOwned)})

@@ -260,7 +260,9 @@ const setPolicy = (dependencies: Dependencies) => {
       if (!isActive(pair)) return yield* archived(pair)
       const row = { ...place, ...settingsOf(input), fromId: from?.id ?? null, updatedAt: yield* now }
       const before = (yield* find(place)).policy
-      if (input.expected !== undefined && changesOf(before, input.expected).length > 0) return yield* policyChanged
+      if (input.expected !== undefined && changesOf(before, input.expected).length > 0) {
+        return yield* new Conflict({ message: "Somebody has changed the policy.", reason: "policy_changed" })
+      }
       const after = presentPolicy(row, from)
       const changes = changesOf(before, after)
       if (changes.length === 0) return before
@@ -271,8 +273,6 @@ const setPolicy = (dependencies: Dependencies) => {
     return yield* storage.transaction(changed)
   })
 }
-
-const policyChanged = new Conflict({ message: "Somebody has changed the policy.", reason: "policy_changed" })
 
 /** All but the environment, with what is left out by its default. */
 const settingsOf = (input: SetReadinessPolicy) => ({

@@ -1,6 +1,7 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { useRef, useState } from "react"
+import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
@@ -111,7 +112,6 @@ const useOwner = (slug: string, identifier: string, me: string | undefined) => {
   const isNew = identifier === newTicket
   const { data, isPending } = useQuery({ ...ticketQuery(slug, identifier), enabled: !isNew })
   const owner = isNew ? undefined : data?.owner
-  const name = owner?.kind === "agent" ? `${owner.name} of ${owner.person.name}` : (owner?.name ?? "")
   return {
     isLoading: !isNew && isPending,
     isTaken: owner === null,
@@ -122,7 +122,7 @@ const useOwner = (slug: string, identifier: string, me: string | undefined) => {
           ? `Nobody owns ${identifier}: you will.`
           : owner.id === me
             ? `You own ${identifier}.`
-            : `${visible(name)} owns ${identifier}.`
+            : `${actorName(owner)} owns ${identifier}.`
   }
 }
 

@@ -50,14 +50,15 @@ const useMutes = ({ error, run: number, slug, test }: Props) => {
   const { data, isPending } = useQuery({ ...mutesQuery(slug, product?.slug), enabled: product !== undefined })
   const nowOf = (caseId: string) => muteOf(data?.mutes ?? [], caseId, Date.now())
   const all = (error?.cases ?? []).filter(({ state }) => state !== "muted")
+  const rest = all.filter(({ caseId }) => nowOf(caseId) === undefined)
   return {
     product,
     isKnown: product !== undefined && !isPending,
     /** Its failure did not count in this run. */
     ofRun: test?.status === "failed" ? run?.mutes.find(({ caseId }) => caseId === test.caseId) : undefined,
     now: test === undefined ? undefined : nowOf(test.caseId),
-    cases: test === undefined ? all.filter(({ caseId }) => nowOf(caseId) === undefined) : [test],
-    areAll: all.every(({ caseId }) => nowOf(caseId) === undefined)
+    cases: test === undefined ? rest : [test],
+    areAll: rest.length === all.length
   }
 }
 
