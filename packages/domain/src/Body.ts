@@ -9,5 +9,6 @@ export const Exact = <const Fields extends Schema.Struct.Fields>(fields: Fields)
   const unknown = Schema.String.check(Schema.isPattern(new RegExp(`^(?!(${Object.keys(fields).join("|")})$)`, "s")))
   const none = Schema.Record(unknown, Schema.Never.annotate({ message: "Unknown property" }))
   // Of the same type: there is no property beside the fields.
-  return Schema.StructWithRest(Schema.Struct(fields), [none]) as unknown as Schema.Struct<Fields>
+  const exact = Schema.StructWithRest(Schema.Struct(fields), [none]).annotate({ message: "Expected an object" })
+  return exact as unknown as Schema.Struct<Fields>
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { IpNetwork } from "effect/net"
-import { Body } from "../Body.ts"
+import { Exact } from "../Body.ts"
 import { DeploymentTokenId, PersonId } from "../Ids.ts"
 import { VisibleName } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
@@ -123,7 +123,7 @@ const NewAllowedAddresses = Schema.NullOr(
     "The networks, in CIDR notation, from which alone the token may be used, such as `203.0.113.0/24` or `2001:db8::/32`; of one address, `203.0.113.7/32`. Omitted or null: from everywhere."
 })
 
-export const CreateDeploymentToken = Body({
+export const CreateDeploymentToken = Exact({
   name: VisibleName(80),
   expiresAt: Schema.optionalKey(
     Schema.NullOr(TimestampInput).annotate({
@@ -138,7 +138,7 @@ export const CreateDeploymentToken = Body({
 })
 export type CreateDeploymentToken = typeof CreateDeploymentToken.Type
 
-export const RotateDeploymentToken = Body({
+export const RotateDeploymentToken = Exact({
   overlapSeconds: Schema.optionalKey(
     Schema.Int.check(
       Schema.makeFilter<number>(

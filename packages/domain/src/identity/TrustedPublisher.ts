@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Body.ts"
+import { Body, Exact } from "../Body.ts"
 import { PersonId, TrustedPublisherId } from "../Ids.ts"
 import { KeyScopes, Scope } from "../Scope.ts"
 import { atLeast, atMost, HttpUrl, OneOf, VisibleName } from "../Text.ts"
@@ -128,7 +128,7 @@ export const TrustedPublishers = Schema.Struct({
 })
 export type TrustedPublishers = typeof TrustedPublishers.Type
 
-export const CreateTrustedPublisher = Body({
+export const CreateTrustedPublisher = Exact({
   issuer: HttpUrl.annotate(described.issuer),
   repositoryId: DecimalId.annotate(described.repositoryId),
   ownerId: DecimalId.annotate(described.ownerId),

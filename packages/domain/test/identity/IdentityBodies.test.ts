@@ -1,13 +1,24 @@
+import { CreateDeploymentToken, RotateDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import { CreateAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import { CreateApiKey } from "@delivery/domain/identity/ApiKey"
 import { AcceptInvite, CreateInvite } from "@delivery/domain/identity/Invite"
 import { UpdateMember } from "@delivery/domain/identity/Member"
+import { CreateTrustedPublisher } from "@delivery/domain/identity/TrustedPublisher"
 import { CreateWorkspace, UpdateWorkspace } from "@delivery/domain/identity/Workspace"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 
 const decode = <A>(schema: Schema.ConstraintDecoder<A>, body: unknown): A | undefined =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(body))
+
+const publisher = {
+  issuer: "https://gitlab.com",
+  repositoryId: "278964",
+  ownerId: "9970",
+  workflow: "release.yml",
+  role: "member",
+  scopes: null
+}
 
 describe("bodies of the identity room", () => {
   it("trim names and ignore unknown properties", () => {
@@ -46,6 +57,19 @@ describe("bodies of the identity room", () => {
         assert.isUndefined(decode<unknown>(schema, rest), field)
         assert.isUndefined(decode<unknown>(schema, { ...body, [field]: null }), field)
       }
+    }
+  })
+
+  it("refuse a misspelt limit of a credential", () => {
+    for (const [schema, body, misspelt] of [
+      [CreateApiKey, { name: "laptop" }, { expireAt: "2027-02-19T09:30:00.000Z" }],
+      [CreateAccountApiKey, { name: "ci", role: "member" }, { scope: ["read"] }],
+      [CreateDeploymentToken, { name: "kubernetes" }, { allowedAddreses: ["203.0.113.0/24"] }],
+      [RotateDeploymentToken, {}, { overlapSecond: 0 }],
+      [CreateTrustedPublisher, publisher, { Environment: "production" }]
+    ] as const) {
+      assert.deepStrictEqual(decode<unknown>(schema, body), body)
+      assert.isUndefined(decode<unknown>(schema, { ...body, ...misspelt }))
     }
   })
 
