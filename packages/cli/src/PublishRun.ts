@@ -25,6 +25,7 @@ import { oneLine } from "./Output.ts"
 import { testReports } from "./results/Result.ts"
 import { readText, resultsOf } from "./results/ResultFiles.ts"
 import { readSaved, type Saved } from "./results/Saved.ts"
+import { whileLocked } from "./results/SavedLock.ts"
 import { Refused } from "./results/Xml.ts"
 import { type Connection, isHttpUrl, plainUrl } from "./Settings.ts"
 
@@ -361,6 +362,27 @@ const keepRun = async (file: string, saved: Saved & { readonly run: number }, no
   }
 }
 
+/** Begins the run of saved results, and notes it in their file. What another process has noted meanwhile counts. */
+const beginSaved = (
+  publisher: Publisher,
+  options: PublishOptions,
+  { url: service, workspace }: Connection,
+  cancelled: AbortSignal,
+  { note }: Tell
+): Promise<Begun> => {
+  const [file] = options.files
+  return whileLocked(
+    file!,
+    async () => {
+      const saved = (await savedIn(await readAll(options.files)))!
+      const begun = await begin(publisher, saved, options, cancelled)
+      await keepRun(file!, { ...saved, run: begun.number, url: begun.url, service, workspace }, note)
+      return begun
+    },
+    cancelled
+  )
+}
+
 /** A report that ends a run as interrupted, without tests. */
 export const interruptedReport: FinishTestRun = { ...reportOf([]), interrupted: true }
 
@@ -423,12 +445,10 @@ export const publishRun = async (
   const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)
   const publisher = publisherOf(destination, about)
   cancelled.throwIfAborted()
-  const { isOver, number, url } = await begin(publisher, saved, about, cancelled)
+  const { isOver, number } = await (saved === undefined
+    ? begin(publisher, saved, about, cancelled)
+    : beginSaved(publisher, about, destination, cancelled, tell))
   try {
-    if (saved !== undefined) {
-      const { url: service, workspace } = destination
-      await keepRun(options.files[0]!, { ...saved, run: number, url, service, workspace }, tell.note)
-    }
     const attachments = [...(saved === undefined || isOver ? [] : savedFiles(options.files, saved)), ...asked]
     tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
     publisher.uploads.add(attachments)

@@ -489,6 +489,34 @@ describe("delivery", () => {
     })
   })
 
+  test("makes one run of saved results that several publish at once", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = as(workspace)
+    const start = {
+      product: "shop",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example",
+      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
+      machine: { hostname: "ci", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    }
+    const finish = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests: [] }
+    const files = [{ path: "a/shot.txt", contentType: "text/plain", source: "shot.txt" }]
+    writeFileSync(join(at.directory, "shot.txt"), "seen")
+    writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start, finish, files }))
+    const publish = () => at.delivery(["runs", "publish", "saved.json", "--json"], { env })
+    for (const { code, err, out } of await Promise.all([publish(), publish(), publish()])) {
+      assert.deepStrictEqual({ code, err }, { code: 0, err: "" })
+      assert.include((JSON.parse(out) as { readonly run: TestRunSummary }).run, { number: 1, state: "finished" })
+    }
+    const { runs } = await json<{ readonly runs: ReadonlyArray<TestRunSummary> }>(at, ["runs", "list"], { env })
+    assert.deepStrictEqual(
+      runs.map(({ number }) => number),
+      [1]
+    )
+  })
+
   test("publishes saved results where they were to go, with their files, and as flags correct them", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
+import { Failure } from "../Failure.ts"
+import { abandonedMillis, type HeldLock, LockedByAnother, makeFileLock } from "../FileLock.ts"
+
+/** The lock of a file, away from it: its directory may be read-only, or collected by the CI. */
+const lockOf = (file: string) =>
+  makeFileLock(join(tmpdir(), `delivery-${createHash("sha256").update(resolve(file)).digest("hex").slice(0, 32)}`))
+
+/**
+ * Does something with saved results while no other `runs publish` of this machine does: two that start their run at once would
+ * make two of it. Where no lock can be made, as on a read-only disk, it goes on without.
+ */
+export const whileLocked = async <A>(file: string, use: () => Promise<A>, cancelled: AbortSignal): Promise<A> => {
+  const lock = lockOf(file)
+  const since = performance.now()
+  let held: HeldLock | undefined
+  for (;;) {
+    try {
+      held = lock.take()
+      break
+    } catch (cause) {
+      if (!(cause instanceof LockedByAnother)) break
+      if (performance.now() - since > 2 * abandonedMillis) {
+        throw new Failure({ message: `${file} is being published by another process.` })
+      }
+      await wait(20 + 20 * Math.random(), undefined, { signal: cancelled })
+    }
+  }
+  try {
+    return await use()
+  } finally {
+    held?.close()
+  }
+}
