@@ -142,6 +142,7 @@ export const createClient = (options: WebClientOptions = {}): WebClient => {
         },
         body: hasBody ? JSON.stringify(request.payload ?? {}) : null,
         credentials: apiKey === undefined ? "same-origin" : "omit",
+        redirect: "manual",
         signal: signal ?? null
       })
       const requestId = response.headers.get("x-request-id")
@@ -150,7 +151,10 @@ export const createClient = (options: WebClientOptions = {}): WebClient => {
       const body = parsed(text)
       if (response.ok && (text === "" || body !== undefined)) return { ok: true, value: body } as const
       if (!response.ok && isTold(body)) return { ok: false, error: { ...body, call } } as const
-      const message = `${method} ${path} was answered ${response.status} by something else.`
+      // A page does not see the status of a redirect: there it is 0.
+      const isElsewhere = !response.ok && response.status < 400
+      const by = isElsewhere ? "a redirect. Use its address as baseUrl." : "something else."
+      const message = `${method} ${path} was answered ${response.status} by ${by}`
       return { ok: false, error: { _tag: "UnknownAnswer", message, call } } as const
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason

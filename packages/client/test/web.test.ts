@@ -5,6 +5,7 @@ import { SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { createServer } from "node:http"
 import { once } from "node:events"
+import type { AddressInfo } from "node:net"
 import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
 import { freePort, type RunningServer, startServer } from "./support/server.ts"
 
@@ -163,6 +164,18 @@ describe("a client for pages", () => {
     const reason = new Error("no longer needed")
     await expect(nobody.me.get(undefined, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     proxy.close()
+  })
+
+  it("follows no redirect, which would drop the key or the body", async () => {
+    const moved = createServer((_, response) => response.writeHead(308, { location: server.url }).end())
+    await once(moved.listen(0, "127.0.0.1"), "listening")
+    const { port } = moved.address() as AddressInfo
+    const baseUrl = `http://127.0.0.1:${port}`
+    await expect(createClient({ baseUrl, apiKey: "ctk_a" }).me.get()).rejects.toMatchObject({
+      _tag: "UnknownAnswer",
+      message: "GET /v1/me was answered 308 by a redirect. Use its address as baseUrl."
+    })
+    moved.close()
   })
 
   it("sends cookies to the origin of the page alone, and none beside a key", async () => {
