@@ -23,19 +23,20 @@ import {
   type TokenHolder
 } from "./SemaphoresRepo.ts"
 
-/** Each operation is a call of one function of migration 0020, which is alone with the semaphore. */
+/** Each operation is a call of one function of migration 0020, which is alone with the semaphore. Migration 0161 joins calls. */
 
 export const layer = Layer.effect(
   SemaphoresRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const call = calls(sql)
+    const durable = answers(sql)
     return SemaphoresRepo.of({
-      take: take(sql, call),
-      lookUpPlace: lookUpPlace(sql, call),
+      take: take(call, durable),
+      lookUpPlace: lookUpPlace(sql, durable),
       leave: leave(sql),
-      renew: renew(sql, call),
-      release: release(sql),
+      renew: renew(call, durable),
+      release: release(call),
       list: list(sql),
       usage: usage(sql),
       load: load(sql),
@@ -50,46 +51,119 @@ export const layer = Layer.effect(
 export const endLeases = (sql: SqlClient.SqlClient, ids: Statement.Fragment): Statement.Fragment =>
   sql`semaphore_end_runs(${ids}) as ended`
 
-type Call = (statement: Statement.Statement<{ readonly json: TakenJson }>) => Effect.Effect<Taken | NotHolder>
+/** What is asked of a semaphore, as migration 0161 reads it. Times are in milliseconds. */
+type Call = {
+  readonly lease: LeaseId
+  readonly workspace: WorkspaceId
+  readonly name: string
+  readonly run: TestRunId
+  readonly retry: number | null
+} & (
+  | {
+      readonly kind: "take"
+      readonly capacity: number
+      readonly run_number: number
+      readonly token_expires_at: string
+      readonly request: string | null
+      readonly test: string | null
+      readonly ttl_ms: number
+      readonly wait_ms: number
+    }
+  | { readonly kind: "renew"; readonly ttl_ms: number | null }
+  | { readonly kind: "release" }
+)
 
-/** Runs a function that answers a lease or place. A lease is answered once it is on the disk. */
-const calls = (sql: PgClient.PgClient): Call => {
+type Json = TakenJson | keyof typeof releases
+
+/** One call alone, which needs no locks beside those of its function. */
+const alone = (sql: PgClient.PgClient, call: Call) => {
+  const { lease, name, retry, run, workspace } = call
+  switch (call.kind) {
+    case "take":
+      return sql<{ readonly json: Json }>`select semaphore_take(${lease}::uuid, ${workspace}::uuid, ${name},
+        ${call.capacity}::integer, ${run}::uuid, ${call.run_number}::integer, ${PgTypes.int4(retry)},
+        ${date(call.token_expires_at)}::timestamptz, ${call.request}::text, ${call.test}::text,
+        ${call.ttl_ms}::integer, ${call.wait_ms}::integer) as json`
+    case "renew":
+      return sql<{ readonly json: Json }>`select semaphore_renew(${lease}::uuid, ${workspace}::uuid, ${name},
+        ${run}::uuid, ${PgTypes.int4(retry)}, ${PgTypes.int4(call.ttl_ms)}) as json`
+    case "release":
+      return sql<{ readonly json: Json }>`select to_jsonb(semaphore_release(${lease}::uuid, ${workspace}::uuid,
+        ${name}, ${run}::uuid, ${PgTypes.int4(retry)})) as json`
+  }
+}
+
+/** Calls of one moment share a statement. */
+const calls = (sql: PgClient.PgClient): ((call: Call) => Effect.Effect<Json>) => {
+  const together = (all: ReadonlyArray<Call>) => {
+    const numbered = PgTypes.json(all.map((call, place) => ({ ...call, place })))
+    return sql<{ readonly json: Json }>`select semaphore_calls(${numbered}::jsonb) as json`
+  }
+  const ask = (all: ReadonlyArray<Call>) => {
+    const asked = all.length === 1 ? alone(sql, all[0]!) : together(all)
+    return Effect.map(asked, (rows) => rows.map(({ json }) => json))
+  }
+  const asked = batched(sql, ask, { running: 2 })
+  return (call) => dieOnSqlError(asked(call))
+}
+
+/** Reads what was answered. A lease is answered once it is on the disk. */
+const answers = (sql: PgClient.PgClient) => {
   // A record in the log that is flushed with all before it, whichever connection wrote that. While one is on its
   // way to the disk, the next is at the database already and follows at once.
   const flush = sql`select pg_logical_emit_message(true, 'delivery', '')::text`
   const flushed = batched(sql, (asked: ReadonlyArray<undefined>) => Effect.as(flush, asked), { running: 2 })
-  return (statement) =>
-    statement.pipe(
-      Effect.map(([row]) => readTaken(row!.json)),
-      Effect.tap((taken) => (taken._tag === "Held" ? flushed(undefined) : Effect.void)),
-      dieOnSqlError
-    )
+  return (json: TakenJson): Effect.Effect<Taken | NotHolder> => {
+    const taken = readTaken(json)
+    return taken._tag === "Held" ? dieOnSqlError(Effect.as(flushed(undefined), taken)) : Effect.succeed(taken)
+  }
 }
 
-const take = (sql: PgClient.PgClient, call: Call) => (owner: LeaseOwner, request: LeaseRequest) =>
-  call(sql`select semaphore_take(${request.id}::uuid, ${owner.workspaceId}::uuid, ${request.name},
-    ${request.capacity}::integer, ${owner.runId}::uuid, ${owner.run}::integer,
-    ${PgTypes.int4(owner.retry)}, ${date(owner.expiresAt)}::timestamptz, ${request.requestId}::text,
-    ${request.test}::text, ${request.ttlMillis}::integer, ${request.waitMillis}::integer) as json`) as Effect.Effect<Taken>
+type Calls = ReturnType<typeof calls>
+type Answers = ReturnType<typeof answers>
 
-const lookUpPlace = (sql: PgClient.PgClient, call: Call) => (place: LeaseId, isLast: boolean) =>
-  call(sql`select semaphore_look(${place}::uuid, ${isLast}::boolean) as json`) as Effect.Effect<Taken>
+const take = (call: Calls, durable: Answers) => (owner: LeaseOwner, request: LeaseRequest) =>
+  Effect.flatMap(
+    call({
+      kind: "take",
+      lease: request.id,
+      workspace: owner.workspaceId,
+      name: request.name,
+      capacity: request.capacity,
+      run: owner.runId,
+      run_number: owner.run,
+      retry: owner.retry,
+      token_expires_at: owner.expiresAt,
+      request: request.requestId,
+      test: request.test,
+      ttl_ms: request.ttlMillis,
+      wait_ms: request.waitMillis
+    }),
+    (json) => durable(json as TakenJson)
+  ) as Effect.Effect<Taken>
+
+const lookUpPlace = (sql: PgClient.PgClient, durable: Answers) => (place: LeaseId, isLast: boolean) =>
+  sql<{ readonly json: TakenJson }>`select semaphore_look(${place}::uuid, ${isLast}::boolean) as json`.pipe(
+    dieOnSqlError,
+    Effect.flatMap(([row]) => durable(row!.json))
+  ) as Effect.Effect<Taken>
 
 const leave = (sql: PgClient.PgClient) => (place: LeaseId, polls: number) =>
   dieOnSqlError(Effect.asVoid(sql`select semaphore_leave(${place}::uuid, ${polls}::integer)`))
 
 const renew =
-  (sql: PgClient.PgClient, call: Call) =>
-  (owner: LeaseOwner, name: string, lease: LeaseId, ttlMillis: number | undefined) =>
-    call(sql`select semaphore_renew(${lease}::uuid, ${owner.workspaceId}::uuid, ${name}, ${owner.runId}::uuid,
-      ${PgTypes.int4(owner.retry)}, ${PgTypes.int4(ttlMillis ?? null)}) as json`) as Effect.Effect<Held | NotHolder>
+  (call: Calls, durable: Answers) => (owner: LeaseOwner, name: string, lease: LeaseId, ttlMillis: number | undefined) =>
+    Effect.flatMap(call({ kind: "renew", ...ofOwner(owner), name, lease, ttl_ms: ttlMillis ?? null }), (json) =>
+      durable(json as TakenJson)
+    ) as Effect.Effect<Held | NotHolder>
 
-const release = (sql: PgClient.PgClient) => (owner: LeaseOwner, name: string, lease: LeaseId) =>
-  sql<{ readonly outcome: keyof typeof releases }>`select semaphore_release(${lease}::uuid,
-      ${owner.workspaceId}::uuid, ${name}, ${owner.runId}::uuid, ${PgTypes.int4(owner.retry)}) as outcome`.pipe(
-    Effect.map(([row]) => releases[row!.outcome]),
-    dieOnSqlError
+const release = (call: Calls) => (owner: LeaseOwner, name: string, lease: LeaseId) =>
+  Effect.map(
+    call({ kind: "release", ...ofOwner(owner), name, lease }),
+    (json) => releases[json as keyof typeof releases]
   )
+
+const ofOwner = ({ retry, runId, workspaceId }: LeaseOwner) => ({ workspace: workspaceId, run: runId, retry })
 
 const releases = {
   released: { _tag: "Released" },

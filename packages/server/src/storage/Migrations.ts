@@ -56,6 +56,7 @@ import ticketAttachments from "./migrations/0130_ticket_attachments.ts"
 import agentPublishers from "./migrations/0150_agent_publishers.ts"
 import viewLooks from "./migrations/0155_view_looks.ts"
 import retriedElsewhere from "./migrations/0160_retried_elsewhere.ts"
+import semaphoreCalls from "./migrations/0161_semaphore_calls.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -113,7 +114,8 @@ export const migrations = {
   "0130_ticket_attachments": ticketAttachments,
   "0150_agent_publishers": agentPublishers,
   "0155_view_looks": viewLooks,
-  "0160_retried_elsewhere": retriedElsewhere
+  "0160_retried_elsewhere": retriedElsewhere,
+  "0161_semaphore_calls": semaphoreCalls
 }
 
 /** The number of the latest migration. */

@@ -575,6 +575,43 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
+  it.effect("answers each of many calls of one moment, whatever else they hold and whichever run ends", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const { at, other, run } = yield* makeRuns
+      const names = Array.from({ length: 12 }, () => unique("mixed"))
+      for (let round = 0; round < 4; round++) {
+        const ending = yield* startRun(at)
+        const first = yield* Effect.forEach(names, (name) => repo.take(run, leaseRequest(name, { capacity: 1 })), {
+          concurrency: "unbounded"
+        })
+        const leases = first.map((taken) => held(taken).lease)
+        // Each batch has the semaphores in another order than the one beside it.
+        const calls = [...leases, ...leases.toReversed()].flatMap(({ lease, name }, place) => [
+          Effect.map(repo.renew(run, name, lease, 60_000), ({ _tag }) => _tag),
+          Effect.map(repo.renew(other, name, lease, 60_000), ({ _tag }) => _tag),
+          Effect.map(repo.take(ending, leaseRequest(name, { capacity: 1 + (place % 2) })), ({ _tag }) => _tag),
+          Effect.map(repo.take(other, leaseRequest(unique("new"), { capacity: 1 })), ({ _tag }) => _tag),
+          Effect.map(repo.release(other, name, lease), ({ _tag }) => _tag)
+        ])
+        const ended = Effect.as(finishRun(ending), "ended")
+        const tags = yield* Effect.all([...calls.slice(0, 60), ended, ...calls.slice(60)], { concurrency: "unbounded" })
+        const ofKind = (kind: number) => calls.map((_, index) => index).filter((index) => index % 5 === kind)
+        const answered = tags.filter((tag) => tag !== "ended")
+        const of = (kind: number) => new Set(ofKind(kind).map((index) => answered[index]))
+        assert.deepStrictEqual([...of(0)], ["Held"])
+        assert.deepStrictEqual([...of(1)], ["Foreign"])
+        assert.includeMembers(["Full", "CapacityMismatch", "RunNotRunning"], [...of(2)])
+        assert.deepStrictEqual([...of(3)], ["Held"])
+        assert.deepStrictEqual([...of(4)], ["Foreign"])
+        const released = yield* Effect.forEach(leases, ({ lease, name }) => repo.release(run, name, lease), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual([...new Set(released.map(({ _tag }) => _tag))], ["Released"])
+      }
+    })
+  )
+
   it.effect("counts held leases and waiting places in all workspaces", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
