@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { firstCharacters, foldCase, Ref, undocumented } from "../Text.ts"
+import { fewMarks, firstCharacters, foldCase, Ref, undocumented } from "../Text.ts"
 
 /** The words of tickets, and of what is looked for in them (docs/contract.md, Tickets). */
 
@@ -17,7 +17,7 @@ const maxWord = 64
  * stored: a change needs a migration that stores them anew.
  */
 export const wordsOf = (text: string): ReadonlyArray<string> => {
-  const words = foldCase(text.normalize("NFC")).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const words = foldCase(fewMarks(text).normalize("NFC")).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return [...new Set(words.map((word) => firstCharacters(word, maxWord)))]
 }
 

@@ -1,3 +1,5 @@
+import { fewMarks } from "../Text.ts"
+
 /**
  * The order of titles in lists that a database reads page by page. Their keys, compared character by character, give the order of
  * `byName` for titles in the letters of English, with or without accents: case does not matter, and numbers count as numbers.
@@ -46,7 +48,7 @@ const other = (char: string): string => {
 
 /** The key of a title: at most 200 characters, of which none is a surrogate. */
 export const titleKey = (title: string): string => {
-  const letters = title
+  const letters = fewMarks(title)
     .normalize("NFKD")
     .replaceAll(/[\p{M}\p{Cc}\p{Cf}]+/gu, dropped)
     .toLowerCase()
