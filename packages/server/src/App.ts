@@ -149,6 +149,7 @@ export const layerApp = Http.layerStarted.pipe(
   Layer.provideMerge(Identity.layerBootstrap),
   Layer.provideMerge(layerHttp),
   Layer.provideMerge(layerServices),
+  Layer.provide(Http.layerTurns),
   Layer.provide([Http.layer, Website.layer]),
   Layer.provide(Http.layerTelemetry)
 )

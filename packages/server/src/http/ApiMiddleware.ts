@@ -1,4 +1,4 @@
-import { Internal, InvalidInput } from "@delivery/domain/Errors"
+import { Internal, InvalidInput, TooManyRequests } from "@delivery/domain/Errors"
 import { Edge } from "@delivery/domain/identity/Authorization"
 import { NoStore } from "@delivery/domain/NoStore"
 import { Effect, Layer, type Schema, type Types } from "effect"
@@ -44,11 +44,12 @@ const layerEdge = Layer.succeed(Edge, (httpEffect, { endpoint }) =>
         )
       }
     ),
-    Effect.catchDefect((defect) =>
-      HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
+    Effect.catchDefect((defect): Effect.Effect<never, InvalidInput | TooManyRequests> => {
+      if (defect instanceof TooManyRequests) return Effect.fail(defect)
+      return HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
         ? Effect.fail(unreadableBody(defect.reason))
         : Effect.die(defect)
-    )
+    })
   )
 )
 

@@ -4,6 +4,7 @@ import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccessLog } from "./AccessLog.ts"
 import * as ApiMiddleware from "./ApiMiddleware.ts"
+import * as ChangeTurns from "./ChangeTurns.ts"
 import * as DocsPage from "./DocsPage.ts"
 import * as EdgeHttp from "./EdgeHttp.ts"
 import { ListTurns } from "./ListTurns.ts"
@@ -23,6 +24,9 @@ export const layer = ListTurns.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Starting.layer, Stopping.layer, RequestQueue.layer)),
   Layer.provideMerge(RequestTimes.layer)
 )
+
+/** The storage as callers use it, who take turns. */
+export const layerTurns = ChangeTurns.layer
 
 /** The API over the handlers of the rooms, its description and its documentation. */
 export const layerApi = Layer.mergeAll(

@@ -1,19 +1,14 @@
 import { TooManyRequests } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
-import { Context, Effect, Layer, type Scope, Semaphore } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { RequestQueue } from "./RequestQueue.ts"
+import { makeTurns } from "./Turns.ts"
 
 /** Long lists that are read from storage and sent at once for one caller. */
 const atOnce = 4
 
 /** Lists that wait for that, for one caller. */
 const maxWaiting = 60
-
-interface Turns {
-  readonly semaphore: Semaphore.Semaphore
-  /** Lists that have a turn or wait for one. */
-  lists: number
-}
 
 /**
  * Lists that may be long take turns, for each caller by themselves (docs/contract.md, Errors): each is kept in memory until its
@@ -30,27 +25,16 @@ export class ListTurns extends Context.Service<
     ListTurns,
     Effect.gen(function* () {
       const queue = yield* RequestQueue
-      const callers = new Map<string, Turns>()
-      const join = (id: string) => {
-        const turns = callers.get(id) ?? { semaphore: Semaphore.makeUnsafe(atOnce), lists: 0 }
-        callers.set(id, turns)
-        turns.lists++
-        return turns
-      }
-      const leave = (id: string, turns: Turns) => {
-        turns.lists--
-        if (turns.lists === 0) callers.delete(id)
-      }
+      const turns = makeTurns(atOnce)
       return ListTurns.of({
         take: Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
             const { id } = (yield* Caller).principal
-            if ((callers.get(id)?.lists ?? 0) >= atOnce + maxWaiting) return yield* tooMany
-            const turns = join(id)
-            yield* Effect.addFinalizer(() => Effect.sync(() => leave(id, turns)))
-            const isFree = turns.lists <= atOnce
-            yield* restore(isFree ? turns.semaphore.take(1) : queue.releaseWhile(turns.semaphore.take(1)))
-            yield* Effect.addFinalizer(() => turns.semaphore.release(1))
+            if (turns.users(id) >= atOnce + maxWaiting) return yield* tooMany
+            const { isFree, leave, release, take } = turns.join(id)
+            yield* Effect.addFinalizer(() => leave)
+            yield* restore(isFree ? take : queue.releaseWhile(take))
+            yield* Effect.addFinalizer(() => release)
           })
         )
       })
