@@ -10,6 +10,7 @@ import {
   directory,
   integer,
   integers,
+  isPlainElsewhere,
   isThisComputer,
   issuers,
   networks,
@@ -23,17 +24,23 @@ import {
   s3Location,
   text,
   url,
-  type VaultKey,
+  type VaultKeys,
   vaultKeys
 } from "./SettingValues.ts"
 
-export type { RateLimit, S3Location, VaultKey } from "./SettingValues.ts"
+export type { RateLimit, S3Location, VaultKey, VaultKeys } from "./SettingValues.ts"
 
 /** The version of the service. */
 export const version = "1.0.0"
 
 /** An invalid setting. The message is one line, names the variable and says what it expects; it never repeats the value. */
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly message: string }> {}
+
+/** Where the vault keys are. What a file or a command has is read when the keyring is made. */
+export type VaultKeysSource =
+  | { readonly _tag: "Given"; readonly keys: VaultKeys }
+  | { readonly _tag: "File"; readonly path: string }
+  | { readonly _tag: "Command"; readonly command: Redacted.Redacted }
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "none"
 
@@ -54,7 +61,7 @@ export class Settings extends Context.Service<
     /** Absent: `dataDir`/files. */
     readonly filesUrl: Option.Option<S3Location>
     /** Absent: made once in `dataDir`. The first is active. */
-    readonly vaultKeys: Option.Option<readonly [VaultKey, ...Array<VaultKey>]>
+    readonly vaultKeys: Option.Option<VaultKeysSource>
     readonly bootstrap: {
       readonly workspace: string
       readonly ownerEmail: string
@@ -243,6 +250,9 @@ const defaultFilesOrigin = ({ hostname, port, protocol }: URL): Option.Option<st
     ? Option.some(new URL(`http://files.localhost:${port}`).origin)
     : Option.none()
 
+/** What `VAULT_KEYS`, its file and the output of its command are. */
+export const expectedVaultKeys = "comma-separated keys, each as id:base64-of-32-bytes with an id of its own"
+
 /** Empty, they are secrets or addresses that did not arrive: without them, data would be elsewhere. */
 const neverEmpty = ["DATABASE_URL", "FILES_URL"]
 
@@ -252,23 +262,13 @@ const readStorage = Effect.fnUntraced(function* (environment: Environment) {
       return yield* new SettingsError({ message: `${name} is empty: set it, or remove it to store data in DATA_DIR.` })
     }
   }
-  const databaseUrl = yield* optional(
-    environment,
-    "DATABASE_URL",
-    url("postgres:", "postgresql:"),
-    "a URL such as postgres://user:password@host:5432/database"
-  )
-  const keys = yield* optional(
-    environment,
-    "VAULT_KEYS",
-    vaultKeys,
-    "comma-separated keys, each as id:base64-of-32-bytes with an id of its own"
-  )
+  const databaseUrl = yield* readDatabaseUrl(environment)
+  const keys = yield* readVaultKeys(environment)
   if (Option.isSome(databaseUrl) && Option.isNone(keys)) {
     return yield* new SettingsError({
       message:
         "VAULT_KEYS is missing. With DATABASE_URL, set the same keys for every server of the database, " +
-        "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
+        "for example VAULT_KEYS=k1:$(openssl rand -base64 32), or where they are: VAULT_KEYS_FILE or VAULT_KEYS_COMMAND."
     })
   }
   return {
@@ -289,6 +289,48 @@ const readStorage = Effect.fnUntraced(function* (environment: Environment) {
     ),
     vaultKeys: keys
   }
+})
+
+const readDatabaseUrl = Effect.fnUntraced(function* (environment: Environment) {
+  const databaseUrl = yield* optional(
+    environment,
+    "DATABASE_URL",
+    url("postgres:", "postgresql:"),
+    "a URL such as postgres://user:password@host:5432/database"
+  )
+  const isPlaintext = yield* withDefault(
+    environment,
+    "DATABASE_PLAINTEXT",
+    oneOf("true", "false"),
+    "true or false",
+    "false"
+  )
+  if (isPlaintext === "false" && Option.exists(databaseUrl, isPlainElsewhere)) {
+    return yield* new SettingsError({
+      message:
+        "DATABASE_URL has no TLS: passwords and data would cross the network in the clear. " +
+        "Add sslmode=require to it, or set DATABASE_PLAINTEXT=true if nobody else can listen on that network."
+    })
+  }
+  return databaseUrl
+})
+
+const readVaultKeys = Effect.fnUntraced(function* (environment: Environment) {
+  const keys = yield* optional(environment, "VAULT_KEYS", vaultKeys, expectedVaultKeys)
+  const file = yield* optional(environment, "VAULT_KEYS_FILE", text, "the path of a file")
+  const command = yield* optional(environment, "VAULT_KEYS_COMMAND", text, "a command")
+  const sources = [
+    Option.map(keys, (keys): VaultKeysSource => ({ _tag: "Given", keys })),
+    Option.map(file, (path): VaultKeysSource => ({ _tag: "File", path })),
+    Option.map(command, (command): VaultKeysSource => ({ _tag: "Command", command: Redacted.make(command) }))
+  ].filter(Option.isSome)
+  if (sources.length > 1) {
+    return yield* new SettingsError({
+      message:
+        "VAULT_KEYS, VAULT_KEYS_FILE and VAULT_KEYS_COMMAND say the same thing: set one of them and remove the others."
+    })
+  }
+  return sources[0] ?? Option.none()
 })
 
 const readBootstrap = Effect.fnUntraced(function* (environment: Environment) {

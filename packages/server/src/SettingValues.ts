@@ -11,6 +11,9 @@ export interface VaultKey {
   readonly bytes: Redacted.Redacted<Uint8Array>
 }
 
+/** The keys of a keyring. The first is active. */
+export type VaultKeys = readonly [VaultKey, ...Array<VaultKey>]
+
 /** Where in S3, or in a compatible service, files are stored. */
 export interface S3Location {
   readonly bucket: string
@@ -99,6 +102,18 @@ export const isEndpoint = (text: string): boolean => {
 /** Whether a host name of a URL is this computer's own, whoever looks it up. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
+/** The modes of the client that never go on without TLS. It checks the certificate in all of them. */
+const tlsModes = new Set(["require", "verify-ca", "verify-full"])
+
+/** Whether a URL of a database leads to another computer, and not by TLS. A host that begins with a slash is a directory of sockets. */
+export const isPlainElsewhere = (text: string): boolean => {
+  const { hostname, searchParams } = new URL(text)
+  const hosts = searchParams.getAll("host")
+  const isHere = (host: string) => host === "" || host === "::1" || host.startsWith("/") || isLoopback(host)
+  if ((hosts.length > 0 ? hosts : [decodeURIComponent(hostname)]).every(isHere)) return false
+  return !tlsModes.has(searchParams.getAll("sslmode").at(-1) ?? "")
+}
+
 /** Whether browsers take a host name of a URL for this computer's own. */
 export const isThisComputer = (hostname: string): boolean => isLoopback(hostname) || hostname.endsWith(".localhost")
 
@@ -114,7 +129,7 @@ export const rateLimit: Read<RateLimit> = (text) => {
     : { requests: limit.requests, seconds: limit.seconds }
 }
 
-export const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
+export const vaultKeys: Read<VaultKeys> = (text) => {
   const keys: Array<VaultKey> = []
   for (const part of text.split(",")) {
     const match = /^\s*([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part)

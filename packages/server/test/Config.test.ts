@@ -44,8 +44,12 @@ const plain = ({
   rateLimit: Option.getOrNull(rateLimit),
   retention: { runDays: Option.getOrNull(retention.runDays), fileDays: Option.getOrNull(retention.fileDays) },
   vaultKeys: Option.getOrNull(
-    Option.map(vaultKeys, (keys) =>
-      keys.map(({ bytes, id }) => [id, Buffer.from(Redacted.value(bytes)).toString("base64")])
+    Option.map(vaultKeys, (source) =>
+      source._tag === "Given"
+        ? source.keys.map(({ bytes, id }) => [id, Buffer.from(Redacted.value(bytes)).toString("base64")])
+        : source._tag === "File"
+          ? { file: source.path }
+          : { command: Redacted.value(source.command) }
     )
   ),
   bootstrap: { ...bootstrap, apiKey: Option.getOrNull(Option.map(bootstrap.apiKey, Redacted.value)) }
@@ -174,6 +178,12 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
       }
     ]
   ],
+  VAULT_KEYS_FILE: [["/run/secrets/vault", { vaultKeys: { file: "/run/secrets/vault" } }]],
+  VAULT_KEYS_COMMAND: [["kms decrypt | base64 -d", { vaultKeys: { command: "kms decrypt | base64 -d" } }]],
+  DATABASE_PLAINTEXT: [
+    ["true", {}],
+    ["false", {}]
+  ],
   BOOTSTRAP_WORKSPACE: [["acme-2", { bootstrap: { ...defaults.bootstrap, workspace: "acme-2" } }]],
   BOOTSTRAP_OWNER_EMAIL: [
     [" Ana@Example.com", { bootstrap: { ...defaults.bootstrap, ownerEmail: "ana@example.com" } }]
@@ -272,6 +282,7 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "postgres://user:hunter2@db.example/delivery\n"
   ],
   DATABASE_POOL: ["0", "1001", "ten", "-5"],
+  DATABASE_PLAINTEXT: ["yes", "1", "TRUE"],
   CI_ISSUERS: [
     "gitlab.example.com",
     "http://gitlab.example.com",
@@ -463,7 +474,7 @@ describe("Settings", () => {
 
   it.effect("reject a database without vault keys, with the reason", () =>
     Effect.gen(function* () {
-      const url = "postgres://user:hunter2@db.example/delivery"
+      const url = "postgres://user:hunter2@db.example/delivery?sslmode=require"
       for (const name of ["DATABASE_URL", "FILES_URL"]) {
         const message = `${name} is empty: set it, or remove it to store data in DATA_DIR.`
         assert.strictEqual(yield* failure({ [name]: "" }), message)
@@ -472,6 +483,66 @@ describe("Settings", () => {
         const message = yield* failure(environment)
         assert.match(message, /^VAULT_KEYS is missing. With DATABASE_URL, [^\n]+$/)
         assert.notInclude(message, "hunter2")
+      }
+    })
+  )
+
+  it.effect("take a database of another computer by TLS alone, unless they say so", () =>
+    Effect.gen(function* () {
+      const given = { VAULT_KEYS: vaultKeys }
+      const other = "postgres://user:hunter2@db.example/delivery"
+      for (const DATABASE_URL of [
+        "postgres://localhost/delivery",
+        "postgres://user:hunter2@127.0.0.1:5433/delivery",
+        "postgres://[::1]/delivery?sslmode=disable",
+        "postgres:///delivery",
+        "postgres://user@%2Fvar%2Frun%2Fpostgresql/delivery",
+        "postgres:///delivery?host=/var/run/postgresql",
+        "postgres://db.example/delivery?host=::1",
+        `${other}?sslmode=require`,
+        `${other}?sslmode=verify-ca`,
+        `${other}?sslmode=verify-full`
+      ]) {
+        assert.isTrue(Option.isSome((yield* read({ ...given, DATABASE_URL })).databaseUrl), DATABASE_URL)
+      }
+      for (const DATABASE_URL of [
+        other,
+        "postgres://10.0.0.5/delivery",
+        "postgres://[fd00::1]/delivery",
+        "postgres://127.0.0.1.evil.example/delivery",
+        "postgres://localhost,db.example/delivery",
+        "postgres://localhost/delivery?host=db.example",
+        "postgres://localhost/delivery?host=localhost&host=db.example",
+        `${other}?sslmode=prefer`,
+        `${other}?sslmode=allow`,
+        `${other}?sslmode=disable`,
+        `${other}?sslmode=require&sslmode=prefer`,
+        `${other}?SSLMODE=require`
+      ]) {
+        // Not of the URL, so the client does not know it.
+        const message = yield* failure({ ...given, DATABASE_URL, PGSSLMODE: "require" }).pipe(
+          Effect.catch(() => Effect.succeed(`took ${DATABASE_URL}`))
+        )
+        assert.match(message, /^DATABASE_URL has no TLS: [^\n]+ sslmode=require [^\n]+ DATABASE_PLAINTEXT=true [^\n]+$/)
+        assert.notInclude(message, "hunter2")
+        const settings = yield* read({ ...given, DATABASE_URL, DATABASE_PLAINTEXT: "true" })
+        assert.isTrue(Option.isSome(settings.databaseUrl))
+      }
+    })
+  )
+
+  it.effect("take the vault keys from one place", () =>
+    Effect.gen(function* () {
+      const places = { VAULT_KEYS: vaultKeys, VAULT_KEYS_FILE: "/run/keys", VAULT_KEYS_COMMAND: "print hunter2" }
+      const names = Object.keys(places) as ReadonlyArray<keyof typeof places>
+      for (const left of [undefined, ...names]) {
+        const { message } = yield* Effect.flip(read({ ...places, ...(left === undefined ? {} : { [left]: "" }) }))
+        assert.match(message, /^VAULT_KEYS, VAULT_KEYS_FILE and VAULT_KEYS_COMMAND [^\n]+ set one of them [^\n]+$/)
+        assert.notInclude(message, "hunter2")
+      }
+      for (const name of names.slice(1)) {
+        const settings = yield* read({ DATABASE_URL: "postgres://localhost/delivery", [name]: places[name] })
+        assert.notInclude(JSON.stringify(settings), "hunter2")
       }
     })
   )
@@ -528,7 +599,7 @@ describe("Settings", () => {
         yield* failure({ WORKERS: "2" }),
         /^WORKERS is invalid: more than one worker needs PostgreSQL\. [^\n]+\.$/
       )
-      const database = { DATABASE_URL: "postgres://db.example/delivery", VAULT_KEYS: vaultKeys }
+      const database = { DATABASE_URL: "postgres://localhost/delivery", VAULT_KEYS: vaultKeys }
       assert.strictEqual((yield* read({ ...database, WORKERS: "256" })).workers, 256)
     })
   )

@@ -1,6 +1,8 @@
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
 import { Context, Data, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto"
-import { Settings, SettingsError, type VaultKey } from "../Config.ts"
+import { Settings, SettingsError, type VaultKey, type VaultKeys } from "../Config.ts"
+import { read } from "./GivenKeys.ts"
 
 /** What was encrypted cannot be decrypted: its key is not in the keyring, or it was not encrypted for this purpose. */
 export class KeyringError extends Data.TaggedError("KeyringError")<{
@@ -34,9 +36,9 @@ export class Keyring extends Context.Service<
     Keyring,
     Effect.gen(function* () {
       const { dataDir, vaultKeys } = yield* Settings
-      return make(Option.isSome(vaultKeys) ? vaultKeys.value : [yield* generatedKey(dataDir)])
+      return make(Option.isSome(vaultKeys) ? yield* read(vaultKeys.value) : [yield* generatedKey(dataDir)])
     })
-  )
+  ).pipe(Layer.provide(NodeChildProcessSpawner.layer))
 
   /** A key that is gone with the process. */
   static readonly layerMemory = Layer.sync(Keyring, () => make([{ id: "memory", bytes: Redacted.make(newKey()) }]))
@@ -47,9 +49,7 @@ const cipher = "aes-256-gcm"
 const nonceLength = 12
 const tagLength = 16
 
-type Keys = readonly [VaultKey, ...Array<VaultKey>]
-
-const make = (keys: Keys): Keyring["Service"] =>
+const make = (keys: VaultKeys): Keyring["Service"] =>
   Keyring.of({
     activeId: keys[0].id,
     ids: keys.map((key) => key.id),
@@ -84,7 +84,7 @@ const encrypt = (active: VaultKey) => (purpose: string, secret: Uint8Array) =>
     return head + body.toString("base64url")
   })
 
-const decrypt = (keys: Keys) => (purpose: string, encrypted: string) =>
+const decrypt = (keys: VaultKeys) => (purpose: string, encrypted: string) =>
   Effect.suspend(() => {
     const [form, keyId = "", text = ""] = encrypted.split(":")
     const notAuthentic = new KeyringError({ reason: "not_authentic", keyId })

@@ -16,7 +16,9 @@ export const baseEnvironment: Record<string, string> = {
   PATH: process.env["PATH"]!,
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]!,
   // Its build takes seconds, and few tests look at it.
-  WEBSITE: "false"
+  WEBSITE: "false",
+  // TEST_DATABASE_URL may name one of another machine.
+  DATABASE_PLAINTEXT: "true"
 }
 
 export interface ServerProcess {
