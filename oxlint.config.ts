@@ -75,6 +75,7 @@ const serverFloors: Floors = [
   ["flow"],
   ["SystemHttp"],
   ["App"],
+  ["backups"],
   ["workers"],
   ["cli"],
   ["testing"]

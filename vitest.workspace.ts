@@ -43,6 +43,7 @@ const slow = [
     "auth/MailRaces.test.ts",
     "auth/SingleSignOnServers.test.ts",
     "auth/TokenCanaries.test.ts",
+    "backups/**/*.test.ts",
     "cli/**/*.test.ts",
     "database/EmbeddedDatabase.test.ts",
     "faults/**/*.test.ts",

@@ -154,12 +154,13 @@ export const layerApp = Http.layerStarted.pipe(
   Layer.provide(Http.layerTelemetry)
 )
 
-/** A whole server as the settings describe it, with its storage, which commands of the host use too. */
+/** A whole server as the settings describe it, with its storage and its files, which commands of the host use too. */
 export const layerServer = layerApp.pipe(
   Layer.provideMerge(layerSqlStorage),
-  Layer.provide(Database.layer),
+  Layer.provideMerge(Database.layer),
   // Builds the website beside the opening of the database.
-  Layer.provide([Files.layer, Keys.layerKeyring, Website.layer]),
+  Layer.provideMerge(Files.layer),
+  Layer.provide([Keys.layerKeyring, Website.layer]),
   Layer.provide(NodeServices.layer)
 )
 

@@ -1,11 +1,15 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Context, Data, Effect, Layer } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Data, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { resolve } from "node:path"
 import { Settings } from "../Config.ts"
 import * as Database from "../database/Database.ts"
+import * as DatabaseCopy from "../database/DatabaseCopy.ts"
 import { EmbeddedDatabaseError } from "../database/EmbeddedDatabase.ts"
 import { isLocked } from "../database/FileLock.ts"
+import { maxMessageSize } from "../database/MessageSize.ts"
+import * as Files from "../files/Files.ts"
 import * as Logs from "../http/Logs.ts"
 
 /** A command that cannot do what it was asked to. The message is one line. */
@@ -34,9 +38,39 @@ const layerDatabase = Layer.unwrap(
   )
 )
 
-/** The database and settings of the environment, for commands that run on the host, with or without a running server. */
-export const layer = Layer.mergeAll(layerDatabase, NodeServices.layer).pipe(
-  Layer.provideMerge(NodeServices.layer),
-  Layer.provideMerge(Logs.layer),
-  Layer.provideMerge(Layer.suspend(() => Settings.layer(process.env)))
+/** A connection that writes nothing, and whose statements may take as long as they need. */
+const layerReading = Layer.unwrap(
+  Effect.map(Settings, ({ databaseUrl }) =>
+    Option.isNone(databaseUrl)
+      ? layerDatabase
+      : Layer.merge(
+          PgClient.layer({
+            url: databaseUrl.value,
+            applicationName: "delivery",
+            maxConnections: 1,
+            maxMessageSize,
+            startupParameters: { default_transaction_read_only: "on" }
+          }),
+          DatabaseCopy.layerNone
+        )
+  )
 )
+
+const withSettings = <A, E, R>(database: Layer.Layer<A, E, R>) =>
+  Layer.mergeAll(database, NodeServices.layer).pipe(
+    Layer.provideMerge(NodeServices.layer),
+    Layer.provideMerge(Logs.layer),
+    Layer.provideMerge(Layer.suspend(() => Settings.layer(process.env)))
+  )
+
+/** The database and settings of the environment, for commands that run on the host, with or without a running server. */
+export const layer = withSettings(layerDatabase)
+
+/** The same to look at all that there is, with the files. */
+export const layerWhole = withSettings(Layer.merge(layerReading, Files.layer))
+
+/** The settings and the files, without a database. */
+export const layerFiles = withSettings(Files.layer)
+
+/** The settings alone. */
+export const layerSettings = withSettings(Layer.empty)

@@ -6,6 +6,7 @@ import { Argument, Command, Flag } from "effect/cli"
 const loadPersons = Effect.promise(() => import("./Persons.ts"))
 const loadFixtures = Effect.promise(() => import("./Fixtures.ts"))
 const loadCases = Effect.promise(() => import("./Cases.ts"))
+const loadBackups = Effect.promise(() => import("./Backups.ts"))
 const loadVault = Effect.promise(() => import("./Vault.ts"))
 
 const listPersons = Command.make("list", {}, () => Effect.flatMap(loadPersons, ({ list }) => list)).pipe(
@@ -97,4 +98,29 @@ const rotateVaultKeys = Command.make("rotate", {}, () => Effect.flatMap(loadVaul
 export const vault = Command.make("vault").pipe(
   Command.withDescription("Manage the keys that encrypt secrets. Settings are environment variables, as for serve"),
   Command.withSubcommands([rotateVaultKeys, vaultStatus])
+)
+
+const directory = (what: string) => Argument.String("directory").pipe(Argument.withDescription(what))
+
+/** `backup`: a copy of the embedded database and of the stored files. */
+export const backup = Command.make(
+  "backup",
+  { to: directory("A directory that is not there yet, best on another disk") },
+  ({ to }) => Effect.flatMap(loadBackups, ({ backup }) => backup(to))
+).pipe(
+  Command.withDescription(
+    "Copy the embedded database and the stored files to a new directory, while the server runs. Vault keys are not in it"
+  )
+)
+
+/** `restore`: the way back. */
+export const restore = Command.make("restore", { from: directory("What `backup` made") }, ({ from }) =>
+  Effect.flatMap(loadBackups, ({ restore }) => restore(from))
+).pipe(Command.withDescription("Put a back-up into an empty DATA_DIR, and check all of it"))
+
+/** `verify`: whether all data is whole. */
+export const verify = Command.make("verify", {}, () => Effect.flatMap(loadBackups, ({ verify }) => verify)).pipe(
+  Command.withDescription(
+    "Check every row, reference, count and stored file, and print what is wrong. Changes nothing. Servers can keep running"
+  )
 )

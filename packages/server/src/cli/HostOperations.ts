@@ -4,6 +4,7 @@ import { Rpc, RpcGroup } from "effect/rpc"
 import { asHost } from "../audit/ActsInstead.ts"
 import { SignInAudit } from "../auth/SignInAudit.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
+import { Verified } from "../backups/Verification.ts"
 import { Settings } from "../Config.ts"
 import { insecureBaseUrl, keepsCookies } from "../http/OwnPages.ts"
 import { ApiKeys } from "../identity/ApiKeys.ts"
@@ -26,7 +27,16 @@ export const HostRpcs = RpcGroup.make(
   Rpc.make("verifyPerson", { ...operation, payload: { email: Schema.String } }),
   Rpc.make("createApiKey", { ...operation, payload: { email: Schema.String, name: Schema.String } }),
   Rpc.make("printSignInLink", { ...operation, payload: { who: Schema.String } }),
-  Rpc.make("rebuildCases", operation)
+  Rpc.make("rebuildCases", operation),
+  // Answers once the database is copied. Stored files are kept until the copy is ended, or whoever asked is gone.
+  Rpc.make("copyDatabase", {
+    payload: { directory: Schema.String },
+    success: Schema.Null,
+    error: HostRefusal,
+    stream: true
+  }),
+  Rpc.make("endCopy", { payload: { directory: Schema.String }, success: Schema.Null }),
+  Rpc.make("verify", { success: Verified, error: HostRefusal })
 )
 
 /** The operations over the services of a database. */

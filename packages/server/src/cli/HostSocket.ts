@@ -6,7 +6,8 @@ import { chmod, mkdtemp, rename, rm } from "node:fs/promises"
 import { connect } from "node:net"
 import { join, relative, resolve } from "node:path"
 import { Settings } from "../Config.ts"
-import { HostRpcs, makeOperations } from "./HostOperations.ts"
+import { makeHandlers } from "./HostHandlers.ts"
+import { HostRpcs } from "./HostOperations.ts"
 
 /**
  * The socket by which commands of the host ask the server that holds the embedded database, which has one user at a time.
@@ -50,7 +51,7 @@ export const layerServer = Layer.unwrap(
     Option.isSome(databaseUrl)
       ? Layer.empty
       : RpcServer.layer(HostRpcs, { disableTracing: true }).pipe(
-          Layer.provide(HostRpcs.toLayer(makeOperations)),
+          Layer.provide(HostRpcs.toLayer(makeHandlers)),
           Layer.provide(RpcServer.layerProtocolSocketServer),
           Layer.provide([layerListening(socketIn(dataDir)), RpcSerialization.layerNdjson]),
           // Such as a path that is too long: then commands need the server to be stopped.

@@ -5,13 +5,13 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { version } from "../Config.ts"
-import { apiKey, cases, fixtures, person, signInLink, vault } from "./HostCommands.ts"
+import { apiKey, backup, cases, fixtures, person, restore, signInLink, vault, verify } from "./HostCommands.ts"
 import { operatorMessage } from "./OperatorMessage.ts"
 import { serve } from "./Serve.ts"
 
 const delivery = Command.make("delivery-server").pipe(
   Command.withDescription("The Workspace Delivery Service: the commands of its host (`pnpm delivery` in a clone)"),
-  Command.withSubcommands([serve, signInLink, apiKey, person, cases, fixtures, vault])
+  Command.withSubcommands([serve, signInLink, apiKey, person, cases, fixtures, vault, backup, restore, verify])
 )
 
 /** What signs coding agents in runs on their computers. It is a program of its own, without a server. */

@@ -4,6 +4,7 @@ import { layerServer } from "../App.ts"
 import { asHost } from "../audit/ActsInstead.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
+import * as Files from "../files/Files.ts"
 import { keepsCookies } from "../http/OwnPages.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 import * as HostSocket from "./HostSocket.ts"
@@ -45,7 +46,7 @@ const printStart = Effect.gen(function* () {
 
 /** The server in this process, with the socket for commands of the host. */
 export const serveAlone = Effect.andThen(printStart, Effect.never).pipe(
-  Effect.provide(Layer.provideMerge(HostSocket.layerServer, layerServer))
+  Effect.provide(Layer.provideMerge(HostSocket.layerServer, layerServer).pipe(Layer.provideMerge(Files.layerKeptBlobs)))
 )
 
 /** The server as one of several workers. */

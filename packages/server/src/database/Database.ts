@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { Settings } from "../Config.ts"
+import * as DatabaseCopy from "./DatabaseCopy.ts"
 import { maxMessageSize } from "./MessageSize.ts"
 import * as EmbeddedDatabase from "./EmbeddedDatabase.ts"
 import { makeSockets } from "./PostgresSockets.ts"
@@ -20,7 +21,7 @@ export const DatabaseLimits = Context.Reference<{
 })
 
 type Database = Layer.Layer<
-  PgClient.PgClient | SqlClient.SqlClient,
+  PgClient.PgClient | SqlClient.SqlClient | DatabaseCopy.DatabaseCopy,
   EmbeddedDatabase.EmbeddedDatabaseError | SqlError.SqlError
 >
 
@@ -31,7 +32,7 @@ export const layer = Layer.unwrap(
     const { silentSeconds, statementSeconds } = yield* DatabaseLimits
     if (Option.isNone(databaseUrl)) return EmbeddedDatabase.layer({ dataDir }) as Database
     const url = databaseUrl.value
-    return PgClient.layer({
+    const server = PgClient.layer({
       url,
       stream: yield* makeSockets(url, silentSeconds),
       startupParameters: {
@@ -50,5 +51,6 @@ export const layer = Layer.unwrap(
       multiplex: true,
       multiplexConcurrency: 2
     })
+    return Layer.merge(server, DatabaseCopy.layerNone)
   })
 )

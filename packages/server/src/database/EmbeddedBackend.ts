@@ -107,6 +107,9 @@ export class EmbeddedBackend {
   readonly #onBroken: (reason: string) => void
   readonly #onWarning: (text: string) => void
   readonly #connections = new Map<number, Connection>()
+  /** Those who wait for a copy, by its number. */
+  readonly #copies = new Map<number, (failure: string | undefined) => void>()
+  #lastCopy = 0
   #lastProcessId = 0
   #worker: Worker | undefined
   #opened: Promise<string> | undefined
@@ -148,6 +151,17 @@ export class EmbeddedBackend {
     if (this.#connections.delete(connection.processId)) {
       this.#post({ _tag: "Disconnect", connection: connection.processId })
     }
+  }
+
+  /** Copies the files of the database, which is in use meanwhile. */
+  async copyTo(directory: string): Promise<void> {
+    await this.open()
+    const id = ++this.#lastCopy
+    const failure = await new Promise<string | undefined>((resolve) => {
+      this.#copies.set(id, resolve)
+      this.#post({ _tag: "Copy", id, directory })
+    })
+    if (failure !== undefined) throw new Error(failure)
   }
 
   /** Closes the database and ends the thread. */
@@ -196,6 +210,10 @@ export class EmbeddedBackend {
           case "Disconnect":
             this.#connections.get(message.connection)?.destroy(new Error("The wire protocol was violated"))
             return
+          case "Copied":
+            this.#copies.get(message.id)?.(message.failure)
+            this.#copies.delete(message.id)
+            return
           case "Warning":
             return this.#onWarning(message.text)
         }
@@ -214,6 +232,8 @@ export class EmbeddedBackend {
           this.#opened = Promise.reject(error)
           this.#opened.catch(() => {})
         }
+        for (const end of this.#copies.values()) end(error.message)
+        this.#copies.clear()
         for (const connection of this.#connections.values()) connection.destroy(this.#closed ? undefined : error)
         if (wasReady && !this.#closed) this.#onBroken(error.message)
         reject(error)

@@ -1,9 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, type Layer, Schema, type Scope } from "effect"
-import type { Reactivity } from "effect/reactivity"
+import { Effect, Layer, Schema, type Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
 import type { SqlClient } from "effect/sql"
-import { resolve } from "node:path"
+import { existsSync } from "node:fs"
+import { join, resolve } from "node:path"
 import * as DataDirLock from "./DataDirLock.ts"
+import { DatabaseCopy, DatabaseCopyError } from "./DatabaseCopy.ts"
 import { EmbeddedBackend } from "./EmbeddedBackend.ts"
 import { maxMessageSize } from "./MessageSize.ts"
 
@@ -24,6 +26,22 @@ export interface EmbeddedDatabaseOptions {
   readonly maintenanceMillis?: number | undefined
 }
 
+/** Where a restore puts what it has not checked yet, in `dataDir`. */
+export const unfinishedRestore = "restore.partial"
+
+/** A database made beside half of another would hide that the other one is missing. */
+const refuseUnfinishedRestore = (dataDir: string): Effect.Effect<void, EmbeddedDatabaseError> =>
+  Effect.suspend(() =>
+    existsSync(join(dataDir, unfinishedRestore)) && !existsSync(join(dataDir, "postgres"))
+      ? Effect.fail(
+          new EmbeddedDatabaseError({
+            message: `A restore into DATA_DIR ${dataDir} was not finished. Remove all but keys from it, and restore again.`,
+            cause: undefined
+          })
+        )
+      : Effect.void
+  )
+
 const failure = (where: string) => (cause: unknown) =>
   new EmbeddedDatabaseError({
     message: `The embedded database ${where} cannot be opened: ${(cause instanceof Error
@@ -35,7 +53,11 @@ const failure = (where: string) => (cause: unknown) =>
 
 const make = Effect.fnUntraced(function* (
   options: EmbeddedDatabaseOptions
-): Effect.fn.Return<PgClient.PgClient, EmbeddedDatabaseError, Scope.Scope | Reactivity.Reactivity> {
+): Effect.fn.Return<
+  { readonly client: PgClient.PgClient; readonly copies: DatabaseCopy["Service"] },
+  EmbeddedDatabaseError,
+  Scope.Scope | Reactivity.Reactivity
+> {
   const dataDir = options.dataDir === undefined ? undefined : resolve(options.dataDir)
   const where = dataDir === undefined ? "in memory" : `in DATA_DIR ${dataDir}`
   if (dataDir !== undefined) {
@@ -43,6 +65,7 @@ const make = Effect.fnUntraced(function* (
       DataDirLock.acquire(dataDir),
       ({ cause, message }) => new EmbeddedDatabaseError({ message, cause })
     )
+    yield* refuseUnfinishedRestore(dataDir)
   }
   const run = Effect.runForkWith(yield* Effect.context())
   const backend = yield* Effect.acquireRelease(
@@ -63,7 +86,7 @@ const make = Effect.fnUntraced(function* (
     (backend) => Effect.promise(() => backend.close())
   )
   yield* Effect.tryPromise({ try: () => backend.open(), catch: failure(where) })
-  return yield* Effect.mapError(
+  const client = yield* Effect.mapError(
     PgClient.make({
       stream: backend.connect,
       username: "postgres",
@@ -76,6 +99,13 @@ const make = Effect.fnUntraced(function* (
     }),
     failure(where)
   )
+  const copyTo = (directory: string) =>
+    Effect.tryPromise({
+      try: () => backend.copyTo(directory),
+      catch: (error) =>
+        new DatabaseCopyError({ message: `The embedded database cannot be copied to ${directory}: ${String(error)}` })
+    })
+  return { client, copies: DatabaseCopy.of({ copyTo }) }
 })
 
 /**
@@ -93,4 +123,9 @@ const make = Effect.fnUntraced(function* (
  */
 export const layer = (
   options: EmbeddedDatabaseOptions
-): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, EmbeddedDatabaseError> => PgClient.layerFrom(make(options))
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | DatabaseCopy, EmbeddedDatabaseError> =>
+  Layer.unwrap(
+    Effect.map(make(options), ({ client, copies }) =>
+      Layer.merge(PgClient.layerFrom(Effect.succeed(client)), Layer.succeed(DatabaseCopy, copies))
+    )
+  ).pipe(Layer.provide(Reactivity.layer))

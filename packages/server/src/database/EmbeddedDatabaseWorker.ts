@@ -4,6 +4,7 @@ import { mkdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads"
 import { BackendScheduler } from "./BackendScheduler.ts"
+import { copyDatabase } from "./DatabaseFiles.ts"
 import * as EmbeddedDatabaseTemplate from "./EmbeddedDatabaseTemplate.ts"
 import { copyOf } from "./PostgresWire.ts"
 
@@ -19,6 +20,7 @@ export type ToWorker =
   | { readonly _tag: "Data"; readonly connection: number; readonly bytes: Uint8Array }
   | { readonly _tag: "Cancel"; readonly connection: number }
   | { readonly _tag: "Disconnect"; readonly connection: number }
+  | { readonly _tag: "Copy"; readonly id: number; readonly directory: string }
   | { readonly _tag: "Close" }
 
 export type FromWorker =
@@ -27,6 +29,7 @@ export type FromWorker =
   | { readonly _tag: "Data"; readonly connection: number; readonly bytes: Uint8Array }
   | { readonly _tag: "Notifications"; readonly bytes: Uint8Array }
   | { readonly _tag: "Disconnect"; readonly connection: number }
+  | { readonly _tag: "Copied"; readonly id: number; readonly failure: string | undefined }
   | { readonly _tag: "Warning"; readonly text: string }
 
 /** Settings that keep memory and disk small; the embedded database serves one process. */
@@ -154,6 +157,7 @@ const executor = (database: PGlite) => {
 const maintain = async (
   database: PGlite,
   scheduler: BackendScheduler,
+  isCopied: boolean,
   warn: (error: unknown) => void
 ): Promise<void> => {
   const {
@@ -162,7 +166,7 @@ const maintain = async (
     "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn) > $1::bigint AS full FROM pg_control_checkpoint()",
     [checkpointAfter]
   )
-  if (log?.full === true) await database.exec("CHECKPOINT")
+  if (log?.full === true && !isCopied) await database.exec("CHECKPOINT")
   const { rows: tables } = await database.query<{ readonly name: string; readonly vacuum: boolean }>(`
     SELECT * FROM (
       SELECT
@@ -215,13 +219,30 @@ const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
     options.patienceMillis
   )
 
+  let copies = 0
   let maintained = 0
   const maintenance = setInterval(() => {
     if (scheduler.served === maintained) return
     maintained = scheduler.served
     const warn = (error: unknown) => send({ _tag: "Warning", text: `maintenance failed: ${reasonOf(error)}` })
-    scheduler.schedule(() => maintain(database, scheduler, warn).catch(warn))
+    scheduler.schedule(() => maintain(database, scheduler, copies > 0, warn).catch(warn))
   }, options.maintenanceMillis)
+
+  const copyTo = async (directory: string): Promise<void> => {
+    if (options.dataDir === undefined) throw new Error("A database in memory has no files")
+    copies++
+    try {
+      await copyDatabase(join(options.dataDir, "postgres"), directory, {
+        inTurn: (task) =>
+          new Promise((resolve, reject) => {
+            scheduler.schedule(() => task().then(resolve, reject))
+          }),
+        checkpoint: () => database.exec("CHECKPOINT")
+      })
+    } finally {
+      copies--
+    }
+  }
 
   const close = async () => {
     clearInterval(maintenance)
@@ -238,6 +259,12 @@ const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
         return scheduler.cancel(message.connection)
       case "Disconnect":
         return scheduler.disconnect(message.connection)
+      case "Copy":
+        copyTo(message.directory).then(
+          () => send({ _tag: "Copied", id: message.id, failure: undefined }),
+          (error: unknown) => send({ _tag: "Copied", id: message.id, failure: reasonOf(error) })
+        )
+        return
       case "Close":
         close().catch(end)
     }

@@ -29,6 +29,8 @@ export interface BlobStore {
     blob: BlobRef,
     range: { readonly offset: number; readonly length: number }
   ) => Effect.Effect<Stream.Stream<Uint8Array>, BlobNotFound, Scope.Scope>
+  /** How many bytes are stored. */
+  readonly size: (blob: BlobRef) => Effect.Effect<number, BlobNotFound>
   /** Does nothing where there is no such blob. */
   readonly delete: (blob: BlobRef) => Effect.Effect<void>
   /**

@@ -24,6 +24,7 @@ const disk = (root: string): BlobStore => ({
   endsFailedWrites: true,
   write: write(root),
   read: read(root),
+  size: size(root),
   delete: remove(root)
 })
 
@@ -92,6 +93,16 @@ const read = (root: string): BlobStore["read"] =>
       )
     })
   })
+
+const size =
+  (root: string): BlobStore["size"] =>
+  (blob) =>
+    io<fs.Stats>((done) => fs.stat(pathOf(root, blob), done)).pipe(
+      Effect.map((found) => found.size),
+      Effect.catchTag("IoError", (error) =>
+        error.code === "ENOENT" ? Effect.fail(new BlobNotFound({ blob })) : Effect.die(error)
+      )
+    )
 
 const remove = (root: string): BlobStore["delete"] =>
   Effect.fnUntraced(function* (blob) {

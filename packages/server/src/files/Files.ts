@@ -2,6 +2,7 @@ import { Effect, Layer, Option } from "effect"
 import { join } from "node:path"
 import { Settings } from "../Config.ts"
 import * as DiskFiles from "./DiskFiles.ts"
+import * as KeptBlobs from "./KeptBlobs.ts"
 import * as MemoryFiles from "./MemoryFiles.ts"
 import * as PendingBlobsMemory from "./PendingBlobsMemory.ts"
 import { pendingBlobs } from "./PendingBlobsRepo.ts"
@@ -18,6 +19,12 @@ export const layerBlobsMemory = PendingBlobsMemory.layer
 
 /** The uploads of a server. Each room whose things have files provides itself with it: it is built once. */
 export const layerUploads = Uploads.layer
+
+/** Lets a back-up keep blobs from being deleted. */
+export const layerKeptBlobs = KeptBlobs.layer
+
+/** Files of a directory, whatever the settings say. */
+export const layerIn = DiskFiles.layer
 
 /** Where `FILES_URL` says; without it, the directory `files` of `DATA_DIR`. */
 export const layer = Layer.unwrap(

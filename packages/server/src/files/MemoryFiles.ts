@@ -22,6 +22,11 @@ export const layer = Layer.sync(FileStore, (): BlobStore => {
           ? Effect.fail(new BlobNotFound({ blob }))
           : Effect.succeed(Stream.make(new Uint8Array(bytes.subarray(offset, offset + length))))
       }),
+    size: (blob) =>
+      Effect.suspend(() => {
+        const bytes = blobs.get(blob.id)
+        return bytes === undefined ? Effect.fail(new BlobNotFound({ blob })) : Effect.succeed(bytes.length)
+      }),
     delete: (blob) => Effect.sync(() => void blobs.delete(blob.id))
   }
 })

@@ -75,7 +75,7 @@ const s3 = (client: S3Client, { bucket, prefix }: S3Location): BlobStore => {
       Key: `${prefix === "" ? "" : `${prefix}/`}${blob.ownerId}/${blob.id}`
     })
   }
-  return { endsFailedWrites: false, write: write(store), read: read(store), delete: remove(store) }
+  return { endsFailedWrites: false, write: write(store), read: read(store), size: size(store), delete: remove(store) }
 }
 
 interface Bucket {
@@ -141,17 +141,26 @@ const putStream = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-const read = ({ client, objectOf }: Bucket): BlobStore["read"] =>
+const found = <A>(blob: BlobRef, effect: Effect.Effect<A, S3Error>) =>
+  Effect.catchTag(effect, "S3Error", (error) =>
+    error.code === "NoSuchKey" || error.code === "NotFound"
+      ? Effect.fail(new BlobNotFound({ blob }))
+      : Effect.die(error)
+  )
+
+const size =
+  ({ client, objectOf }: Bucket): BlobStore["size"] =>
+  (blob) => {
+    const command = new HeadObjectCommand(objectOf(blob))
+    const head = call("HeadObject", (abortSignal) => client.send(command, { abortSignal }))
+    return Effect.map(found(blob, inTime(head)), ({ ContentLength }) => ContentLength ?? 0)
+  }
+
+const read = (bucket: Bucket): BlobStore["read"] =>
   Effect.fnUntraced(function* (blob, { length, offset }) {
-    const found = <A>(effect: Effect.Effect<A, S3Error>) =>
-      Effect.catchTag(effect, "S3Error", (error) =>
-        error.code === "NoSuchKey" || error.code === "NotFound"
-          ? Effect.fail(new BlobNotFound({ blob }))
-          : Effect.die(error)
-      )
+    const { client, objectOf } = bucket
     if (length === 0) {
-      const command = new HeadObjectCommand(objectOf(blob))
-      yield* found(inTime(call("HeadObject", (abortSignal) => client.send(command, { abortSignal }))))
+      yield* size(bucket)(blob)
       return Stream.empty
     }
     const command = new GetObjectCommand({ ...objectOf(blob), Range: `bytes=${offset}-${offset + length - 1}` })
@@ -163,7 +172,7 @@ const read = ({ client, objectOf }: Bucket): BlobStore["read"] =>
         throw new Error("S3 answered with another range than was requested.")
       })
     )
-    const body = yield* Effect.acquireRelease(found(inTime(get)), destroy, { interruptible: true })
+    const body = yield* Effect.acquireRelease(found(blob, inTime(get)), destroy, { interruptible: true })
     return exactly(NodeStream.fromReadable({ evaluate: () => body }), length)
   })
 

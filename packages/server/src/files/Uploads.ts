@@ -5,6 +5,7 @@ import { Storage } from "../storage/Storage.ts"
 import { background } from "../telemetry/Background.ts"
 import { observe, uploadedBytes, uploadsRunning } from "../telemetry/Metrics.ts"
 import { FileStore } from "./FileStore.ts"
+import { KeptBlobs } from "./KeptBlobs.ts"
 import { PendingBlobsRepo, type WorkspaceBlob } from "./PendingBlobsRepo.ts"
 
 export interface Upload<A, E, F> {
@@ -39,6 +40,7 @@ interface Dependencies {
   readonly storage: Storage["Service"]
   readonly store: FileStore["Service"]
   readonly pending: PendingBlobsRepo["Service"]
+  readonly kept: (typeof KeptBlobs)["Service"]
   /** The blobs that this server is writing. */
   readonly inUpload: Set<FileId>
 }
@@ -48,6 +50,7 @@ function* make() {
     storage: yield* Storage,
     store: yield* FileStore,
     pending: yield* PendingBlobsRepo,
+    kept: yield* KeptBlobs,
     inUpload: new Set()
   }
   yield* observe(uploadsRunning, () => dependencies.inUpload.size)
@@ -103,8 +106,8 @@ const abandon = Effect.fnUntraced(function* <A, E, F>(dependencies: Dependencies
   yield* store.endsFailedWrites ? discard(dependencies, blob) : store.delete(blob)
 })
 
-const discard = ({ pending, store }: Dependencies, blob: WorkspaceBlob) =>
-  Effect.andThen(store.delete(blob), pending.forget([blob.id]))
+const discard = ({ kept, pending, store }: Dependencies, blob: WorkspaceBlob) =>
+  Effect.suspend(() => (kept.areKept() ? Effect.void : Effect.andThen(store.delete(blob), pending.forget([blob.id]))))
 
 const renew = ({ inUpload, pending }: Dependencies) =>
   Effect.suspend(() => (inUpload.size === 0 ? Effect.void : pending.renew([...inUpload])))
@@ -116,8 +119,9 @@ const sweep = (dependencies: Dependencies) =>
   )
 
 /** Deletes lapsed blobs. Answers how many it found. */
-const sweepOnce = ({ pending, store }: Dependencies) =>
+const sweepOnce = ({ kept, pending, store }: Dependencies) =>
   Effect.gen(function* () {
+    if (kept.areKept()) return 0
     const blobs = yield* pending.lapsed(sweepBatch)
     if (blobs.length === 0) return 0
     const [deleted, failed] = yield* Effect.partition(blobs, (blob) =>

@@ -119,7 +119,7 @@ export const migrations = {
 }
 
 /** The number of the latest migration. */
-const latest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+export const latest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
 /** Whether all migrations have run on the database. */
 export const isUpToDate = Effect.gen(function* () {

@@ -82,7 +82,9 @@ for (const [name, store] of stores.filter(([name]) => name !== "S3" || isUsed("P
         assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
         yield* write(blob, random(10))
         const store = yield* FileStore
+        assert.strictEqual(yield* store.size(blob), 10)
         yield* store.delete(blob)
+        assert.strictEqual((yield* Effect.flip(store.size(blob)))._tag, "BlobNotFound")
         assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
         yield* store.delete(blob)
       })
