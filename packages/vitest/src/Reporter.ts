@@ -18,12 +18,14 @@ import type {
   TestSpecification,
   Vitest
 } from "vitest/node"
-import { attachedFiles, messageOf, testReports } from "./TestReports.ts"
+import { attachedFiles, errorsOf, testReports } from "./TestReports.ts"
 
 const oldestVitest = 5
 
 /** Workers tell of the tests that have ended at most 100 milliseconds later. */
 const tellingMillis = 250
+
+const unexplained = "Vitest says that the run failed, and names no test or error."
 
 /**
  * Publishes a run of Vitest to the service. It starts a run before the first test, uploads attachments while the tests run, and
@@ -120,8 +122,9 @@ export class DeliveryReporter implements Reporter {
     const { bail = 0, root } = vitest.config
     const tests = testReports(modules, { root, projects: vitest.projects.length })
     const failed = tests.filter(({ attempt }) => attempt?.status === "failed").length
-    const ofModules = modules.flatMap((module) => module.errors())
-    const errors = [...ofModules, ...unhandled].map(messageOf).filter((error) => error !== "")
+    const errors = errorsOf(modules, unhandled)
+    // Whatever Vitest fails for, no run passes beside it. The service itself says where there is no test.
+    if (reason === "failed" && failed === 0 && errors.length === 0 && tests.length > 0) errors.push(unexplained)
     const isPublished = await this.#publication.end({
       interrupted:
         reason === "interrupted" || (bail > 0 && failed >= bail && tests.some(({ attempt }) => attempt === null)),

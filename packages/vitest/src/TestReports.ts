@@ -22,29 +22,35 @@ interface ThrownError {
 }
 
 /** The message of an error. */
-export const messageOf = ({ message, stack }: ThrownError): string => messageText(message ?? stack ?? "")
+const messageOf = ({ message, stack }: ThrownError): string => messageText(message ?? stack ?? "")
+
+const failedWith = (errors: ReadonlyArray<ThrownError>) => ({
+  status: "failed" as const,
+  errorMessage: joined(errors.map(messageOf)),
+  errorStack: joined(errors.map(({ diff, stack }) => stackText(stack, diff)))
+})
 
 /**
  * The first attempt of a test, as Vitest judges it: an expected failure passes. Skipped tests, and those that a test run that was
- * given up never ran, have none.
+ * given up never ran, have none. One that Vitest fails without running it, such as for a forbidden `only`, has failed.
  */
 const attemptReport = (test: TestCase, files: ReadonlyArray<string>): AttemptReport | null => {
   const [attempt] = test.attempts()
-  const { state } = test.result()
-  if (attempt === undefined || state === "skipped" || state === "pending") return null
+  const { errors = [], state } = test.result()
+  if (state === "skipped" || state === "pending") return null
+  if (attempt === undefined) {
+    return state === "failed"
+      ? { durationMs: 0, startedAt: new Date().toISOString(), files, ...failedWith(errors) }
+      : null
+  }
   const ran = {
     durationMs: Math.max(0, attempt.duration),
     startedAt: new Date(attempt.startTime).toISOString(),
     files
   }
-  if (attempt.state === "passed") return { ...ran, status: "passed", errorMessage: null, errorStack: null }
-  const errors = attempt.errors ?? []
-  return {
-    ...ran,
-    status: "failed",
-    errorMessage: joined(errors.map(messageOf)),
-    errorStack: joined(errors.map(({ diff, stack }) => stackText(stack, diff)))
-  }
+  return attempt.state === "passed"
+    ? { ...ran, status: "passed", errorMessage: null, errorStack: null }
+    : { ...ran, ...failedWith(attempt.errors ?? []) }
 }
 
 /** The titles of the groups around a test and its own. */
@@ -71,6 +77,15 @@ export const attachedFiles = (test: TestCase, root: string): ReadonlyArray<RunFi
       return [{ name: message, contentType, source: isAbsolute(path) ? path : resolve(root, path) }]
     })
   )
+
+/** What went wrong outside of tests: in files, in the hooks of groups, in groups that have no test, and elsewhere. */
+export const errorsOf = (modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<ThrownError>): Array<string> => {
+  const inside = modules.flatMap((module) => [module, ...module.children.allSuites()].flatMap((one) => one.errors()))
+  // Whatever was thrown fails the run, an error without a message, too.
+  return [...inside, ...unhandled].map(
+    (error) => messageOf(error) || messageText(error.stack ?? "") || "An error without a message."
+  )
+}
 
 /** All tests of the modules with their first attempts. */
 export const testReports = (

@@ -197,6 +197,76 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
     expect(bailed).toMatchObject({ state: "interrupted", counts: { total: 2, failed: 1, skipped: 1 } })
   })
 
+  it.each([
+    [
+      "a hook of a group within groups",
+      `describe("a", () => describe("b", () => { describe("c", () => { afterAll(broken); test("ran", () => {}) }) }))`,
+      "broke"
+    ],
+    [
+      "several hooks",
+      `describe("a", () => { beforeAll(broken); test("never", () => {}) })
+      describe("b", () => { aroundAll(() => { throw new Error("too") }); test("never", () => {}) })
+      describe("c", () => { afterAll(() => { throw new Error("late") }); test("ran", () => {}) })`,
+      "broke\n\ntoo\n\nlate"
+    ],
+    [
+      "a hook that throws what has no message",
+      `describe("a", () => { beforeAll(() => { throw new Error("") }); test("never", () => {}) })`,
+      expect.stringMatching(/^Error: *\n.*shop\.test\.js/)
+    ],
+    ["a group without tests", `describe("nothing", () => {})`, "No test found in suite nothing"],
+    [
+      "a group that runs alone where none may",
+      `describe.only("a", () => { test("never", () => {}) })`,
+      expect.stringContaining("[Vitest] Unexpected .only modifier")
+    ]
+  ])("has the error of %s", async (_, suite, error) => {
+    const names = "afterAll, aroundAll, beforeAll, describe, test"
+    const directory = await projectOf(
+      `import { ${names} } from "vitest"
+      const broken = () => { throw new Error("broke") }
+      ${suite}
+      test("fine", () => {})`,
+      "allowOnly: false,"
+    )
+    const outcome = await runVitest(directory)
+    expect(outcome.exitCode).toBe(1)
+    const run = await publishedRun(outcome.lines)
+    expect(run).toMatchObject({ state: "finished", result: "failed", gateResult: "failed", error })
+  })
+
+  it("fails where Vitest fails and says of nothing why", async () => {
+    const directory = await projectOf(`import { test } from "vitest"\ntest("fine", () => {})`)
+    const config = join(directory, "vitest.config.js")
+    const failing = `new (class extends DeliveryReporter {
+      onTestRunEnd(modules, unhandled) {
+        return super.onTestRunEnd(modules, unhandled, "failed")
+      }
+    })({`
+    await writeFile(config, (await readFile(config, "utf8")).replace("new DeliveryReporter({", failing))
+    expect(await publishedRun((await runVitest(directory)).lines)).toMatchObject({
+      result: "failed",
+      error: "Vitest says that the run failed, and names no test or error.",
+      counts: { passed: 1, failed: 0 }
+    })
+  })
+
+  it("fails a test that Vitest fails before it runs", async () => {
+    const directory = await projectOf(
+      `import { test } from "vitest"
+      test.only("alone", () => {})
+      test("fine", () => {})`,
+      "allowOnly: false,"
+    )
+    const outcome = await runVitest(directory)
+    expect(outcome.exitCode).toBe(1)
+    const run = await publishedRun(outcome.lines)
+    expect(run).toMatchObject({ state: "finished", result: "failed", counts: { failed: 1 } })
+    expect(run.tests[0]).toMatchObject({ title: "alone", status: "failed" })
+    expect(run.tests[0]?.errorMessage).toContain("[Vitest] Unexpected .only modifier")
+  })
+
   /** A project of the suite that does not end. */
   const endlessProject = async (more = "") => {
     const directory = await projectOf(endless, more)
