@@ -249,6 +249,48 @@ describe("a run", several, () => {
     expect(run).toMatchObject({ state: "finished", result: "failed", error: "Error: no database", tests: [] })
   })
 
+  it("is finished with the error of tests that run alone where none may", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}", "forbidOnly: true,"),
+      "tests/a.spec.ts": oneTest.replace("test(", "test.only(")
+    })
+    const run = await publishedRun(await runPlaywright(project, environment))
+    expect(run).toMatchObject({ state: "finished", result: "failed", tests: [] })
+    expect(run.error).toContain("forbidOnly")
+  })
+
+  it("fails for workers that end, and for what fails after the last test", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        test("ends its worker", () => process.exit(3))
+      `,
+      "tests/b.spec.ts": `
+        import { test as base } from "@playwright/test"
+        const test = base.extend<{}, { place: string }>({
+          place: [async ({}, use) => { await use("a"); throw new Error("not closed") }, { scope: "worker" }]
+        })
+        test("passes", ({ place }) => { place.length })
+      `,
+      "tests/c.spec.ts": `
+        import { test } from "@playwright/test"
+        test.describe("a", () => {
+          test.beforeAll(() => { throw new Error("no database") })
+          test("never", () => {})
+        })
+      `
+    })
+    const run = await publishedRun(await runPlaywright(project, environment))
+    expect(run).toMatchObject({ state: "finished", result: "failed" })
+    expect(run.error).toMatch(/^Error: not closed/)
+    expect(run.tests.map(({ errorMessage, status, title }) => [title, status, errorMessage])).toEqual([
+      ["a › never", "failed", "Error: no database"],
+      ["ends its worker", "failed", expect.stringMatching(/worker process exited unexpectedly/)],
+      ["passes", "passed", null]
+    ])
+  })
+
   it("is finished with an error when the global timeout strikes", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration("{}", "globalTimeout: 12000,"),
