@@ -163,14 +163,16 @@ const readAll = async (files: ReadonlyArray<string>): Promise<ReadonlyArray<Read
   return [...texts, { file: blobs.join(", "), text: await mergedReport(blobs) }]
 }
 
-const testsOf = async (read: ReadonlyArray<Read>, coverage: Coverage, now: number) => {
-  const results = await Promise.all(read.map(({ file, text }) => reading(file, () => resultsOf(text, now))))
-  const found = results.flat()
-  if (found.length === 0) {
+/** The report of a run with the results of all files. */
+const reportIn = async (read: ReadonlyArray<Read>, coverage: Coverage, now: number): Promise<FinishTestRun> => {
+  const results = await Promise.all(read.map(({ file, text }) => reading(file, () => resultsOf(text, file, now))))
+  const tests = results.flatMap((one) => one.tests)
+  const errors = results.flatMap((one) => one.errors)
+  if (tests.length === 0 && errors.length === 0) {
     // A run without tests has failed, and whoever has published it would not see that none had run.
     throw new Failure({ message: `Nothing is published: ${read.map(({ file }) => file).join(", ")} has no test.` })
   }
-  return testReports(found, coverage)
+  return { ...reportOf(testReports(tests, coverage)), error: errors.length === 0 ? null : errors.join("\n\n") }
 }
 
 /** The results that the reporter has saved, if that is what the only file has. */
@@ -439,7 +441,7 @@ export const publishRun = async (
   }
   const read = await readAll(options.files)
   const saved = await savedIn(read)
-  const finish = saved?.finish ?? reportOf(await testsOf(read, coverage, Date.now()))
+  const finish = saved?.finish ?? (await reportIn(read, coverage, Date.now()))
   const asked = await attachmentsOf(options.attach, tell)
   const about = saved?.start === undefined ? options : savedPlace(options, saved, saved.start, tell)
   const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)

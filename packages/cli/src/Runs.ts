@@ -169,10 +169,12 @@ const runText = (run: TestRun): string => {
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
     run.url,
     ...(run.error === null ? [] : [plainLines(run.error)]),
-    ...tests.map(
-      ({ errorMessage, file, status, title }) =>
-        `\n${coloured(status)} ${oneLine(title)} ${colour("dim", oneLine(file))}${errorMessage === null ? "" : `\n${plainLines(errorMessage)}`}`
-    )
+    ...tests.map((test) => {
+      const { caseId, errorMessage, file, status, title } = test
+      // Those of several projects have the same title, and ids of their own.
+      const isAlone = tests.every((other) => other === test || other.title !== title || other.file !== file)
+      return `\n${coloured(status)} ${oneLine(title)} ${colour("dim", oneLine(isAlone ? file : caseId))}${errorMessage === null ? "" : `\n${plainLines(errorMessage)}`}`
+    })
   ].join("\n")
 }
 

@@ -388,6 +388,46 @@ describe("delivery", () => {
     assert.deepStrictEqual((await json<TestRunPage>(at, ["runs", "list"], { env })).runs, [])
   })
 
+  test("fails a run for what failed outside of its tests", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const passed = '<testcase name="a" classname="s"/>'
+    writeFileSync(join(at.directory, "passed.xml"), `<testsuite name="s" tests="1">${passed}</testsuite>`)
+    writeFileSync(
+      join(at.directory, "set-up.xml"),
+      `<testsuite name="s" errors="1"><error message="set-up broke"/>${passed}</testsuite>`
+    )
+    writeFileSync(join(at.directory, "counts.xml"), `<testsuite name="s" failures="2" errors="1">${passed}</testsuite>`)
+    writeFileSync(join(at.directory, "empty.json"), '{"suites": [], "errors": [{"message": "Error: no database"}]}')
+    for (const [files, total, error] of [
+      [["passed.xml", "set-up.xml"], 2, "set-up broke"],
+      [["counts.xml"], 1, "counts.xml says 3 failed in s, and lists none of them."],
+      [["empty.json"], 0, "Error: no database"]
+    ] as const) {
+      const { code, err } = await at.delivery(["runs", "publish", ...files, "--fail"], { env })
+      assert.deepStrictEqual([code, err], [1, "The run failed.\n"])
+      const { runs } = await json<TestRunPage>(at, ["runs", "list"], { env })
+      const run = await json<TestRun>(at, ["runs", "show", String(runs[0]!.number)], { env })
+      assert.deepInclude(run, { result: "failed", gateResult: "failed", error })
+      assert.include(run.counts, { total, passed: total, failed: 0 })
+    }
+  })
+
+  test("tells apart the failed tests of several projects", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    await json(at, ["runs", "publish", join(import.meta.dirname, "playwright-report.json")], { env })
+    const { out } = await at.delivery(["runs", "show", "1"], { env })
+    for (const project of ["one", "two"]) {
+      assert.include(
+        out,
+        `failed Checkout › pays by invoice checkout.spec.ts › Checkout › pays by invoice [${project}]\n`
+      )
+    }
+  })
+
   test("leaves no run behind that seems to go on when publishing is interrupted", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()

@@ -11,7 +11,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import { type Result, testReports } from "../src/results/Result.ts"
 import { maxResultBytes, readResults } from "../src/results/ResultFiles.ts"
@@ -30,8 +30,19 @@ const fileOf = (content: string | Uint8Array) => {
   writeFileSync(file, content)
   return file
 }
-const read = (content: string | Uint8Array) => readResults(fileOf(content), now)
-const fixture = (name: string) => readResults(join(fixtures, name), now)
+const testsIn = async (file: string) => {
+  const { errors, tests } = await readResults(file, now)
+  assert.deepStrictEqual(errors, [])
+  return tests
+}
+const read = (content: string | Uint8Array) => testsIn(fileOf(content))
+const fixture = (name: string) => testsIn(join(fixtures, name))
+/** What a file has failed with outside of its tests. */
+const errorsOf = async (content: string) => {
+  const file = fileOf(content)
+  const { errors } = await readResults(file, now)
+  return errors.map((error) => error.replace(basename(file), "results.xml"))
+}
 const refusal = (content: string | Uint8Array): Promise<string> =>
   read(content).then(
     () => assert.fail("It was read."),
@@ -105,6 +116,74 @@ describe("JUnit XML", () => {
     assert.strictEqual(flaky?.status, "failed")
     assert.include(flaky, { errorMessage: "First attempt throws exception", durationMs: 1 })
     assert.match(String("errorStack" in flaky! && flaky.errorStack), /^java\.lang\.RuntimeException: First attempt/)
+  })
+
+  it("has the errors of suites, whatever their tests did", async () => {
+    assert.deepStrictEqual(
+      await errorsOf(`
+        <testsuites tests="2" errors="1">
+          <failure>no stack</failure>
+          <testsuite name="s" tests="1" errors="1">
+            <error message="set-up broke"/>
+            <testcase name="a" classname="s"/>
+            <testsuite name="inner">
+              <error message="too late">Error: too late\n  at shop.ts:3</error>
+              <failure message="expected 1">at shop.ts:4</failure>
+              <error/>
+              <testcase name="b"><failure message="its own"/></testcase>
+            </testsuite>
+          </testsuite>
+        </testsuites>`),
+      [
+        "no stack",
+        "set-up broke",
+        "Error: too late\n  at shop.ts:3",
+        "expected 1\n\nat shop.ts:4",
+        "results.xml has an error without a text in inner."
+      ]
+    )
+    assert.deepStrictEqual(await errorsOf("<testsuite><error type='java.lang.Error'/></testsuite>"), [
+      "java.lang.Error"
+    ])
+  })
+
+  it("believes counts of failures where none is listed", async () => {
+    const passed = '<testcase name="a"/>'
+    const failed = '<testcase name="b"><failure/></testcase>'
+    for (const [xml, ...errors] of [
+      [
+        `<testsuite name="s" tests="5" failures="2" errors="1">${passed}</testsuite>`,
+        "results.xml says 3 failed in s, and lists none of them."
+      ],
+      // A sum that the suites inside have as well is said once.
+      [
+        `<testsuites failures="3"><testsuite name="s" failures="1">${passed}</testsuite><testsuite failures="2"/></testsuites>`,
+        "results.xml says 3 failed, and lists none of them."
+      ],
+      // Another suite lists its own.
+      [
+        `<testsuites failures="2"><testsuite failures="1">${failed}</testsuite><testsuite name="s" errors="1">${passed}</testsuite></testsuites>`,
+        "results.xml says 1 failed in s, and lists no failure."
+      ],
+      // Newman has the errors of requests in a text.
+      [
+        `<testsuites><testsuite name="s" errors="1"><system-err>ECONNREFUSED</system-err>${passed}</testsuite></testsuites>`,
+        "results.xml says 1 failed in s, and lists no failure."
+      ],
+      // Listed, in whatever numbers: parents sum up, some tools count assertions, and reruns, and a test that failed twice.
+      [`<testsuite failures="1"><testsuite failures="1">${failed}</testsuite></testsuite>`],
+      [`<testsuite failures="9" errors="9">${failed}${passed}</testsuite>`],
+      [`<testsuite failures="1" flakes="1"><testcase name="a"><flakyFailure/></testcase></testsuite>`],
+      [`<testsuite failures="1" errors="1"><testcase name="a"><failure/><error/></testcase></testsuite>`],
+      // gotestsum counts what was written to stderr.
+      [
+        `<testsuites tests="1" failures="0" errors="4"><testsuite tests="1" failures="0">${passed}</testsuite></testsuites>`
+      ],
+      [`<testsuite tests="7" failures="" errors="x" skipped="3" disabled="2" warnings="4">${passed}</testsuite>`],
+      [`<testsuite failures="-1" errors="0">${passed}</testsuite>`]
+    ] as const) {
+      assert.deepStrictEqual(await errorsOf(xml), errors, xml)
+    }
   })
 
   it("names tests so that those of other files differ, and the same test is the same in every run", async () => {
@@ -220,7 +299,7 @@ describe("JUnit XML", () => {
 
 describe("Playwright's JSON report", () => {
   it("becomes the tests that the reporter would publish, by their first attempts", async () => {
-    const results = await readResults(join(import.meta.dirname, "playwright-report.json"), now)
+    const results = await testsIn(join(import.meta.dirname, "playwright-report.json"))
     const tests = testReports(results, "regression")
     for (const test of tests) Schema.decodeUnknownSync(TestReport)(test)
     assert.deepStrictEqual(
@@ -239,6 +318,19 @@ describe("Playwright's JSON report", () => {
     assert.isTrue(failed?.status === "failed")
     if (failed?.status === "failed")
       assert.match(failed.errorMessage ?? "", /^Error: expect\(received\)\.toBe\(expected\)/)
+  })
+
+  it("has the errors outside of its tests, and fails where they were interrupted", async () => {
+    const ending = (...statuses: ReadonlyArray<string>) => {
+      const results = statuses.map((status) => ({ status, duration: 1, startTime: "2026-11-21T09:30:00.000Z" }))
+      return [{ title: "", specs: [{ title: "a", file: "a", tests: [{ expectedStatus: "passed", results }] }] }]
+    }
+    const errors = [{ message: "\u001b[31mError: no database\u001b[39m", stack: "at" }, { value: "thrown" }, {}]
+    const report = (value: object) => errorsOf(JSON.stringify(value))
+    assert.deepStrictEqual(await report({ suites: ending("passed"), errors }), ["Error: no database", "thrown"])
+    assert.deepStrictEqual(await report({ suites: ending("interrupted"), errors }), ["Error: no database", "thrown"])
+    assert.deepStrictEqual(await report({ suites: ending("interrupted"), errors: [] }), ["The tests were interrupted."])
+    assert.deepStrictEqual(await report({ suites: ending("passed"), errors: [] }), [])
   })
 
   it("is refused where it is other JSON", async () => {

@@ -1,15 +1,19 @@
 import type { AttemptReport } from "@delivery/client"
 import { isAbsolute, relative, sep } from "node:path"
-import { plain, type Result } from "./Result.ts"
+import { plain, type Result, type Results } from "./Result.ts"
 import { readXml, Refused, type XmlElement } from "./Xml.ts"
 
-/** JUnit XML, as test runners write it. Elements decide; the counts in attributes are wrong in many files. */
+/**
+ * JUnit XML, as test runners write it. Elements decide; the counts in attributes are wrong in many files. They are believed only
+ * where they say that something failed and no element does.
+ */
 
+const suites = new Set(["testsuites", "testsuite"])
 const failures = new Set(["failure", "error"])
 /** Surefire and Gradle: what an attempt failed with that the tool itself repeated. */
 const reruns = new Set(["flakyFailure", "flakyError", "rerunFailure", "rerunError"])
 const withText = new Set([...failures, ...reruns, "skipped", "stackTrace"])
-const kept = new Set([...withText, "testsuites", "testsuite", "testcase"])
+const kept = new Set([...withText, ...suites, "testcase"])
 
 /** What surrounds a test. */
 interface Around {
@@ -20,6 +24,8 @@ interface Around {
 }
 
 interface Context {
+  /** The name of the file. */
+  readonly name: string
   readonly directory: string
   /** The time to take for tests of which the file does not say when they ran, in milliseconds. */
   readonly now: number
@@ -105,18 +111,50 @@ const resultsIn = (parent: XmlElement, around: Around, context: Context): Readon
   let file = around.file
   return parent.children.flatMap((child) => {
     if (child.name === "testcase") return [resultOf(child, around, context)]
-    if (child.name !== "testsuite" && child.name !== "testsuites") return []
+    if (!suites.has(child.name)) return []
     // Mocha's reporter names the file on an empty suite before those of the file.
     if (child.attributes["file"] !== undefined && child.children.length === 0) file = child.attributes["file"]
     return suiteResults(child, { ...around, file }, context)
   })
 }
 
-/** The tests of a file. Throws `Refused`. */
-export const readJunit = (xml: string, context: Context): ReadonlyArray<Result> => {
+const countOf = (text: string | undefined): number => {
+  const count = Number((text ?? "").replaceAll(",", ""))
+  return Number.isFinite(count) && count > 0 ? count : 0
+}
+
+/** gotestsum counts what passing tests wrote to stderr in the `errors` of all suites, so only those of one suite are believed. */
+const countedFailures = ({ attributes, name }: XmlElement): number =>
+  countOf(attributes["failures"]) + (name === "testsuite" ? countOf(attributes["errors"]) : 0)
+
+const listsFailure = ({ children }: XmlElement): boolean =>
+  children.some((child) => failures.has(child.name) || reruns.has(child.name) || listsFailure(child))
+
+/** What failed in a suite outside of its tests, such as a hook, and what its tool counted and did not list. */
+const errorsIn = (suite: XmlElement, context: Context): ReadonlyArray<string> => {
+  const name = plain(suite.attributes["name"] ?? "", 500)
+  const place = name === "" ? "" : ` in ${name}`
+  const count = countedFailures(suite)
+  if (count > 0 && !listsFailure(suite)) {
+    return [`${context.name} says ${count} failed${place}, and lists ${count === 1 ? "no failure" : "none of them"}.`]
+  }
+  return suite.children.flatMap((child) => {
+    if (suites.has(child.name)) return errorsIn(child, context)
+    if (!failures.has(child.name)) return []
+    const { errorMessage, errorStack } = failureOf(child)
+    const [message, stack] = [errorMessage ?? `${context.name} has an error without a text${place}.`, errorStack ?? ""]
+    return [stack.includes(message) ? stack : [message, stack].join("\n\n").trimEnd()]
+  })
+}
+
+/** The results of a file. Throws `Refused`. */
+export const readJunit = (xml: string, context: Context): Results => {
   const root = readXml(xml, kept, withText)
-  if (root.name !== "testsuites" && root.name !== "testsuite") {
+  if (!suites.has(root.name)) {
     throw new Refused(`it is not JUnit XML: its first element is <${plain(root.name, 50)}>.`)
   }
-  return suiteResults(root, { suites: [], file: undefined, clock: undefined }, context)
+  return {
+    tests: suiteResults(root, { suites: [], file: undefined, clock: undefined }, context),
+    errors: errorsIn(root, context)
+  }
 }

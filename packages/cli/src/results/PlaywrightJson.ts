@@ -1,11 +1,15 @@
 import type { AttemptReport } from "@delivery/client"
 import { Result as Outcome, Schema } from "effect"
-import { plain, type Result } from "./Result.ts"
+import { plain, type Result, type Results } from "./Result.ts"
 import { Refused } from "./Xml.ts"
 
 /** The report that Playwright's `json` reporter writes: the part of it that a run keeps. */
 
-const Message = Schema.Struct({ message: Schema.optionalKey(Schema.String), stack: Schema.optionalKey(Schema.String) })
+const Message = Schema.Struct({
+  message: Schema.optionalKey(Schema.String),
+  stack: Schema.optionalKey(Schema.String),
+  value: Schema.optionalKey(Schema.String)
+})
 
 const Attempt = Schema.Struct({
   status: Schema.String,
@@ -34,7 +38,9 @@ const Suite = Schema.Struct({
   suites: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<Suite> => Suite)))
 })
 
-const Report = Schema.fromJsonString(Schema.Struct({ suites: Schema.Array(Suite) }))
+const Report = Schema.fromJsonString(
+  Schema.Struct({ suites: Schema.Array(Suite), errors: Schema.optionalKey(Schema.Array(Message)) })
+)
 const decode = Schema.decodeUnknownResult(Report)
 
 const joined = (texts: ReadonlyArray<string | undefined>): string =>
@@ -80,11 +86,24 @@ const projectsOf = (suite: Suite): ReadonlyArray<string> => [
   ...(suite.suites ?? []).flatMap(projectsOf)
 ]
 
-/** The tests of a report, with the ids that the reporter gives them. Throws `Refused`. */
-export const readPlaywrightJson = (text: string): ReadonlyArray<Result> => {
+const attemptsOf = (suite: Suite): ReadonlyArray<typeof Attempt.Type> => [
+  ...(suite.specs ?? []).flatMap(({ tests }) => tests.flatMap(({ results }) => results)),
+  ...(suite.suites ?? []).flatMap(attemptsOf)
+]
+
+/** The results of a report, its tests with the ids that the reporter gives them. Throws `Refused`. */
+export const readPlaywrightJson = (text: string): Results => {
   const report = decode(text)
   if (Outcome.isFailure(report)) throw new Refused("it is JSON, but not a report of Playwright's `json` reporter.")
-  const { suites } = report.success
+  const { errors: thrown = [], suites } = report.success
   const projects = new Set(suites.flatMap(projectsOf)).size
-  return suites.flatMap((suite) => resultsOf(suite, [], projects))
+  const errors = thrown
+    .map(({ message, stack, value }) => plain(message ?? value ?? stack ?? "", 20_000))
+    .filter((error) => error !== "")
+  const isInterrupted = suites.flatMap(attemptsOf).some(({ status }) => status === "interrupted")
+  return {
+    tests: suites.flatMap((suite) => resultsOf(suite, [], projects)),
+    // A time limit of all tests interrupts one, too, and is an error of the report.
+    errors: isInterrupted && errors.length === 0 ? ["The tests were interrupted."] : errors
+  }
 }

@@ -12,6 +12,13 @@ export interface Result {
   readonly attempt: AttemptReport | null
 }
 
+/** What a file of results has. */
+export interface Results {
+  readonly tests: ReadonlyArray<Result>
+  /** What failed outside of the tests, as texts that are not empty. */
+  readonly errors: ReadonlyArray<string>
+}
+
 /** Text of a report: without colours, which logs of test runners have, and cut. */
 export const plain = (text: string, length: number): string =>
   firstCharacters(stripVTControlCharacters(text).replaceAll("\0", ""), length).toWellFormed()

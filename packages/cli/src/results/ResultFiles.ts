@@ -1,7 +1,8 @@
 import { open } from "node:fs/promises"
+import { basename } from "node:path"
 import { readJunit } from "./Junit.ts"
 import { readPlaywrightJson } from "./PlaywrightJson.ts"
-import type { Result } from "./Result.ts"
+import type { Results } from "./Result.ts"
 import { Refused } from "./Xml.ts"
 
 /** The largest file of results, in bytes. */
@@ -55,12 +56,12 @@ const textOf = (bytes: Buffer): string => {
 /** The text of a file of results. Throws `Refused`. */
 export const readText = async (file: string): Promise<string> => textOf(await bytesOf(file))
 
-/** The tests of JUnit XML, or of Playwright's JSON report. Throws `Refused`. */
-export const resultsOf = (text: string, now: number): ReadonlyArray<Result> => {
-  const context = { directory: process.cwd(), now }
+/** The results of JUnit XML, or of Playwright's JSON report. Throws `Refused`. */
+export const resultsOf = (text: string, file: string, now: number): Results => {
+  const context = { name: basename(file), directory: process.cwd(), now }
   return text.trimStart().startsWith("{") ? readPlaywrightJson(text) : readJunit(text, context)
 }
 
-/** The tests of a file. Throws `Refused`. */
-export const readResults = async (file: string, now: number): Promise<ReadonlyArray<Result>> =>
-  resultsOf(await readText(file), now)
+/** The results of a file. Throws `Refused`. */
+export const readResults = async (file: string, now: number): Promise<Results> =>
+  resultsOf(await readText(file), file, now)
