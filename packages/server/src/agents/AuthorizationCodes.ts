@@ -1,11 +1,12 @@
 import { refreshTokenMillis, type Tokens } from "@delivery/domain/agents/OAuth"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import type { AgentId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Audit } from "../audit/Audit.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
-import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { Makers } from "../identity/Makers.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { SessionsRepo } from "../identity/SessionsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
@@ -34,7 +35,7 @@ interface Dependencies {
   readonly baseUrl: string
   readonly repo: AuthorizationsRepo["Service"]
   readonly agents: AgentsRepo["Service"]
-  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly members: MembersRepo["Service"]
   readonly signIns: SignIns["Service"]
   readonly signInsRepo: SignInsRepo["Service"]
@@ -50,7 +51,7 @@ function* make() {
     baseUrl: (yield* Settings).baseUrl,
     repo: yield* AuthorizationsRepo,
     agents: yield* AgentsRepo,
-    apiKeys: yield* ApiKeysRepo,
+    makers: yield* Makers,
     members: yield* MembersRepo,
     signIns: yield* SignIns,
     signInsRepo: yield* SignInsRepo,
@@ -105,12 +106,16 @@ const isMeantBy = (code: AuthorizationCodeRow, { clientId, redirectUri, verifier
   code.clientId === clientId && code.redirectUri === redirectUri && isVerified(code.codeChallenge, verifier)
 
 /** The sign-in of the agent that the client is, which the code is exchanged for. */
-const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, sessions, signIns }: Dependencies) =>
-  Effect.fnUntraced(function* (code: AuthorizationCodeRow) {
-    const { client, clientId, clientName, makerId, personId, scope, workspaceId } = code
+const beginSignIn = (dependencies: Dependencies) => {
+  const { agents, events, members, nextId, repo, signIns } = dependencies
+  const holdSession = holdingSession(dependencies)
+  return Effect.fnUntraced(function* (code: AuthorizationCodeRow) {
+    const { client, clientId, clientName, personId, scope, workspaceId } = code
     const member = yield* members.find(workspaceId, personId)
     if (member?.active !== true) return invalidCode
-    yield* apiKeys.holdFamilies([makerId], "shared")
+    const session = yield* holdSession(code)
+    if (session === undefined) return invalidCode
+    const { credential, maker } = session
     const actor = { kind: "user", id: personId } as const
     const now = yield* Clock.currentTimeMillis
     const agent = yield* agents.register({
@@ -126,12 +131,9 @@ const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, sessions,
       { workspaceId, agentId: agent.id, computerId: null, clientId },
       member.role,
       scope,
-      { id: makerId, family: makerId, expiresAt: null },
+      maker,
       actor
     )
-    // The session in which it was allowed: its person did it, whoever exchanges the code.
-    const session = (yield* sessions.ofPerson(personId)).find(({ id }) => id === makerId)
-    const credential = { kind: "session", id: makerId, lastFour: session?.lastFour ?? "" } as const
     yield* repo.useCode(code.codeHash, id, timestamp(now + refreshTokenMillis))
     yield* events.record(
       { workspace: { id: workspaceId }, actor },
@@ -143,6 +145,25 @@ const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, sessions,
       { credential }
     )
     return tokens
+  })
+}
+
+/** The session in which it was allowed: its person makes the sign-in, whoever exchanges the code. None where it has ended. */
+const holdingSession = ({ makers, sessions }: Dependencies) =>
+  Effect.fnUntraced(function* ({ makerId, personId }: AuthorizationCodeRow) {
+    const session = (yield* sessions.ofPerson(personId)).find(({ id }) => id === makerId)
+    if (session === undefined) return undefined
+    const credential = { kind: "session", id: session.id, lastFour: session.lastFour } as const
+    return yield* makers.hold.pipe(
+      Effect.provideService(Caller, {
+        // What is held is the credential alone.
+        principal: { kind: "user", id: personId, name: "", email: "" },
+        membership: undefined,
+        credential
+      }),
+      Effect.map((maker) => ({ credential, maker })),
+      Effect.orElseSucceed(() => undefined)
+    )
   })
 
 const invalidCode = failure("invalid_grant", "The code is not valid for this client, redirect and verifier.")

@@ -7,8 +7,10 @@ import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../../src/agents/Agents.ts"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
+import { AuthorizationCodes } from "../../src/agents/AuthorizationCodes.ts"
 import { Authorizations } from "../../src/agents/Authorizations.ts"
 import { AuthorizationsRepo } from "../../src/agents/AuthorizationsRepo.ts"
+import { SignInsRepo } from "../../src/agents/SignInsRepo.ts"
 import { AccountSignIns } from "../../src/auth/AccountSignIns.ts"
 import { IdentitiesRepo } from "../../src/auth/IdentitiesRepo.ts"
 import * as OidcProvider from "../../src/auth/OidcProvider.ts"
@@ -31,7 +33,7 @@ import { Members } from "../../src/identity/Members.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
-import { authorizeQuery } from "../agents/OAuthScene.ts"
+import { answerIn, authorizeQuery, newClient } from "../agents/OAuthScene.ts"
 import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
 import {
   addMember,
@@ -263,6 +265,37 @@ const makings: ReadonlyArray<{
         stored: Effect.flatMap(AuthorizationsRepo, (repo) =>
           Effect.map(repo.find(id, "1970-01-01T00:00:00.000Z"), (asked) => (asked === undefined ? [id] : []))
         ),
+        lock: lockSession(scene)
+      }
+    })
+  },
+  {
+    name: "a sign-in of an agent by the server's URL",
+    refusal: "invalid_grant",
+    blocked: "ok",
+    isOfMember: false,
+    prepare: Effect.fnUntraced(function* (scene) {
+      const [authorizations, codes] = [yield* Authorizations, yield* AuthorizationCodes]
+      const client = newClient()
+      const asked = authorizations.request(new URLSearchParams(authorizeQuery(client)), unique("address"))
+      const id = (yield* Effect.orDie(asked)).split("#")[1]!
+      const allowing = { allow: true, workspace: scene.workspace.slug } as const
+      const { location } = yield* Effect.orDie(as(scene.session)(authorizations.decide(id, allowing)))
+      const form: Readonly<Record<string, string>> = {
+        client_id: client.clientId,
+        code: answerIn(location)["code"]!,
+        redirect_uri: client.redirectUri,
+        code_verifier: client.verifier
+      }
+      return {
+        make: Effect.match(
+          codes.exchange((name) => form[name]),
+          { onSuccess: () => "ok", onFailure: ({ error }) => error }
+        ),
+        stored: Effect.gen(function* () {
+          const now = timestamp(yield* Clock.currentTimeMillis)
+          return ids(yield* (yield* SignInsRepo).listLive(scene.workspace.id, now))
+        }),
         lock: lockSession(scene)
       }
     })
