@@ -6,6 +6,7 @@ import { checkCompleting, checkEvidence } from "./Evidence.ts"
 import { EvidenceRepo } from "./EvidenceRepo.ts"
 import { unmuted } from "./Mutes.ts"
 import { withoutEnded } from "./MutesPorts.ts"
+import { OverdueMutes } from "./OverdueMutes.ts"
 
 /** Planning's `TicketGuards`: evidence before a ticket is completed, and the end of its mute with it. */
 export const layer = Layer.effect(
@@ -13,8 +14,9 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const dependencies = { repo: yield* EvidenceRepo, tickets: yield* TicketsRepo, audit: yield* Audit }
     const check = checkEvidence(dependencies)
+    const overdue = yield* OverdueMutes
     return TicketGuards.of({
-      changing: (by, change) => Effect.as(check(by, change), withoutEnded(change.after)),
+      changing: (by, change) => Effect.andThen(check(by, change), withoutEnded(overdue, by, change.after)),
       completing: checkCompleting(dependencies),
       deleting: (ticket) => (ticket.mute === null ? [] : [unmuted(ticket, ticket.mute)])
     })

@@ -13,7 +13,7 @@ import * as MutesMemory from "./MutesMemory.ts"
 import * as MutesPorts from "./MutesPorts.ts"
 import * as MutesSql from "./MutesSql.ts"
 import * as MutesSweep from "./MutesSweep.ts"
-import { overdueMutes } from "./OverdueMutes.ts"
+import { olderOverdueMutes, overdueMutes } from "./OverdueMutes.ts"
 import * as OverdueMutesMemory from "./OverdueMutesMemory.ts"
 import * as OverdueMutesSql from "./OverdueMutesSql.ts"
 import { Readiness } from "./Readiness.ts"
@@ -33,7 +33,7 @@ import * as TestRulesSql from "./TestRulesSql.ts"
 
 /** From a failure to its fix, and whether a version may go out: what runs, tests, tickets, secrets and releases mean for each other. */
 
-export const tables = [testRules, testRuleTickets, readinessPolicies, overdueMutes]
+export const tables = [testRules, testRuleTickets, readinessPolicies, overdueMutes, olderOverdueMutes]
 
 export const layerSql = Layer.mergeAll(
   MutesSql.layer,

@@ -1,7 +1,7 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import { type ListedMute, maxMuted, maxMuteDays, type MuteCases } from "@delivery/domain/flow/Mute"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -12,7 +12,7 @@ import { Settings } from "../Config.ts"
 import { Events, type NewEvent } from "../events/Events.ts"
 import { present, rowOf } from "../planning/TicketAnswers.ts"
 import { about, shownCases } from "../planning/TicketEvents.ts"
-import { type StoredMute, type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
+import { type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { findLocked, locate, lock, untilLocked } from "../planning/TicketTransactions.ts"
 import { type Viewer, viewerOf } from "../planning/Viewer.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
@@ -112,10 +112,11 @@ const set = (dependencies: Dependencies) => {
       const isSame = before.mute !== null && keyOf(before.mute) === keyOf(mute)
       // What the same call stored may have ended by itself since.
       if (isSame && (yield* repo.isInForce(before.id, yield* now))) return undefined
-      const late = yield* stillLate(overdue, before, { productId: product.id, cases: input.cases })
+      yield* noteLate(overdue, by.workspace.id, before)
+      const late = yield* stillLate(overdue, before.id, { productId: product.id, cases: input.cases })
       const others = yield* repo.countOthers(by.workspace.id, product.id, before.id)
       if (others + input.cases.length + (late?.cases.length ?? 0) > maxMuted) return yield* tooMany
-      if (late === undefined) yield* overdue.forget(before.id)
+      if (late === undefined) yield* overdue.forget(before.id, product.id)
       else yield* overdue.note(before.id, by.workspace.id, late)
       const after = { ...before, mute, cases: before.cases ?? { ...named, caseIds: input.cases } }
       return { after, event: muted(after, before.mute, mute) }
@@ -124,16 +125,24 @@ const set = (dependencies: Dependencies) => {
   })
 }
 
-/** What the ticket muted until a time that has passed, less what it mutes anew: nothing but that, or its end, settles it. */
+/** Notes what the ticket muted until a time that has passed: nothing but muting it anew, or its end, settles it. */
+export const noteLate = Effect.fnUntraced(function* (
+  overdue: OverdueMutes["Service"],
+  workspaceId: WorkspaceId,
+  { id, mute }: Pick<TicketDetails, "id" | "mute">
+) {
+  if (mute === null || mute.until > (yield* now)) return
+  yield* overdue.note(id, workspaceId, lateTogether(yield* overdue.noted(id, mute.productId), mute))
+})
+
+/** What is late of a product, less what the ticket mutes anew. */
 const stillLate = Effect.fnUntraced(function* (
   overdue: OverdueMutes["Service"],
-  { id, mute }: TicketDetails,
-  anew?: Pick<LateMute, "cases" | "productId">
+  ticket: TicketId,
+  anew: Pick<LateMute, "cases" | "productId">
 ) {
-  const kept = yield* overdue.noted(id)
-  const late = mute !== null && mute.until <= (yield* now) ? lateTogether(kept, mute) : kept
-  if (late?.productId !== anew?.productId) return late
-  const again = new Set(anew?.cases)
+  const late = yield* overdue.noted(ticket, anew.productId)
+  const again = new Set(anew.cases)
   const cases = late?.cases.filter((caseId) => !again.has(caseId)) ?? []
   return late === undefined || cases.length === 0 ? undefined : { ...late, cases }
 })
@@ -146,8 +155,7 @@ const end = (dependencies: Dependencies) => {
     const decide = Effect.fnUntraced(function* (before: TicketDetails, isArchived: boolean) {
       if (isArchived) return yield* Conflict.archived("team")
       if (before.mute === null) return undefined
-      const late = yield* stillLate(overdue, before)
-      if (late !== undefined) yield* overdue.note(before.id, by.workspace.id, late)
+      yield* noteLate(overdue, by.workspace.id, before)
       return { after: { ...before, mute: null }, event: unmuted(before, before.mute) }
     })
     yield* change(by, ref, decide)
@@ -204,7 +212,7 @@ const sweep = (dependencies: Dependencies) => {
   const { overdue, repo, storage } = dependencies
   const endAll = endMutes(dependencies)
   const endOver = Effect.fnUntraced(function* (ticket: MutingTicket) {
-    let late: StoredMute | undefined
+    let late: MuteDetails | undefined
     yield* endAll(
       [ticket],
       Effect.fnUntraced(function* (held) {
@@ -214,9 +222,7 @@ const sweep = (dependencies: Dependencies) => {
         return { workspace: { id: ticket.workspaceId }, actor: held.mute.by }
       })
     )
-    if (late === undefined) return
-    const kept = yield* overdue.noted(ticket.id)
-    yield* overdue.note(ticket.id, ticket.workspaceId, lateTogether(kept, late))
+    if (late !== undefined) yield* noteLate(overdue, ticket.workspaceId, { id: ticket.id, mute: late })
   })
   return Effect.gen(function* () {
     for (let over = sweepBatch; over === sweepBatch;) {

@@ -86,7 +86,9 @@ const list =
     memory.read((database) =>
       storedIn(database, viewer.workspaceId)
         .filter(({ productId }) => product === undefined || productId === product)
-        .toSorted((a, b) => compare(a.until, b.until) || compare(a.ticketId, b.ticketId))
+        .toSorted(
+          (a, b) => compare(a.until, b.until) || compare(a.ticketId, b.ticketId) || compare(a.productId, b.productId)
+        )
         .flatMap(({ caseIds, productId, ticketId, until }) => {
           const ticket = database.table(tickets).get(ticketId)
           if (ticket === undefined || !isOpen(database, ticket)) return []

@@ -1,14 +1,16 @@
 import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
+import type { Access } from "../access/Access.ts"
 import { Events } from "../events/Events.ts"
 import type { GuardedTicket } from "../planning/TicketGuards.ts"
 import { TicketOwnerEnds } from "../planning/TicketOwnerEnds.ts"
 import { type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
 import { RunMutes, type StoredRunMute } from "../runs/RunMutes.ts"
-import { endMutes, isClosed, unmuted } from "./Mutes.ts"
+import { endMutes, isClosed, noteLate, unmuted } from "./Mutes.ts"
 import { type FoundMute, MutesRepo } from "./MutesRepo.ts"
+import { OverdueMutes } from "./OverdueMutes.ts"
 
 /** What muting supplies to lower rooms. */
 
@@ -60,10 +62,15 @@ const byCase = (found: ReadonlyArray<FoundMute>): ReadonlyArray<StoredRunMute> =
 }
 
 /** The ticket whose mute has ended with it, or with its owner; and the event of that. */
-export const withoutEnded = (ticket: TicketDetails): GuardedTicket =>
-  ticket.mute !== null && (isClosed(ticket) || ticket.owner === null)
-    ? { ticket: { ...ticket, mute: null }, events: [unmuted(ticket, ticket.mute)] }
-    : { ticket, events: [] }
+export const withoutEnded = Effect.fnUntraced(function* (
+  overdue: OverdueMutes["Service"],
+  { workspace }: Access,
+  ticket: TicketDetails
+): Effect.fn.Return<GuardedTicket> {
+  if (ticket.mute === null || (!isClosed(ticket) && ticket.owner !== null)) return { ticket, events: [] }
+  yield* noteLate(overdue, workspace.id, ticket)
+  return { ticket: { ...ticket, mute: null }, events: [unmuted(ticket, ticket.mute)] }
+})
 
 /** Planning's `TicketOwnerEnds`: mutes end when the owner of the ticket leaves. */
 export const layerOwnerEnds = Layer.effect(
@@ -71,13 +78,16 @@ export const layerOwnerEnds = Layer.effect(
   Effect.gen(function* () {
     const repo = yield* MutesRepo
     const endAll = endMutes({ tickets: yield* TicketsRepo, events: yield* Events })
+    const overdue = yield* OverdueMutes
     return TicketOwnerEnds.of({
       left: Effect.fnUntraced(function* (by, owners) {
         const muting = yield* repo.ofOwners(by.workspace.id, owners)
         if (muting.length === 0) return
         const isStill = ({ owner }: { readonly owner: { readonly id: string } | null }) =>
           owners.some(({ id }) => id === owner?.id)
-        yield* endAll(muting, (ticket) => Effect.succeed(isStill(ticket) ? by : undefined))
+        yield* endAll(muting, (ticket) =>
+          isStill(ticket) ? Effect.as(noteLate(overdue, by.workspace.id, ticket), by) : Effect.undefined
+        )
       })
     })
   })

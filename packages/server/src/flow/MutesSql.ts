@@ -70,7 +70,8 @@ const ofProduct = (sql: PgClient.PgClient): Repo["ofProduct"] => {
 
 /** What tickets of a workspace mute, and what is over of it. */
 const storedIn = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.Fragment =>
-  sql`select ticket_id, product_id, case_ids as cases, until from overdue_mutes where workspace_id = ${workspaceId}
+  sql`select ticket_id, product_id, case_ids as cases, until from overdue_product_mutes
+    where workspace_id = ${workspaceId}
     union all
     select id, (mute->>'productId')::uuid, mute->'cases', (mute->>'until')::timestamptz from tickets
     where workspace_id = ${workspaceId} and mute is not null`
@@ -105,7 +106,7 @@ const list =
         join products p on p.id = m.product_id
       where ${sql.literal(isOpen)} and (m.until <= ${date(now)} or ${sql.literal(isOwned)})
         ${product === undefined ? sql`` : sql`and p.id = ${product}`}
-      order by m.until, t.id`.pipe(
+      order by m.until, t.id, p.id`.pipe(
       Effect.map((rows) =>
         rows.map(({ cases, id, isSeen, key, number, product, title, until }) => ({
           product,

@@ -5,14 +5,17 @@ import type { StoredMute } from "../planning/TicketsRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { instant, json, table, uuid } from "../storage/Table.ts"
 
-/** Mutes that ended by their time, of which the ticket is still open. */
-export const overdueMutes = table("overdue_mutes", {
+/** Mutes that ended by their time, of which the ticket is still open: a row for each product that the ticket muted. */
+export const overdueMutes = table("overdue_product_mutes", {
   ticketId: uuid<TicketId>(),
   workspaceId: uuid<WorkspaceId>(),
   productId: uuid<ProductId>(),
   caseIds: json<ReadonlyArray<string>>(),
   until: instant()
 })
+
+/** What servers of before migration 0165 read and write: of each ticket, one of its rows. Triggers keep it. */
+export const olderOverdueMutes = table("overdue_mutes", overdueMutes.columns)
 
 /** A test that was muted until a time that has passed, and whose ticket is still open. */
 export interface OverdueMute {
@@ -25,9 +28,9 @@ export interface OverdueMute {
 /** The tests that a ticket muted, and until when. */
 export type LateMute = Pick<StoredMute, "cases" | "productId" | "until">
 
-/** Both, of one product: what was over first counts. Of two products, the later mute. */
+/** Both, of one product: what was over first counts. */
 export const lateTogether = (kept: LateMute | undefined, late: LateMute): LateMute =>
-  kept?.productId !== late.productId
+  kept === undefined
     ? late
     : {
         ...late,
@@ -41,11 +44,11 @@ export class OverdueMutes extends Context.Service<
   {
     /** Those of open tickets, the one that ended first at the front. */
     readonly find: (viewer: Viewer, product: ProductId, now: Timestamp) => Effect.Effect<ReadonlyArray<OverdueMute>>
-    /** What a ticket muted until its time, if it did. */
-    readonly noted: (ticket: TicketId) => Effect.Effect<LateMute | undefined>
-    /** Keeps what a ticket muted until its time, in place of what was kept of it. */
+    /** What a ticket muted of the product until its time, if it did. */
+    readonly noted: (ticket: TicketId, product: ProductId) => Effect.Effect<LateMute | undefined>
+    /** Keeps what a ticket muted until its time, in place of what was kept of it and the product. */
     readonly note: (ticket: TicketId, workspace: WorkspaceId, mute: LateMute) => Effect.Effect<void>
     /** The ticket mutes all of it anew. */
-    readonly forget: (ticket: TicketId) => Effect.Effect<void>
+    readonly forget: (ticket: TicketId, product: ProductId) => Effect.Effect<void>
   }
 >()("@delivery/server/flow/OverdueMutes") {}

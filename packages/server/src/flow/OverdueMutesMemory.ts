@@ -1,3 +1,4 @@
+import type { ProductId, TicketId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import { Effect, Layer } from "effect"
@@ -49,12 +50,14 @@ const find =
         })
     })
 
+const keyOf = (ticket: TicketId, product: ProductId): string => `${ticket}/${product}`
+
 const noted =
   (memory: Memory): Repo["noted"] =>
-  (ticket) =>
+  (ticket, productId) =>
     memory.read((database) => {
-      const row = database.table(overdueMutes).get(ticket)
-      return row && { productId: row.productId, cases: row.caseIds, until: row.until }
+      const row = database.table(overdueMutes).get(keyOf(ticket, productId))
+      return row && { productId, cases: row.caseIds, until: row.until }
     })
 
 const note =
@@ -62,11 +65,12 @@ const note =
   (ticketId, workspaceId, { cases, productId, until }) =>
     memory.write((database) =>
       Effect.sync(() => {
-        database.table(overdueMutes).set(ticketId, { ticketId, workspaceId, productId, caseIds: cases, until })
+        const row = { ticketId, workspaceId, productId, caseIds: cases, until }
+        database.table(overdueMutes).set(keyOf(ticketId, productId), row)
       })
     )
 
 const forget =
   (memory: Memory): Repo["forget"] =>
-  (ticket) =>
-    memory.write((database) => Effect.sync(() => void database.table(overdueMutes).delete(ticket)))
+  (ticket, product) =>
+    memory.write((database) => Effect.sync(() => void database.table(overdueMutes).delete(keyOf(ticket, product))))

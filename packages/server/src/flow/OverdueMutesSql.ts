@@ -1,4 +1,4 @@
-import type { ProductId, TicketId } from "@delivery/domain/Ids"
+import type { TicketId } from "@delivery/domain/Ids"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -32,7 +32,7 @@ const find =
     sql<Selected>`select cases.id as "caseId", late.until, t.id, team.key, t.number, t.title,
         ${seesTeam(sql, viewer, "team")} as "isSeen"
       from (
-          select ticket_id, case_ids, until from overdue_mutes
+          select ticket_id, case_ids, until from overdue_product_mutes
           where workspace_id = ${viewer.workspaceId} and product_id = ${product}
           union all
           select id, mute->'cases', (mute->>'until')::timestamptz from tickets
@@ -55,22 +55,27 @@ const find =
 
 const noted =
   (sql: PgClient.PgClient): Repo["noted"] =>
-  (ticket) =>
-    sql<{ readonly productId: ProductId; readonly cases: ReadonlyArray<string>; readonly until: Date }>`
-      select product_id as "productId", case_ids as cases, until from overdue_mutes where ticket_id = ${ticket}`.pipe(
-      Effect.map(([row]) => row && { ...row, until: iso(row.until) }),
+  (ticket, productId) =>
+    sql<{ readonly cases: ReadonlyArray<string>; readonly until: Date }>`select case_ids as cases, until
+      from overdue_product_mutes where ticket_id = ${ticket} and product_id = ${productId}`.pipe(
+      Effect.map(([row]) => row && { productId, cases: row.cases, until: iso(row.until) }),
       dieOnSqlError
     )
 
 const note =
   (sql: PgClient.PgClient): Repo["note"] =>
   (ticket, workspace, { cases, productId, until }) =>
-    sql`insert into overdue_mutes (ticket_id, workspace_id, product_id, case_ids, until)
+    sql`insert into overdue_product_mutes (ticket_id, workspace_id, product_id, case_ids, until)
       values (${ticket}, ${workspace}, ${productId}, ${PgTypes.json(cases)}, ${date(until)})
-      on conflict (ticket_id) do update set product_id = excluded.product_id, case_ids = excluded.case_ids,
-        until = excluded.until`.pipe(Effect.asVoid, dieOnSqlError)
+      on conflict (ticket_id, product_id) do update set case_ids = excluded.case_ids, until = excluded.until`.pipe(
+      Effect.asVoid,
+      dieOnSqlError
+    )
 
 const forget =
   (sql: PgClient.PgClient): Repo["forget"] =>
-  (ticket) =>
-    sql`delete from overdue_mutes where ticket_id = ${ticket}`.pipe(Effect.asVoid, dieOnSqlError)
+  (ticket, product) =>
+    sql`delete from overdue_product_mutes where ticket_id = ${ticket} and product_id = ${product}`.pipe(
+      Effect.asVoid,
+      dieOnSqlError
+    )

@@ -57,6 +57,7 @@ import agentPublishers from "./migrations/0150_agent_publishers.ts"
 import viewLooks from "./migrations/0155_view_looks.ts"
 import retriedElsewhere from "./migrations/0160_retried_elsewhere.ts"
 import semaphoreCalls from "./migrations/0161_semaphore_calls.ts"
+import overdueProductMutes from "./migrations/0165_overdue_product_mutes.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -115,7 +116,8 @@ export const migrations = {
   "0150_agent_publishers": agentPublishers,
   "0155_view_looks": viewLooks,
   "0160_retried_elsewhere": retriedElsewhere,
-  "0161_semaphore_calls": semaphoreCalls
+  "0161_semaphore_calls": semaphoreCalls,
+  "0165_overdue_product_mutes": overdueProductMutes
 }
 
 /** The number of the latest migration. */

@@ -1,3 +1,5 @@
+import { maxMuted } from "@delivery/domain/flow/Mute"
+import type { ProductId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,6 +14,7 @@ import { Cases } from "../../src/runs/cases/Cases.ts"
 import { CaseCounting } from "../../src/runs/cases/CaseCounting.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
+import { addProduct } from "../catalog/Rows.ts"
 import { as, now, refusal } from "../identity/Scene.ts"
 import { addTeam } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
@@ -308,6 +311,99 @@ withServicesOnEachStorage("Muting", (it) => {
       )
       yield* as(at.admin)(tickets.delete(other.id))
       assert.deepStrictEqual(yield* late, [])
+    })
+  )
+
+  it.effect("is overdue of each product by itself, whatever else its ticket mutes", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [mutes, tickets, overdue] = [yield* Mutes, yield* Tickets, yield* OverdueMutes]
+      const viewer = { workspaceId: at.workspace.id, seesPrivateTeams: false, personId: at.viewer.principal.id }
+      const other = yield* addProduct(at.workspace.id)
+      const lateOf = Effect.fnUntraced(function* ({ id }: { readonly id: ProductId }) {
+        const found = yield* overdue.find(viewer, id, yield* now)
+        return found.map(({ caseId, until }) => [caseId, until])
+      })
+      const ticket = yield* ownedTicket(at)
+      const tomorrow = daysFromNow(1)
+      const first = yield* tomorrow
+      yield* mute(at, ticket, ["a", "b"], { until: first })
+      yield* TestClock.adjust("1 day")
+      const both = ["a", "b"].map((caseId) => [caseId, first])
+      // Not noted before the other product is muted, nor with it.
+      const second = yield* tomorrow
+      yield* mute(at, ticket, ["x", "y"], { product: other.slug, until: second })
+      assert.deepStrictEqual(yield* lateOf(at.product), both)
+      yield* TestClock.adjust("1 day")
+      yield* mutes.end(ticket.id).pipe(as(at.member))
+      const rest = ["x", "y"].map((caseId) => [caseId, second])
+      assert.deepStrictEqual([yield* lateOf(at.product), yield* lateOf(other)], [both, rest])
+      const listed = Effect.map(as(at.viewer)(mutes.list(undefined)), (all) =>
+        all.map(({ cases, overdue: isOverdue, product }) => [product, cases, isOverdue])
+      )
+      assert.deepStrictEqual(yield* listed, [
+        [at.product.slug, ["a", "b"], true],
+        [other.slug, ["x", "y"], true]
+      ])
+      // Other tests of the second are late, too, and are noted by the sweep.
+      const third = yield* tomorrow
+      yield* mute(at, ticket, ["z"], { product: other.slug, until: third })
+      yield* TestClock.adjust("1 day")
+      yield* mutes.sweep
+      const more = [...rest, ["z", second]]
+      assert.deepStrictEqual([yield* lateOf(at.product), yield* lateOf(other)], [both, more])
+      // Each is settled by muting the same tests of the same product, and by the end of the ticket.
+      yield* mute(at, ticket, ["x", "y", "z", "a"], { product: other.slug })
+      assert.deepStrictEqual([yield* lateOf(at.product), yield* lateOf(other)], [both, []])
+      yield* mute(at, ticket, ["a"])
+      assert.deepStrictEqual([yield* lateOf(at.product), yield* lateOf(other)], [both.slice(1), []])
+      yield* as(at.member)(tickets.update(ticket.id, { status: at.status("completed").id }))
+      assert.deepStrictEqual(yield* listed, [])
+      yield* as(at.member)(tickets.update(ticket.id, { status: at.status("started").id }))
+      assert.deepStrictEqual(yield* lateOf(at.product), both.slice(1))
+      yield* as(at.admin)(tickets.delete(ticket.id))
+      assert.deepStrictEqual([yield* lateOf(at.product), yield* listed], [[], []])
+    })
+  )
+
+  it.effect("stays overdue where its owner leaves, or its ticket is reopened, before anybody has noticed", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [tickets, members, overdue] = [yield* Tickets, yield* Members, yield* OverdueMutes]
+      const viewer = { workspaceId: at.workspace.id, seesPrivateTeams: false, personId: at.viewer.principal.id }
+      const [left, handed, reopened] = [yield* ownedTicket(at), yield* ownedTicket(at), yield* ownedTicket(at)]
+      const until = yield* daysFromNow(1)
+      yield* mute(at, left, ["a"], { until })
+      yield* mute(at, handed, ["b"], { until })
+      yield* mute(at, reopened, ["c"], { until })
+      yield* TestClock.adjust("1 day")
+      yield* as(at.member)(tickets.update(handed.id, { owner: null }))
+      yield* as(at.member)(tickets.update(reopened.id, { status: at.status("completed").id }))
+      yield* as(at.member)(tickets.update(reopened.id, { status: at.status("started").id }))
+      yield* as(at.owner)(members.deactivate(at.member.principal.id))
+      assert.deepStrictEqual(
+        (yield* overdue.find(viewer, at.product.id, yield* now)).map(({ caseId }) => caseId),
+        ["a", "b", "c"]
+      )
+    })
+  )
+
+  it.effect("counts what is overdue of each product", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const product = (yield* addProduct(at.workspace.id)).slug
+      const [ticket, other] = [yield* ownedTicket(at), yield* ownedTicket(at)]
+      const many = Array.from({ length: maxMuted - 1 }, (_, index) => `case ${index}`)
+      yield* mute(at, ticket, many, { until: yield* daysFromNow(1) })
+      yield* TestClock.adjust("1 day")
+      yield* mute(at, ticket, ["x"], { product, until: yield* daysFromNow(1) })
+      yield* TestClock.adjust("1 day")
+      yield* mute(at, ticket, ["y"], { product })
+      assert.strictEqual(yield* refusal(mute(at, other, ["a", "b"])), "Conflict too_many_mutes")
+      assert.strictEqual(yield* refusal(mute(at, ticket, ["a", "b"])), "Conflict too_many_mutes")
+      yield* mute(at, other, ["a"])
+      assert.strictEqual(yield* refusal(mute(at, ticket, ["b"])), "Conflict too_many_mutes")
+      yield* mute(at, ticket, many)
     })
   )
 
