@@ -41,8 +41,14 @@ ${parts.map(htmlOf).join("\n")}
 `
 })
 
-/** A name in a sentence: on one line, with nothing hidden, and told from the sentence. */
-const named = (name: string): string => `"${visible(name)}"`
+/**
+ * A name in a sentence: on one line, with nothing hidden, and told from the sentence. Mail programs make links of what looks like
+ * an address, and whoever names a workspace could have the service mail theirs to strangers. A space breaks each.
+ */
+const named = (name: string): string => `"${visible(name).replaceAll(addressParts, "$& ")}"`
+
+/** Where a host or a scheme goes on: dots, also those of other scripts, which browsers take for dots, and colons. */
+const addressParts = /(?<=\S)[.\u3002\uFF0E\uFF61](?=\p{L})|(?<=\p{L}):(?=\S)/gu
 
 const wordsOf = (millis: number): string => {
   const [count, unit] =
