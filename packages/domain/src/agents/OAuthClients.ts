@@ -48,14 +48,17 @@ export const knownClients: ReadonlyArray<OAuthClient> = [
   }
 ]
 
-/** Whether a client may register the redirect: https, http to the user's own computer, or a scheme of an app. */
+/**
+ * Whether a client may register the redirect: https, http to the user's own computer, or a scheme of an app, which is a domain
+ * in reverse (RFC 8252, section 7.1), and none that looks like a scheme of browsers.
+ */
 export const isRedirect = (redirect: string): boolean => {
   if (!isExactRedirect(redirect)) return false
   const { hostname, password, protocol, username } = new URL(redirect)
   if (username !== "" || password !== "" || /^[^/]*\/\/[^/?]*@/.test(redirect)) return false
   if (protocol === "https:") return /^https:\/\/[^/?]/.test(redirect) && hostname !== ""
   if (protocol === "http:") return isLoopback(redirect)
-  return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/.test(redirect)
+  return /^(?!(about|blob|data|file|javascript|vbscript)\.)[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/.test(redirect)
 }
 
 /** Whether a client may ask for the redirect: as it was registered, on the user's own computer at any port (RFC 8252). */

@@ -11,7 +11,8 @@ const good = [
   "http://127.0.0.1/?a=b",
   "http://[::1]:8080/callback",
   "com.example.app:/callback",
-  "com.example.app://callback"
+  "com.example.app://callback",
+  "dataset.app:/callback"
 ]
 
 const bad = [
@@ -22,6 +23,7 @@ const bad = [
   "data:text/html,x",
   "file:///etc/passwd",
   "myapp:/callback",
+  ...["about", "blob", "data", "file", "javascript", "vbscript"].map((first) => `${first}.x:/callback`),
   "vscode://callback",
   "http://app.example/callback",
   "http://localhost.evil.example/callback",
