@@ -59,6 +59,8 @@ const withBatches =
       const messages = /^\s*\[/.test(text) ? jsonOf(text) : undefined
       if (!Array.isArray(messages) || messages.length === 0) return yield* httpEffect
       if (messages.length > maxBatchMessages) return tooManyMessages
+      if (messages.some((message) => typeof message !== "object" || message === null || Array.isArray(message)))
+        return noMessage
       if (hasIdTwice(messages)) return idTwice
       const refused = yield* Effect.catchTag(alsoRequested(messages.length - 1), "TooManyRequests", Effect.succeed)
       return refused === undefined ? yield* asBatch(httpEffect) : errorResponse(refused, 429)
@@ -176,6 +178,8 @@ const unknownSession = transportError(
 const tooMuchClientData = transportError(400, "The parameters of initialize are too large.", -32_600)
 
 const tooManyMessages = transportError(400, `A batch has at most ${maxBatchMessages} messages.`, -32_600)
+
+const noMessage = transportError(400, "Each message of a batch is an object.", -32_600)
 
 const idTwice = transportError(400, "Each message of a batch needs an id of its own.", -32_600)
 

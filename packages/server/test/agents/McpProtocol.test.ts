@@ -250,6 +250,23 @@ onEachServer("MCP on the wire", (test) => {
     assert.lengthOf((await workspace.get<{ tickets: ReadonlyArray<unknown> }>("tickets")).tickets, 0)
   })
 
+  test("refuses a batch that holds anything but messages, and does none of it", async (owner) => {
+    const { agent, workspace } = await scene(owner)
+    const team = teamKey()
+    await workspace.post("teams", { key: team, name: "Team" })
+    const session = await begin(agent, "2025-03-26")
+    const create = request("tools/call", { name: "create_ticket", arguments: { team, title: "Nested" } }, 1)
+    for (const batch of [[[create]], [create, [create]], [[]], [null], ["ping"], [create, 1]]) {
+      const refused = await send(agent, batch, session)
+      assert.deepStrictEqual(
+        [code(refused), refused.body.error?.message],
+        ["400 -32600", "Each message of a batch is an object."],
+        JSON.stringify(batch)
+      )
+    }
+    assert.lengthOf((await workspace.get<{ tickets: ReadonlyArray<unknown> }>("tickets")).tickets, 0)
+  })
+
   test("reads no message that is nested deeply", async (owner) => {
     const { agent } = await scene(owner)
     const session = await begin(agent, "2025-11-25")
