@@ -73,6 +73,17 @@ const asHostError = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       : error
   })
 
+/** A command that is told to stop has succeeded, but for one whose caller needs what it did not make. */
+const failedIfStopped = <A, E, R>(effect: Effect.Effect<A, E, R>, message: string) =>
+  Effect.onInterrupt(effect, () =>
+    Effect.andThen(
+      Console.error(message),
+      Effect.sync(() => {
+        process.exitCode = 1
+      })
+    )
+  )
+
 const amount = (files: number, bytes: number) => `${files} stored ${files === 1 ? "file" : "files"} with ${bytes} bytes`
 
 /** `backup`: copies the embedded database and the stored files, while the server runs. */
@@ -83,7 +94,9 @@ export const backup = (directory: string) =>
     yield* Console.log(
       `Backed up the database and ${amount(files, bytes)} to ${target}. Vault keys are not in it: keep them elsewhere.`
     )
-  }).pipe(asHostError, Effect.provide(Host.layerFiles))
+  }).pipe(asHostError, Effect.provide(Host.layerFiles), (made) =>
+    failedIfStopped(made, "Stopped: there is no back-up.")
+  )
 
 /** `restore`: puts a back-up into an empty DATA_DIR, and checks all of it. */
 export const restore = (directory: string) =>
@@ -97,7 +110,9 @@ export const restore = (directory: string) =>
     )
     yield* Console.log("Put the vault keys in place, as they were at that time, and start the server.")
     if (Option.isSome(filesUrl)) yield* Console.log(`FILES_URL is set: copy ${restored.dataDir}/files to it first.`)
-  }).pipe(asHostError, Effect.provide(Host.layerSettings))
+  }).pipe(asHostError, Effect.provide(Host.layerSettings), (restored) =>
+    failedIfStopped(restored, "Stopped: nothing is restored. Remove what is in DATA_DIR, and restore again.")
+  )
 
 const printVerified = Effect.fnUntraced(function* (verified: Verified) {
   const { problemCount, problems } = verified

@@ -21,5 +21,10 @@ const elsewhere = { agent: `This command runs on the host of the service. For co
 Command.run(delivery, { version }).pipe(
   CommandLine.reportFailure(operatorMessage(process.env)),
   Effect.provide(Layer.merge(NodeServices.layer, CommandLine.layer(elsewhere))),
-  NodeRuntime.runMain(CommandLine.runOptions)
+  NodeRuntime.runMain({
+    ...CommandLine.runOptions,
+    // A command that was stopped may have failed by that.
+    teardown: (exit, onExit) =>
+      CommandLine.runOptions.teardown(exit, (code) => onExit(code || Number(process.exitCode ?? 0)))
+  })
 )

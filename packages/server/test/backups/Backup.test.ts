@@ -215,6 +215,17 @@ describe("a back-up of the embedded database and the stored files", () => {
     await code()
     assert.isFalse(existsSync(whole("killed")))
     await refuses(settingsOf("never"), /is no whole back-up: it has no backup\.json\.$/, "restore", whole(drafts()[0]!))
+    const stopped = startCommand(process.execPath, [main, "backup", whole("stopped")], from)
+    await eventually(
+      async () => readdirSync(directory).filter((name) => name.startsWith("stopped.partial-")),
+      (found) => found.length === 1
+    )
+    stopped.child.kill("SIGTERM")
+    assert.strictEqual(await stopped.code(), 1)
+    assert.deepStrictEqual(
+      readdirSync(directory).filter((name) => name.startsWith("stopped")),
+      []
+    )
     // The server that it asked goes on, and makes the next one.
     await succeeds(from, "backup", whole("after-kill"))
     await written.end()
