@@ -12,13 +12,29 @@ export const maxMuteDays = 90
 /** How many tests of a product are muted at a time. */
 export const maxMuted = 2_000
 
+const ExpectedMute = Body({
+  product: Ref.annotate({ description: "The slug or id of the product that the tests are of." }),
+  cases: CaseIds,
+  until: TimestampInput
+}).annotate({
+  identifier: "ExpectedMute",
+  description: "What the ticket mutes as far as you know.",
+  examples: [{ product: "shop", cases: [exampleTest.caseId], until: "2026-12-07T09:30:00.000Z" }]
+})
+
 /** What a ticket is to mute (docs/contract.md, Muting). */
 export const MuteCases = Body({
   product: Ref.annotate({ description: "The slug or id of the product that the tests are of." }),
   cases: CaseIds,
   until: TimestampInput.annotate({
     description: `When the mute ends by itself: later than now, and at most ${maxMuteDays} days from now.`
-  })
+  }),
+  expected: Schema.optionalKey(
+    Schema.NullOr(ExpectedMute).annotate({
+      description:
+        "What the ticket mutes as far as you know, null for nothing. If it mutes something else by now, nothing is changed and the answer is 409 `mute_changed`. So nobody takes back unseen what somebody else has muted, extended or ended."
+    })
+  )
 }).annotate({
   identifier: "MuteCases",
   description: "The tests whose failures are not to count, and until when.",

@@ -44,11 +44,12 @@ export class MutesApi extends HttpApiGroup.make("mutes")
       doc(
         "write",
         "Mute tests by a ticket",
-        `Mutes tests of a product, in place of what the ticket has muted before: runs that start from now on have them in \`muted\`, and do not count their failures in \`gateResult\`. The result and the counts of runs stay what they are. A ticket that is about no tests is about these from then on.\n\nThe mute ends with \`until\`, at most ${maxMuteDays} days from now; when the ticket is completed, canceled or deleted; when it loses its owner; and when its owner leaves: a person who is deactivated, an agent that is revoked or whose person is deactivated. Runs that have started before keep what was muted then.\n\nReturns 404 if the product does not exist, 400 if \`until\` is past or too late, 409 \`archived\` if the team or the product is archived, 409 \`ticket_closed\` if the ticket is completed or canceled, 409 \`no_owner\` if nobody is responsible for it, and 409 \`too_many_mutes\` if open tickets would mute more than ${maxMuted} tests of the product, with those that are overdue. Requires the role \`member\` or higher.`,
+        `Mutes tests of a product, in place of what the ticket has muted before: runs that start from now on have them in \`muted\`, and do not count their failures in \`gateResult\`. The result and the counts of runs stay what they are. A ticket that is about no tests is about these from then on.\n\nThe mute ends with \`until\`, at most ${maxMuteDays} days from now; when the ticket is completed, canceled or deleted; when it loses its owner; and when its owner leaves: a person who is deactivated, an agent that is revoked or whose person is deactivated. Runs that have started before keep what was muted then.\n\nReturns 404 if the product does not exist, 400 if \`until\` is past or too late, 409 \`archived\` if the team or the product is archived, 409 \`ticket_closed\` if the ticket is completed or canceled, 409 \`no_owner\` if nobody is responsible for it, and 409 \`too_many_mutes\` if open tickets would mute more than ${maxMuted} tests of the product, with those that are overdue. With \`expected\`, nothing is changed if the ticket mutes something else by now: 409 \`mute_changed\`. Requires the role \`member\` or higher.`,
         {
           conflicts: {
             archived,
             ticket_closed: "The ticket is completed or canceled.",
+            mute_changed: "Somebody has changed what the ticket mutes.",
             no_owner: "Nobody is responsible for the ticket, or who was has left.",
             too_many_mutes: `Tickets mute ${maxMuted} tests of the product, which is the limit.`
           }

@@ -112,6 +112,7 @@ const set = (dependencies: Dependencies) => {
       const isSame = before.mute !== null && keyOf(before.mute) === keyOf(mute)
       // What the same call stored may have ended by itself since.
       if (isSame && (yield* repo.isInForce(before.id, yield* now))) return undefined
+      if (input.expected !== undefined && !isExpected(before.mute, input.expected, yield* now)) return yield* changed
       yield* noteLate(overdue, by.workspace.id, before)
       const late = yield* stillLate(overdue, before.id, { productId: product.id, cases: input.cases })
       const others = yield* repo.countOthers(by.workspace.id, product.id, before.id)
@@ -134,6 +135,14 @@ export const noteLate = Effect.fnUntraced(function* (
   if (mute === null || mute.until > (yield* now)) return
   yield* overdue.note(id, workspaceId, lateTogether(yield* overdue.noted(id, mute.productId), mute))
 })
+
+/** Whether the ticket mutes what the caller knows of. A mute that is over is shown until somebody ends it, and is nothing. */
+const isExpected = (mute: MuteDetails | null, expected: NonNullable<MuteCases["expected"]> | null, at: string) => {
+  if (expected === null || mute === null) return expected === null && (mute === null || mute.until <= at)
+  const { cases, product, until } = expected
+  if (product !== mute.product && product !== mute.productId) return false
+  return keyOf({ ...mute, cases, until: timestamp(Date.parse(until)) }) === keyOf(mute)
+}
 
 /** What is late of a product, less what the ticket mutes anew. */
 const stillLate = Effect.fnUntraced(function* (
@@ -318,6 +327,10 @@ const checkUntil = Effect.fnUntraced(function* (until: string) {
 
 const closed = Effect.suspend(() =>
   Effect.fail(new Conflict({ message: "The ticket is completed or canceled.", reason: "ticket_closed" }))
+)
+
+const changed = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "Somebody has changed what the ticket mutes.", reason: "mute_changed" }))
 )
 
 const tooMany = Effect.suspend(() =>

@@ -1,6 +1,7 @@
 import { maxMuted } from "@delivery/domain/flow/Mute"
 import type { ProductId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
+import type { MuteCases } from "@delivery/domain/flow/Mute"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../../src/agents/Agents.ts"
@@ -523,6 +524,57 @@ withServicesOnEachStorage("Muting", (it) => {
       yield* as(at.admin)((yield* Teams).archive(at.team.key))
       assert.strictEqual(yield* set({}), "Conflict archived")
       assert.strictEqual(yield* refusal(as(at.member)(mutes.end(ticket.id))), "Conflict archived")
+    })
+  )
+
+  it.effect("takes back nothing that somebody else has changed, if it was said what was known", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const ticket = yield* ownedTicket(at)
+      const { product } = at
+      const [short, long] = [yield* daysFromNow(5), yield* daysFromNow(30)]
+      const known = { product: product.slug, cases: ["a"], until: short }
+      const change = (fields: Partial<MuteCases>) => mute(at, ticket, ["a"], fields)
+      const refused = (fields: Partial<MuteCases>) => refusal(change(fields))
+      assert.strictEqual(yield* refused({ expected: known }), "Conflict mute_changed")
+      yield* change({ until: short, expected: null })
+      assert.strictEqual(yield* refused({ until: long, expected: null }), "Conflict mute_changed")
+      // Somebody else mutes another test, too, and for longer.
+      yield* mute(at, ticket, ["a", "b"], { until: long })
+      const events = (yield* eventsOfKinds(at, "ticket_muted")).length
+      for (const expected of [known, { ...known, cases: ["b", "a"] }, { ...known, until: long }]) {
+        assert.strictEqual(yield* refused({ until: yield* daysFromNow(9), expected }), "Conflict mute_changed")
+      }
+      const now = { product: product.id, cases: ["b", "a"], until: long }
+      assert.strictEqual(
+        yield* refused({ until: short, expected: { ...now, product: "other" } }),
+        "Conflict mute_changed"
+      )
+      assert.strictEqual((yield* eventsOfKinds(at, "ticket_muted")).length, events)
+      // What is there already is no conflict, and nobody changed what is expected.
+      yield* mute(at, ticket, ["a", "b"], { until: long, expected: known })
+      assert.deepStrictEqual((yield* change({ until: short, expected: now })).mute, known)
+      // What is over is nothing, as lists say, and is what the ticket shows until somebody ends it.
+      yield* TestClock.adjust("6 days")
+      const again = { until: yield* daysFromNow(1) }
+      yield* change({ ...again, expected: known })
+      yield* TestClock.adjust("2 days")
+      yield* change({ until: yield* daysFromNow(1), expected: null })
+      yield* as(at.member)((yield* Mutes).end(ticket.id))
+      assert.strictEqual(yield* refused({ expected: known }), "Conflict mute_changed")
+    })
+  )
+
+  it.effect("of people who change what they have read at once takes one", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const ticket = yield* ownedTicket(at)
+      const { mute: expected } = yield* mute(at, ticket, ["a"])
+      const tried = yield* Effect.all(
+        ["b", "c", "d"].map((caseId) => Effect.option(mute(at, ticket, ["a", caseId], { expected: expected! }))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(tried.filter(({ _tag }) => _tag === "Some").length, 1)
     })
   )
 

@@ -1,4 +1,6 @@
 import type { ListedMute } from "@delivery/domain/flow/Mute"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
@@ -6,21 +8,36 @@ import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { counted } from "../ui/format.ts"
 import { changedByMutes } from "./changedByMutes.ts"
-import { differenceOf, isLatest, momentOf } from "./mute.ts"
+import { differenceOf, expectedOf, extendedOf, isLatest, momentOf } from "./mute.ts"
+import { mutesQuery } from "./queries.ts"
 import { UntilField, useUntil } from "./UntilField.tsx"
 
 interface Props {
   readonly slug: string
   readonly ticket: string
-  readonly mute: Pick<ListedMute, "product" | "cases" | "overdue" | "until">
+  readonly mute: ListedMute
   readonly onClose: () => void
 }
 
+interface EndsProps {
+  readonly from: string
+  readonly isOver: boolean
+  readonly isUnmuted: boolean
+  readonly ticket: string
+  readonly to?: string
+}
+
 /** When it ends so far, and when it will. */
-const Ends = ({ from, isOver, to }: { readonly from: string; readonly isOver: boolean; readonly to?: string }) => (
+const Ends = ({ from, isOver, isUnmuted, ticket, to }: EndsProps) => (
   <p aria-live="polite">
-    {isOver ? "Ended" : "Muted until"} <time dateTime={from}>{momentOf(from)}</time>
-    {isOver ? "" : " so far"}
+    {isUnmuted ? (
+      `Somebody has unmuted them: ${ticket} mutes none of them any more`
+    ) : (
+      <>
+        {isOver ? "Ended" : "Muted until"} <time dateTime={from}>{momentOf(from)}</time>
+        {isOver ? "" : " so far"}
+      </>
+    )}
     {to !== undefined && (
       <>
         , then until{" "}
@@ -34,15 +51,28 @@ const Ends = ({ from, isOver, to }: { readonly from: string; readonly isOver: bo
   </p>
 )
 
-/** Mutes what a ticket mutes, or has muted, until another time. */
-const ExtendDialog = ({ mute: { cases, overdue, product, until: from }, onClose, slug, ticket }: Props) => {
-  const until = useUntil(from)
+/** What is muted now: somebody else may extend, change or end it while the dialog is open. */
+const useExtended = ({ mute, slug }: Pick<Props, "mute" | "slug">) => {
+  const [first] = useState(mute)
+  const { data } = useQuery(mutesQuery(slug))
+  return extendedOf(data?.mutes ?? [first], first)
+}
+
+/** Mutes what a ticket mutes, or has muted, until another time: as it is now, or not at all. */
+const ExtendDialog = ({ onClose, slug, ticket, ...props }: Props) => {
+  const { cases, current, mute } = useExtended({ slug, mute: props.mute })
+  const { overdue, product, until: from } = mute
+  const isUnmuted = !overdue && current === undefined
+  const until = useUntil(current?.until ?? (isUnmuted ? undefined : from))
   const end = until.until()
-  const isOver = overdue || !until.isMore
+  const isOver = overdue || isUnmuted || !until.isMore
   const isShorter = !isOver && end !== undefined && Date.parse(end) < Date.parse(from)
   const extend = useAction({
     act: ({ to }: { readonly to: string; readonly was: string | undefined }) =>
-      client.mutes.set({ params: { slug, ticket }, payload: { product, cases: [...cases], until: to } }),
+      client.mutes.set({
+        params: { slug, ticket },
+        payload: { product, cases: [...cases], until: to, expected: expectedOf(current) }
+      }),
     changes: changedByMutes.map((kind) => workspaceKey(slug, kind)),
     done: (_, { to, was }) => ({
       title: `${ticket} mutes ${counted(cases.length, "test")} until ${momentOf(to)}`,
@@ -60,12 +90,18 @@ const ExtendDialog = ({ mute: { cases, overdue, product, until: from }, onClose,
         mutate: () => end !== undefined && extend.mutate({ to: end, was: isOver ? undefined : from })
       }}
       fields={["until"]}
-      missing={end === undefined ? ["a day to come"] : end === from ? ["another end"] : []}
+      missing={end === undefined ? ["a day to come"] : !isOver && end === from ? ["another end"] : []}
       onClose={onClose}
       title={isOver ? "Mute again" : "Extend the mute"}
     >
       <UntilField issue={issueAt(extend.error, "until")} value={until} />
-      <Ends from={from} isOver={isOver} {...(end === undefined ? {} : { to: end })} />
+      <Ends
+        from={from}
+        isOver={isOver}
+        isUnmuted={isUnmuted}
+        ticket={ticket}
+        {...(end === undefined ? {} : { to: end })}
+      />
     </FormDialog>
   )
 }

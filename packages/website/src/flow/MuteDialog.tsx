@@ -17,6 +17,7 @@ import { Input } from "../ui/Field.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { changedByMutes } from "./changedByMutes.ts"
+import { expectedOf } from "./mute.ts"
 import { mutesQuery, ticketsAboutQuery } from "./queries.ts"
 import { UntilField, useUntil } from "./UntilField.tsx"
 
@@ -142,7 +143,8 @@ const muteBy = async ({ ids, me, product, slug }: Asked, identifier: string, cho
     await client.tickets.update({ params, payload: { owner: me } })
   }
   const cases = [...new Set([...(ticket.mute?.cases ?? []), ...ids])]
-  return client.mutes.set({ params, payload: { product: product.slug, cases, until: choice.until } })
+  const payload = { product: product.slug, cases, until: choice.until, expected: expectedOf(ticket.mute) }
+  return client.mutes.set({ params, payload })
 }
 
 const useMute = (props: Props, chosen: ReadonlySet<string>) => {
@@ -155,7 +157,7 @@ const useMute = (props: Props, chosen: ReadonlySet<string>) => {
     changes: [...changedByMutes, "evidence"].map((kind) => workspaceKey(slug, kind)),
     done: ({ identifier, url }, { isTaken }) => ({
       title: `${ids.length === 1 ? "The test is" : `${counted(ids.length, "test")} are`} muted by ${identifier}`,
-      detail: `${isTaken ? `You own ${identifier} now. ` : ""}Runs that start from now on pass without.`,
+      detail: `${isTaken ? `You own ${identifier} now. ` : ""}Runs that start from now on do not count ${ids.length === 1 ? "its" : "their"} failures.`,
       tone: "success",
       link: { href: url, text: `Open ${identifier}` }
     }),

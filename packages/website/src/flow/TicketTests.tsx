@@ -17,7 +17,7 @@ import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { changedByMutes } from "./changedByMutes.ts"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
-import { leftOf } from "./mute.ts"
+import { expectedOf, leftOf } from "./mute.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
 
 /** The tests of a ticket: which it mutes and until when, and what proves that they pass again. */
@@ -35,46 +35,63 @@ interface Props {
   readonly mayChange: boolean
 }
 
-const useUnmute = ({ slug, ticket: { identifier } }: Props, { cases, product, until }: ListedMute) => {
+/** Which tests are to count again, of what was muted then. */
+interface Unmuted {
+  readonly was: ListedMute
+  readonly gone: ReadonlyArray<string>
+}
+
+const without = (mute: ListedMute, gone: ReadonlyArray<string>): ListedMute | null => {
+  const cases = mute.cases.filter((caseId) => !gone.includes(caseId))
+  return cases.length === 0 ? null : { ...mute, cases }
+}
+
+const useUnmute = ({ slug, ticket: { identifier } }: Props) => {
   const params = { slug, ticket: identifier }
   const changes = changedByMutes.map((kind) => workspaceKey(slug, kind))
   const back = useAction({
-    act: () => client.mutes.set({ params, payload: { product, cases: [...cases], until } }),
+    act: ({ gone, was }: Unmuted) =>
+      client.mutes.set({ params, payload: { ...expectedOf(was)!, expected: expectedOf(without(was, gone)) } }),
     changes,
     failed: () => "It is not muted again"
   })
   return useAction({
-    act: (gone: ReadonlyArray<string>): Promise<unknown> => {
-      const rest = cases.filter((caseId) => !gone.includes(caseId))
-      return rest.length === 0
+    act: ({ gone, was }: Unmuted): Promise<unknown> => {
+      const rest = expectedOf(without(was, gone))
+      return rest === null
         ? client.mutes.end({ params })
-        : client.mutes.set({ params, payload: { product, cases: rest, until } })
+        : client.mutes.set({ params, payload: { ...rest, expected: expectedOf(was) } })
     },
     changes,
-    done: (_, gone) => ({
-      title: gone.length === 1 ? "The test counts again" : `${counted(gone.length, "test")} count again`,
-      undo: () => back.mutate()
+    done: (_, unmuted) => ({
+      title:
+        unmuted.gone.length === 1 ? "The test counts again" : `${counted(unmuted.gone.length, "test")} count again`,
+      undo: () => back.mutate(unmuted)
     }),
     failed: () => "It stays muted"
   })
 }
 
-const MutedTests = ({ mute, ...props }: Props & { readonly mute: ListedMute }) => {
-  const { mayChange, slug, ticket } = props
-  const [isExtended, setExtended] = useState(false)
+interface MutedProps extends Props {
+  readonly mute: ListedMute
+  readonly onExtend: () => void
+}
+
+const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
+  const { mayChange, slug } = props
   const [areAll, setAll] = useState(false)
-  const unmute = useUnmute(props, mute)
+  const unmute = useUnmute(props)
   const { cases, overdue, product, until } = mute
   return (
     <Section
       actions={
         mayChange && (
           <>
-            <Button look="quiet" onClick={() => setExtended(true)}>
+            <Button look="quiet" onClick={onExtend}>
               {overdue ? "Mute again…" : "Extend…"}
             </Button>
             {!overdue && (
-              <Button isBusy={unmute.isPending} look="quiet" onClick={() => unmute.mutate(cases)}>
+              <Button isBusy={unmute.isPending} look="quiet" onClick={() => unmute.mutate({ was: mute, gone: cases })}>
                 {cases.length === 1 ? "Unmute" : "Unmute all"}
               </Button>
             )}
@@ -111,7 +128,7 @@ const MutedTests = ({ mute, ...props }: Props & { readonly mute: ListedMute }) =
                 aria-label={`Unmute ${visible(caseId)}`}
                 isBusy={unmute.isPending}
                 look="quiet"
-                onClick={() => unmute.mutate([caseId])}
+                onClick={() => unmute.mutate({ was: mute, gone: [caseId] })}
               >
                 Unmute
               </Button>
@@ -126,18 +143,20 @@ const MutedTests = ({ mute, ...props }: Props & { readonly mute: ListedMute }) =
           </Button>
         </div>
       )}
-      {isExtended && (
-        <ExtendDialog mute={mute} onClose={() => setExtended(false)} slug={slug} ticket={ticket.identifier} />
-      )}
     </Section>
   )
 }
 
 /** What there is, in a sentence. */
-const summaryOf = ({ cases }: TicketEvidence, { completion, passes }: Ticket): string => {
+const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ticket): string => {
   const done = cases.filter(({ needed, passed }) => passed >= needed).length
   const runs = passes === 1 ? "a run" : `${passes} runs`
   const what = `${done} of ${counted(cases.length, "test")} passed again in ${runs} of somebody else, of another commit`
+  if (status.category === "canceled") return `${what}. The ticket is canceled.`
+  if (status.category === "completed") {
+    const isLacking = completion === "evidence" && done < cases.length
+    return `${what}. The ticket was completed${isLacking ? " without the rest of the evidence" : ""}.`
+  }
   if (completion === "free") return `${what}. Whoever moves the ticket may complete it.`
   return done === cases.length
     ? `${what}: the ticket may be completed.`
@@ -180,7 +199,21 @@ const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
 const Mutes = (props: Props) => {
   const { data } = useQuery(mutesQuery(props.slug))
   const mute = data?.mutes.find(({ ticket }) => ticket?.id === props.ticket.id)
-  return mute === undefined ? null : <MutedTests {...props} mute={mute} />
+  // Outside of what is muted: it says so where somebody ends that meanwhile.
+  const [extended, setExtended] = useState<ListedMute>()
+  return (
+    <>
+      {mute !== undefined && <MutedTests {...props} mute={mute} onExtend={() => setExtended(mute)} />}
+      {extended !== undefined && (
+        <ExtendDialog
+          mute={extended}
+          onClose={() => setExtended(undefined)}
+          slug={props.slug}
+          ticket={props.ticket.identifier}
+        />
+      )}
+    </>
+  )
 }
 
 const TicketTests = (props: Props) =>

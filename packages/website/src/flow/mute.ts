@@ -65,6 +65,33 @@ export const leftOf = ({ overdue, until }: Pick<ListedMute, "overdue" | "until">
   return days <= 1 ? `ends ${formatRelative(new Date(until), new Date(now))}` : `${days} days left`
 }
 
+/** What a change of a mute is told that it was made from: nothing is changed where it is another one by now. */
+export const expectedOf = (mute: Pick<ListedMute, "product" | "cases" | "until"> | null | undefined) =>
+  mute === null || mute === undefined ? null : { product: mute.product, cases: [...mute.cases], until: mute.until }
+
+/** What became of a mute that is to go on: `current` is what its ticket mutes now, `cases` all that are to be muted. */
+export interface Extended {
+  readonly mute: ListedMute
+  readonly cases: ReadonlyArray<string>
+  readonly current: ListedMute | undefined
+}
+
+/**
+ * What became of the mute of a ticket since it was `first`. What is overdue is muted again beside what the ticket mutes now; where
+ * nothing is left of it, it is what it was.
+ */
+export const extendedOf = (mutes: ReadonlyArray<ListedMute>, first: ListedMute): Extended => {
+  const ofTicket = mutes.filter(({ ticket }) => ticket?.id === first.ticket?.id)
+  const current = ofTicket.find(({ overdue }) => !overdue)
+  const late = ofTicket.find(({ overdue, product }) => overdue && product === first.product)
+  if (late !== undefined && (first.overdue || current === undefined)) {
+    const beside = current?.product === late.product ? current.cases : []
+    return { mute: late, cases: [...new Set([...late.cases, ...beside])], current }
+  }
+  const mute = current ?? { ...first, overdue: false }
+  return { mute, cases: mute.cases, current }
+}
+
 /** A mute of one test, as lists show it. */
 export interface MutedTest {
   readonly caseId: string

@@ -140,6 +140,7 @@ describe("Muting", () => {
     await part.getByRole("button", { name: "Unmute all" }).click()
     await part.waitFor({ state: "detached" })
     expect((await ticket("MUT-1")).mute).toBeNull()
+    await page.getByText("2 tests count again").waitFor()
     await page.keyboard.press("Control+z")
     await part.getByText("2 tests muted until").waitFor()
     expect((await ticket("MUT-1")).mute!.cases).toHaveLength(2)
@@ -212,5 +213,47 @@ describe("Muting", () => {
     await page.getByText(`You own ${identifier} now.`).waitFor()
     expect((await ticket(identifier)).owner!.id).toBe(me.id)
     expect((await ticket(identifier)).mute!.cases).toEqual([ends])
+  })
+
+  it("takes back nothing that somebody else changed while its dialog was open", async () => {
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    const about = { team: "MUT", title: "Changed by two", owner: me.id }
+    const { identifier } = await site.call<{ identifier: string }>("POST", "tickets", about)
+    const path = `tickets/${identifier}/mute`
+    const until = (days: number) => new Date(Date.now() + days * day).toISOString()
+    await site.call("PUT", path, { product: "shop", cases: [invoice], until: until(5) })
+    const page = await openScreen(site, `tickets/${identifier}`)
+    await isLive(page)
+    const part = page.getByRole("region", { name: "Muted tests" })
+    await part.getByRole("button", { name: "Extend…" }).click()
+    const dialog = page.getByRole("dialog", { name: "Extend the mute" })
+    await dialog.getByText(": 14 days longer.").waitFor()
+    // The dialog follows: it extends what is there now, with its tests.
+    await site.call("PUT", path, { product: "shop", cases: [invoice, paysByCard], until: until(30) })
+    await dialog.getByText("2 tests of shop").waitFor()
+    // Somebody else is first: nothing is changed, and the dialog shows what it is now.
+    await page.route(`**/${path}`, async (route) => {
+      await site.call("PUT", path, { product: "shop", cases: [invoice, paysByCard], until: until(60) })
+      await route.continue()
+    })
+    await dialog.getByRole("button", { name: "Extend" }).click()
+    await dialog.getByText("Somebody has changed what the ticket mutes.").waitFor()
+    const soFar = (await ticket(identifier)).mute!.until
+    expect(await daysLeft(identifier)).toBe(60)
+    await dialog.locator(`time[datetime="${soFar}"]`).waitFor()
+    await page.unroute(`**/${path}`)
+    await dialog.getByRole("button", { name: "Extend" }).click()
+    await page.getByText("14 days longer than before.").waitFor()
+    expect(await daysLeft(identifier)).toBe(74)
+    expect((await ticket(identifier)).mute!.cases).toHaveLength(2)
+    // What somebody unmuted is muted again only where that was said.
+    await part.getByRole("button", { name: "Extend…" }).click()
+    await dialog.waitFor()
+    await site.call("DELETE", path)
+    const again = page.getByRole("dialog", { name: "Mute again" })
+    await again.getByText(`Somebody has unmuted them: ${identifier} mutes none of them any more`).waitFor()
+    await again.getByRole("button", { name: "Mute again" }).waitFor()
+    await again.getByRole("button", { name: "Cancel" }).click()
+    expect((await ticket(identifier)).mute).toBeNull()
   })
 })
