@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
+import { useState, useSyncExternalStore } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -23,8 +23,7 @@ import { mutesQuery } from "./queries.ts"
 
 const ExtendDialog = later(() => import("./ExtendDialog.tsx"))
 
-const columns =
-  "grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-4 md:grid-cols-[minmax(0,1fr)_minmax(0,16rem)_9rem_6rem]"
+const columns = "grid grid-cols-[minmax(0,1fr)_minmax(0,16rem)_9rem_6rem] items-center gap-x-3 px-4"
 
 interface Props {
   readonly slug: string
@@ -38,94 +37,130 @@ interface RowProps {
   readonly onExtend: (() => void) | undefined
 }
 
-const Row = ({ isCurrent, one: { caseId, mute }, onExtend, slug }: RowProps) => (
-  <div className={`${columns} border-border hover:bg-hover h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}>
-    <span className="flex min-w-0 items-center gap-2">
-      {mute.overdue && (
-        <Badge title="Its time has passed, and its ticket is still open" tone="warning">
-          overdue
-        </Badge>
-      )}
-      <Link
-        className="foreign flex min-w-0 hover:underline"
-        params={{ slug, product: mute.product, case: caseId }}
-        to="/w/$slug/products/$product/cases/$case"
-      >
-        <Truncated text={visible(caseId)} />
-      </Link>
+const Ticket = ({ mute: { ticket }, slug }: { readonly mute: MutedTest["mute"]; readonly slug: string }) =>
+  ticket === null ? (
+    "A ticket of a private team"
+  ) : (
+    <Link className="hover:underline" params={{ slug, ticket: ticket.identifier }} to="/w/$slug/tickets/$ticket">
+      <span className="text-text tabular">{ticket.identifier}</span>{" "}
+      <span className="foreign">{visible(ticket.title)}</span>
+    </Link>
+  )
+
+const Extend = ({ one: { caseId, mute }, onExtend }: Pick<RowProps, "one" | "onExtend">) =>
+  onExtend !== undefined &&
+  mute.ticket !== null && (
+    <Button aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(caseId)}`} look="quiet" onClick={onExtend}>
+      {mute.overdue ? "Mute again…" : "Extend…"}
+    </Button>
+  )
+
+const Overdue = () => (
+  <Badge title="Its time has passed, and its ticket is still open" tone="warning">
+    overdue
+  </Badge>
+)
+
+const Left = ({ mute }: { readonly mute: MutedTest["mute"] }) => (
+  <span className={`tabular whitespace-nowrap ${mute.overdue ? "text-warning" : "text-muted"}`}>
+    {leftOf(mute, Date.now())}
+    <span className="sr-only">
+      , until <Time at={mute.until} />
     </span>
-    <span className="text-muted hidden min-w-0 truncate md:block">
-      {mute.ticket === null ? (
-        "A ticket of a private team"
-      ) : (
-        <Link
-          className="hover:underline"
-          params={{ slug, ticket: mute.ticket.identifier }}
-          to="/w/$slug/tickets/$ticket"
-        >
-          <span className="text-text tabular">{mute.ticket.identifier}</span>{" "}
-          <span className="foreign">{visible(mute.ticket.title)}</span>
-        </Link>
-      )}
+  </span>
+)
+
+/** How many lines a row has where there is no room for columns: two for the name, whose end tells it from others, and two for the rest. */
+const narrowLines = 4
+
+const NarrowRow = ({ isCurrent, one, onExtend, slug }: RowProps) => (
+  <div
+    className={`border-border hover:bg-hover flex h-[calc(var(--row)*4)] flex-col justify-center gap-1 border-b px-4 ${isCurrent ? "bg-selected" : ""}`}
+  >
+    <Link
+      className="foreign line-clamp-3 font-mono text-xs break-words hover:underline"
+      params={{ slug, product: one.mute.product, case: one.caseId }}
+      to="/w/$slug/products/$product/cases/$case"
+    >
+      {visible(one.caseId)}
+    </Link>
+    <span className="text-muted min-w-0 truncate">
+      <Ticket mute={one.mute} slug={slug} />
     </span>
-    <span className={`tabular ${mute.overdue ? "text-warning" : "text-muted"}`}>
-      {leftOf(mute, Date.now())}
-      <span className="sr-only">
-        , until <Time at={mute.until} />
-      </span>
-    </span>
-    <span className="hidden text-right md:block">
-      {onExtend !== undefined && mute.ticket !== null && (
-        <Button
-          aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(caseId)}`}
-          look="quiet"
-          onClick={onExtend}
-        >
-          {mute.overdue ? "Mute again…" : "Extend…"}
-        </Button>
-      )}
+    <span className="flex items-center gap-2">
+      {one.mute.overdue && <Overdue />}
+      <Left mute={one.mute} />
+      <span className="flex-1" />
+      <Extend one={one} onExtend={onExtend} />
     </span>
   </div>
 )
 
-const List = ({ slug, tests }: { readonly slug: string; readonly tests: ReadonlyArray<MutedTest> }) => {
+const narrow = matchMedia("(max-width: 47.99rem)")
+
+const subscribe = (listener: () => void) => {
+  narrow.addEventListener("change", listener)
+  return () => narrow.removeEventListener("change", listener)
+}
+
+const Row = ({ isCurrent, one, onExtend, slug }: RowProps) => (
+  <div className={`${columns} border-border hover:bg-hover h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}>
+    <span className="flex min-w-0 items-center gap-2">
+      {one.mute.overdue && <Overdue />}
+      <Link
+        className="foreign flex min-w-0 hover:underline"
+        params={{ slug, product: one.mute.product, case: one.caseId }}
+        to="/w/$slug/products/$product/cases/$case"
+      >
+        <Truncated text={visible(one.caseId)} />
+      </Link>
+    </span>
+    <span className="text-muted min-w-0 truncate">
+      <Ticket mute={one.mute} slug={slug} />
+    </span>
+    <Left mute={one.mute} />
+    <span className="text-right">
+      <Extend one={one} onExtend={onExtend} />
+    </span>
+  </div>
+)
+
+interface ListProps {
+  readonly slug: string
+  readonly tests: ReadonlyArray<MutedTest>
+  readonly onExtend: (mute: MutedTest["mute"]) => void
+}
+
+const List = ({ onExtend, slug, tests }: ListProps) => {
   const navigate = useNavigate()
   const mayMute = mayAct(useRole(slug), "member")
-  const [extended, setExtended] = useState<MutedTest["mute"]>()
+  const isNarrow = useSyncExternalStore(subscribe, () => narrow.matches)
+  const Shown = isNarrow ? NarrowRow : Row
   return (
-    <>
-      <Rows
-        count={tests.length}
-        keyOf={(index) =>
-          `${tests[index]!.mute.ticket?.identifier ?? ""} ${tests[index]!.mute.until} ${tests[index]!.caseId}`
-        }
-        label="Muted tests"
-        noun="test"
-        onOpen={(index) => {
-          const { caseId, mute } = tests[index]!
-          void navigate({
-            to: "/w/$slug/products/$product/cases/$case",
-            params: { slug, product: mute.product, case: caseId }
-          })
-        }}
-        row={(index, isCurrent) => (
-          <Row
-            isCurrent={isCurrent}
-            one={tests[index]!}
-            onExtend={mayMute ? () => setExtended(tests[index]!.mute) : undefined}
-            slug={slug}
-          />
-        )}
-      />
-      {extended !== undefined && extended.ticket !== null && (
-        <ExtendDialog
-          mute={extended}
-          onClose={() => setExtended(undefined)}
+    <Rows
+      count={tests.length}
+      keyOf={(index) =>
+        `${tests[index]!.mute.ticket?.identifier ?? ""} ${tests[index]!.mute.until} ${tests[index]!.caseId}`
+      }
+      label="Muted tests"
+      lines={isNarrow ? narrowLines : 1}
+      noun="test"
+      onOpen={(index) => {
+        const { caseId, mute } = tests[index]!
+        void navigate({
+          to: "/w/$slug/products/$product/cases/$case",
+          params: { slug, product: mute.product, case: caseId }
+        })
+      }}
+      row={(index, isCurrent) => (
+        <Shown
+          isCurrent={isCurrent}
+          one={tests[index]!}
+          onExtend={mayMute ? () => onExtend(tests[index]!.mute) : undefined}
           slug={slug}
-          ticket={extended.ticket.identifier}
         />
       )}
-    </>
+    />
   )
 }
 
@@ -139,6 +174,8 @@ const summaryOf = (tests: ReadonlyArray<MutedTest>): string => {
 }
 
 const MutedScreen = ({ product, slug }: Props) => {
+  // Outside of the list, which may be empty by the time that it is extended.
+  const [extended, setExtended] = useState<MutedTest["mute"]>()
   useMarkedPlace("/w/$slug/tests")
   const navigate = useNavigate()
   const query = useQuery(mutesQuery(slug, product))
@@ -174,10 +211,18 @@ const MutedScreen = ({ product, slug }: Props) => {
               failed, and press m.
             </Empty>
           ) : (
-            <List slug={slug} tests={mutedTests(mutes)} />
+            <List onExtend={setExtended} slug={slug} tests={mutedTests(mutes)} />
           )
         }
       </Loaded>
+      {extended !== undefined && extended.ticket !== null && (
+        <ExtendDialog
+          mute={extended}
+          onClose={() => setExtended(undefined)}
+          slug={slug}
+          ticket={extended.ticket.identifier}
+        />
+      )}
     </>
   )
 }

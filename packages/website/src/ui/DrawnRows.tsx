@@ -17,6 +17,8 @@ export interface RowsProps {
   /** Whether the keyboard stops at a row. The others are headings of those below them. */
   readonly isChoosable?: ((index: number) => boolean) | undefined
   readonly row: (index: number) => ReactNode
+  /** How many times as high as a row of a list each of them is. Default: 1. */
+  readonly lines?: number
   /** The roles of a list unless told. */
   readonly rowRole?: "listitem" | "row"
   /** What scrolls. */
@@ -33,6 +35,7 @@ const PlainRows = ({
   at = 0,
   count,
   keyOf,
+  lines = 1,
   reveal,
   row,
   rowClass = "",
@@ -58,7 +61,7 @@ const PlainRows = ({
           {row(index)}
         </div>
       ))}
-      {now < last && <div role="presentation" style={{ height: `calc(var(--row) * ${last - now})` }} />}
+      {now < last && <div role="presentation" style={{ height: `calc(var(--row) * ${(last - now) * lines})` }} />}
     </>
   )
 }

@@ -8,7 +8,7 @@ const Peek = later(() => import("./Peek.tsx"))
 
 const screenOf = (): HTMLElement | null => document.querySelector("#screen")
 
-interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "onNearEnd"> {
+interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "lines" | "onNearEnd"> {
   readonly label: string
   /** What a row is, for the list of keys. */
   readonly noun: string

@@ -43,7 +43,7 @@ const Heading = ({ height, index, row, top }: HeadingProps) => (
 
 /** Of many rows those in view. */
 const VirtualRows = (props: RowsProps) => {
-  const { count, isChoosable, keyOf, onNearEnd, reveal, row, scroller } = props
+  const { count, isChoosable, keyOf, lines = 1, onNearEnd, reveal, row, scroller } = props
   const { rowClass = "", rowRole = "listitem", rowStyle } = props
   const frame = useRef<HTMLDivElement>(null)
   const [scrollMargin, setMargin] = useState(0)
@@ -70,7 +70,7 @@ const VirtualRows = (props: RowsProps) => {
     getScrollElement: scroller,
     // Where it is: it may have been scrolled while fewer rows were drawn as they are.
     initialOffset: () => scroller()?.scrollTop ?? 0,
-    estimateSize: rowHeight,
+    estimateSize: () => rowHeight() * lines,
     scrollMargin,
     scrollPaddingStart: covered.current,
     overscan,

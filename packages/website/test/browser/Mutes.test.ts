@@ -174,6 +174,17 @@ describe("Muting", () => {
     await page.goto(`${site.origin}/w/main/muted-tests`)
     await rows.first().waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    // On a phone, too, a row has the whole name of its test, the ticket, and what extends it.
+    await rows.first().getByRole("link", { name: invoice }).waitFor()
+    await rows
+      .first()
+      .getByRole("link", { name: /^MUT-\d/ })
+      .waitFor()
+    await rows
+      .first()
+      .getByRole("button", { name: `Extend ${invoice}` })
+      .click()
+    await page.getByRole("dialog", { name: "Extend the mute" }).getByRole("button", { name: "Cancel" }).click()
   })
 
   it("shows to others at once, and lets viewers look only", async () => {
