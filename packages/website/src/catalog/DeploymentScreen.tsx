@@ -85,7 +85,11 @@ const Runs = ({ deployment, slug }: Props) => {
   return (
     <section aria-label="Newest runs">
       <h2 className="text-muted px-4 pt-4 pb-1 text-xs font-medium">Newest runs</h2>
-      {runs.length === 0 && <p className="text-muted px-4">None of the newest 50 runs ran here.</p>}
+      {data === undefined ? (
+        <SkeletonRows rows={6} />
+      ) : (
+        runs.length === 0 && <p className="text-muted px-4">None of the newest 50 runs ran here.</p>
+      )}
       <ul>
         {runs.slice(0, 6).map((run) => (
           <li key={run.id}>
