@@ -5,9 +5,11 @@ import { mayAct, useRole } from "../api/session.ts"
 import { caseQuery } from "../runs/queries.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
+import { mutesQuery } from "./queries.ts"
 
 const MuteDialog = later(() => import("./MuteDialog.tsx"))
 
@@ -18,7 +20,23 @@ interface Props {
   readonly title: string
 }
 
-/** Whether a test is muted, by what and until when; and what mutes it. */
+interface TicketLinkProps {
+  readonly slug: string
+  readonly ticket: { readonly identifier: string; readonly title: string }
+}
+
+const TicketLink = ({ slug, ticket: { identifier, title } }: TicketLinkProps) => (
+  <Link
+    className="text-text foreign max-w-80 min-w-0 truncate underline"
+    params={{ slug, ticket: identifier }}
+    title={visible(title)}
+    to="/w/$slug/tickets/$ticket"
+  >
+    {identifier} {visible(title)}
+  </Link>
+)
+
+/** Which ticket is about a test, whether it is muted, by what and until when; and what mutes it. */
 const MuteCase = ({ caseId, product, slug, title }: Props) => {
   const { data } = useQuery(caseQuery(slug, product, caseId))
   const mayMute = mayAct(useRole(slug), "member")
@@ -26,6 +44,9 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
   const open = () => setOpen(true)
   useKeys(mayMute ? [{ keys: "m", label: "Mute the test", group: "Test", run: open }] : [])
   const muted = data?.muted ?? null
+  const about = data?.ticket ?? null
+  const { data: mutes } = useQuery(mutesQuery(slug, product))
+  const late = mutes?.mutes.find(({ cases, overdue }) => overdue && cases.includes(caseId))
   return (
     <>
       {muted !== null && (
@@ -48,6 +69,22 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
           <span>
             until <Time at={muted.until} />
           </span>
+        </span>
+      )}
+      {muted === null && late !== undefined && (
+        <span className="text-warning inline-flex min-h-7 flex-wrap items-center gap-1.5">
+          <Badge title="Its time has passed, and its ticket is still open" tone="warning">
+            overdue
+          </Badge>
+          <span>
+            was muted until <Time at={late.until} />
+          </span>
+          {late.ticket !== null && <TicketLink slug={slug} ticket={late.ticket} />}
+        </span>
+      )}
+      {about !== null && about.identifier !== muted?.ticket && about.identifier !== late?.ticket?.identifier && (
+        <span className="text-muted inline-flex min-h-7 min-w-0 items-center gap-1.5">
+          Open ticket: <TicketLink slug={slug} ticket={about} />
         </span>
       )}
       {mayMute && (
