@@ -1,4 +1,5 @@
-import type { CreateTestRule, TestRule } from "@delivery/domain/flow/TestRule"
+import type { TestRule } from "@delivery/domain/flow/TestRule"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
@@ -8,6 +9,9 @@ import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
 import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
+import { testRulesQuery } from "./queries.ts"
+import { changesOf, clashesOf, type RulePayload } from "./ruleChanges.ts"
+import { RuleMatches } from "./RuleMatches.tsx"
 import { type RuleThings, useRuleNames } from "./useRuleNames.ts"
 import { restOf, sentenceOf, wholeAt } from "./words.ts"
 
@@ -67,31 +71,31 @@ const filledOf = (rule: TestRule | undefined): Partial<Filled> =>
         closeAfter: String(rule.closeAfter)
       }
 
-const useFilled = ({ products, teams }: RuleThings, rule: TestRule | undefined) => {
-  const [typed, setTyped] = useState(() => filledOf(rule))
+/** What is not typed is what the rule has now, or for a new one what belongs together. */
+const useFilled = ({ likely }: RuleThings, rule: TestRule | undefined) => {
+  const [typed, setTyped] = useState<Partial<Filled>>({})
+  const product = typed.product ?? likely.product ?? none
   const filled: Filled = {
-    product: products.find(({ archived }) => !archived)?.slug ?? none,
+    product,
     environment: none,
     branch: "main",
     coverage: none,
     failures: "2",
     ofLast: "3",
-    team: teams[0]?.key ?? none,
+    team: likely.teamOf(product) ?? none,
     project: none,
     owner: none,
     ask: "build",
     above: "10",
     closeAfter: "3",
+    ...filledOf(rule),
     ...typed
   }
   return { filled, set: (change: Partial<Filled>) => setTyped((before) => ({ ...before, ...change })) }
 }
 
 /** What the API is told; undefined where a number is none. */
-const payloadOf = (
-  filled: Filled,
-  isAgent: boolean
-): (Required<CreateTestRule> & Pick<TestRule, "when">) | undefined => {
+const payloadOf = (filled: Filled, isAgent: boolean): RulePayload | undefined => {
   const [failures, ofLast] = [wholeAt(filled.failures, 1, 10), wholeAt(filled.ofLast, 1, 20)]
   const [above, closeAfter] = [wholeAt(filled.above, 1, 5_000), wholeAt(filled.closeAfter, 1, 20)]
   if (failures === undefined || ofLast === undefined || above === undefined || closeAfter === undefined)
@@ -189,7 +193,7 @@ const WhenFields = ({ error, filled, set, things }: FieldsProps) => (
       [1, 20],
       filled.ofLast,
       (ofLast) => set({ ofLast }),
-      Number(filled.ofLast) < Number(filled.failures) ? "Not fewer than in which it fails" : undefined
+      Number(filled.ofLast) < Number(filled.failures) ? "Not fewer than the runs that it fails in" : undefined
     )}
   </fieldset>
 )
@@ -233,8 +237,8 @@ const TicketFields = ({ filled, set, things }: FieldsProps) => {
       />
       {isAgent && <Select label="Ask it to" onChange={(ask) => set({ ask })} options={asks} value={filled.ask} />}
       {numberField(
-        "One ticket above",
-        "Where so many fail at once, those that fail alike share one.",
+        "One ticket from",
+        "Where so many tests or more fail at once, those that fail alike share one.",
         [1, 5_000],
         filled.above,
         (above) => set({ above })
@@ -250,17 +254,44 @@ const TicketFields = ({ filled, set, things }: FieldsProps) => {
   )
 }
 
+/** The rule as it is now: somebody else may change it while it is filled in. */
+const useCurrent = (slug: string, rule: TestRule | undefined) => {
+  const [first] = useState(rule)
+  const queries = useQueryClient()
+  const { data } = useQuery({ ...testRulesQuery(slug), enabled: rule !== undefined })
+  const of = (answer: typeof data) => answer?.testRules.find(({ id }) => id === first?.id)
+  return {
+    first,
+    rule: of(data) ?? rule,
+    readAgain: async () => of(await queries.fetchQuery({ ...testRulesQuery(slug), staleTime: 0 }))
+  }
+}
+
+const useSave = (slug: string, current: ReturnType<typeof useCurrent>, clashes: ReadonlyArray<string>) => {
+  const act = async (payload: RulePayload) => {
+    const { first } = current
+    if (first === undefined) return client.testRules.create({ params: { slug }, payload })
+    const rule = (await current.readAgain()) ?? first
+    const unseen = clashesOf(first, rule, payload).filter((name) => !clashes.includes(name))
+    if (unseen.length > 0) throw new Error("The rule was changed meanwhile: look at it, then save again.")
+    return client.testRules.update({ params: { slug, testRule: first.id }, payload: changesOf(rule, payload) })
+  }
+  return { act, changes: [workspaceKey(slug, "test-rules")] }
+}
+
 const TestRuleForm = ({ onClose, rule, slug }: Props) => {
   const things = useRuleNames(slug)
-  const { filled, set } = useFilled(things, rule)
+  const current = useCurrent(slug, rule)
+  const { filled, set } = useFilled(things, current.rule)
   const isAgent = things.isAgent(filled.owner)
   const payload = payloadOf(filled, isAgent)
+  const { first } = current
+  const clashes =
+    first === undefined || current.rule === undefined || payload === undefined
+      ? []
+      : clashesOf(first, current.rule, payload)
   const save = useAction({
-    act: () =>
-      rule === undefined
-        ? client.testRules.create({ params: { slug }, payload: payload! })
-        : client.testRules.update({ params: { slug, testRule: rule.id }, payload: payload! }),
-    changes: [workspaceKey(slug, "test-rules")],
+    ...useSave(slug, current, clashes),
     done: () => ({ title: rule === undefined ? "The rule was made" : "The rule was changed", tone: "success" }),
     onDone: onClose
   })
@@ -268,7 +299,7 @@ const TestRuleForm = ({ onClose, rule, slug }: Props) => {
     <FormDialog
       action={rule === undefined ? "Make the rule" : "Save"}
       description="It acts as you: whoever changes a rule is its author from then on."
-      doing={save}
+      doing={{ ...save, mutate: () => payload !== undefined && save.mutate(payload) }}
       fields={["branch"]}
       missing={[
         ...(filled.product === none ? ["a product"] : []),
@@ -282,6 +313,12 @@ const TestRuleForm = ({ onClose, rule, slug }: Props) => {
         <p aria-live="polite" className="bg-sunken foreign rounded-md px-3 py-2">
           {visible(sentenceOf(payload, things.namesOf(payload), isAgent))}{" "}
           <span className="text-muted">{restOf(payload)}</span>
+        </p>
+      )}
+      {payload !== undefined && payload.product !== none && <RuleMatches rule={payload} slug={slug} />}
+      {clashes.length > 0 && (
+        <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
+          Somebody else has changed the {clashes.join(" and the ")} meanwhile. If you save, yours is in place of theirs.
         </p>
       )}
       <WhenFields error={save.error} filled={filled} set={set} things={things} />

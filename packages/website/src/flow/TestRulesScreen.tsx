@@ -21,6 +21,7 @@ import { later } from "../ui/later.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { ruleTicketsQuery, testRulesQuery } from "./queries.ts"
+import { RuleMatches } from "./RuleMatches.tsx"
 import { type RuleThings, useRuleNames } from "./useRuleNames.ts"
 import { restOf, sentenceOf } from "./words.ts"
 
@@ -111,6 +112,7 @@ const Rule = ({ mayChange, onChange, rule, slug, things }: RuleProps) => {
     <li className="border-border flex flex-col gap-1.5 border-b px-4 py-3">
       <p className={`foreign font-medium ${isActive && !hasLeft ? "" : "text-muted"}`}>{visible(sentence)}</p>
       <p className="text-muted text-xs">{restOf(rule)}</p>
+      {isActive && <RuleMatches rule={rule} slug={slug} />}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <State hasLeft={hasLeft} rule={rule} />
         <span className="text-muted text-xs">

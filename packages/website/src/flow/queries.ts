@@ -1,3 +1,4 @@
+import type { TestRule } from "@delivery/domain/flow/TestRule"
 import { queryOptions } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
@@ -40,4 +41,25 @@ export const ticketsAboutQuery = (slug: string, product: string, caseIds: Readon
       )
       return found.flatMap((one) => (one.ok ? (one.value.ticket ?? []) : []))
     }
+  })
+
+/** The newest runs that a rule may be for. What is found contains the branch. */
+export const ruleRunsQuery = (
+  slug: string,
+  { branch, environment, product }: Pick<TestRule, "product" | "environment" | "branch">
+) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "runs", "of-rule", product, environment, branch),
+    queryFn: ({ signal }) =>
+      client.testRuns.list(
+        {
+          params: { slug },
+          query: {
+            product,
+            ...(environment === null ? {} : { environment }),
+            ...(branch === null ? {} : { q: branch })
+          }
+        },
+        { signal }
+      )
   })

@@ -4,6 +4,7 @@ import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { membersQuery } from "../identity/queries.ts"
 import { useOwners } from "../planning/owners.ts"
 import { projectsQuery, teamsQuery } from "../planning/queries.ts"
+import { latestRunsQuery } from "../runs/queries.ts"
 import { visible } from "../ui/format.ts"
 import type { RuleNames } from "./words.ts"
 
@@ -16,6 +17,7 @@ export const useRuleNames = (slug: string) => {
   const { data: teams } = useQuery(teamsQuery(slug))
   const { data: projects } = useQuery(projectsQuery(slug))
   const { data: members } = useQuery(membersQuery(slug))
+  const { data: runs } = useQuery(latestRunsQuery(slug))
   const owners = useOwners(slug)
   const nameOf = (all: ReadonlyArray<{ readonly slug: string; readonly name: string }> | undefined, ref: string) =>
     visible(all?.find((one) => one.slug === ref)?.name ?? ref)
@@ -25,6 +27,24 @@ export const useRuleNames = (slug: string) => {
     teams: teams?.teams ?? [],
     projects: projects?.projects ?? [],
     owners,
+    /** What a new rule is likely to be about: the product of the newest run, and a team that works on a product. */
+    likely: {
+      product: (
+        products?.products.find(({ archived, slug }) => !archived && slug === runs?.runs[0]?.product.slug) ??
+        products?.products.find(({ archived }) => !archived)
+      )?.slug,
+      teamOf: (product: string) =>
+        (
+          teams?.teams.find(({ key }) =>
+            projects?.projects.some(
+              (project) =>
+                project.archivedAt === null &&
+                project.products.some(({ slug }) => slug === product) &&
+                project.teams.some((team) => team.key === key)
+            )
+          ) ?? teams?.teams[0]
+        )?.key
+    },
     isAgent: (owner: string | null): boolean => owners.find((one) => one.owner.id === owner)?.owner.kind === "agent",
     /** Undefined while that is not known. */
     hasLeft: (person: string): boolean | undefined =>

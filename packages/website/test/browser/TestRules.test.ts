@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
-import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Rules that make tickets of failing tests, in a real browser. */
 
@@ -68,7 +68,7 @@ describe("Test rules", () => {
     await choose(page, "Owner", /Claude/)
     await choose(page, "Ask it to", "Plan it")
     await dialog.getByLabel("A test fails in").fill("4")
-    await dialog.getByText("Not fewer than in which it fails").waitFor()
+    await dialog.getByText("Not fewer than the runs that it fails in").waitFor()
     await dialog.getByText("Still missing: numbers that fit.").waitFor()
     await dialog.getByLabel("A test fails in").fill("1")
     await dialog.getByLabel("Of the last").fill("1")
@@ -99,7 +99,7 @@ describe("Test rules", () => {
     await choose(page, "Runs of", "critical tests")
     await choose(page, "Owner", "Nobody")
     await dialog.getByLabel("Branch").fill("")
-    await dialog.getByLabel("One ticket above").fill("1")
+    await dialog.getByLabel("One ticket from").fill("1")
     await dialog.getByLabel("Completed after").fill("5")
     await dialog.getByRole("button", { name: "Save" }).click()
     await dialog.waitFor({ state: "detached" })
@@ -130,6 +130,50 @@ describe("Test rules", () => {
     await rules(page).getByRole("button", { name: "Delete" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Delete the rule" }).click()
     await page.getByRole("heading", { name: "A rule makes tickets of tests that fail" }).waitFor()
+  })
+
+  it("are changed by two at once in what each changes, and say what both change, and that no run is one for them", async () => {
+    const rule = await site.call<{ id: string }>("POST", "test-rules", {
+      product: "shop",
+      branch: "mian",
+      when: { failures: 1 },
+      team: "WEB"
+    })
+    const path = `test-rules/${rule.id}`
+    const page = await openScreen(site, "test-rules")
+    await isLive(page)
+    await rules(page).getByText("No run so far is one that it is for.").waitFor()
+    await rules(page).getByRole("button", { name: "Change" }).click()
+    const dialog = page.getByRole("dialog", { name: "Change the test rule" })
+    await dialog.getByLabel("Completed after").fill("9")
+    await site.call("PATCH", path, { branch: "release" })
+    await dialog.getByText("When a test on release").waitFor()
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await site.call("GET", "test-rules")).toMatchObject({ testRules: [{ branch: "release", closeAfter: 9 }] })
+    await rules(page).getByRole("button", { name: "Change" }).click()
+    await dialog.getByLabel("Branch").fill("next")
+    // Somebody else is first: nothing is saved before that was told.
+    let isFirst = true
+    await page.route("**/test-rules", async (route) => {
+      if (isFirst) await site.call("PATCH", path, { branch: "stable", above: 4 })
+      isFirst = false
+      await route.continue()
+    })
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByText("The rule was changed meanwhile").waitFor()
+    await page.unroute("**/test-rules")
+    await dialog.getByText("Somebody else has changed the branch meanwhile.").waitFor()
+    expect(await site.call("GET", "test-rules")).toMatchObject({ testRules: [{ branch: "stable" }] })
+    await dialog.getByLabel("Branch").fill("main")
+    await dialog.getByText("No run so far").waitFor({ state: "detached" })
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await site.call("GET", "test-rules")).toMatchObject({
+      testRules: [{ branch: "main", above: 4, closeAfter: 9 }]
+    })
+    await rules(page).getByText("No run so far").waitFor({ state: "detached" })
+    await site.call("DELETE", path)
   })
 
   it("whose author has left say so, and are taken over; viewers only read them", async () => {
