@@ -12,6 +12,8 @@ import { Button } from "../ui/Button.tsx"
 import { Filter } from "../ui/Filter.tsx"
 import { counted, formatCount, formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { Plot } from "../ui/Plot.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -21,6 +23,11 @@ import { deliveryQuery } from "./delivery.ts"
 import { plotsOf } from "./deliveryPlots.ts"
 
 /** How often, how fast and how safely versions come to production: the four DORA measures, with what is behind each. */
+
+const PlotTable = later(
+  () => import("../ui/PlotTable.tsx"),
+  () => <SkeletonRows rows={14} />
+)
 
 const fewestDays = 30
 
@@ -75,7 +82,7 @@ const Measures = ({ metrics }: { readonly metrics: DeliveryMetrics }) => {
         value={changeFailureRate.rate === null ? "–" : percent(changeFailureRate.rate)}
       />
       <Measure
-        meaning={`until the roll back, median of ${formatCount(timeToRestore.failures.length)}`}
+        meaning={`until it was rolled back, median of ${formatCount(timeToRestore.failures.length)}`}
         name="Time to restore"
         target="failures"
         value={durationOr(timeToRestore.medianMs)}
@@ -97,6 +104,9 @@ interface ListProps<A> {
   readonly none?: string
   readonly row: (item: A) => ReactNode
 }
+
+/** How the numbers of days are shown. */
+const views = ["plots", "table"] as const
 
 /** Some at first, and all when asked. */
 const List = <A,>({ items, label, none, noun, row, title }: ListProps<A>) => {
@@ -233,10 +243,12 @@ const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly 
 
 const Loaded = ({
   days,
+  isTable,
   product,
   slug
 }: {
   readonly days: number
+  readonly isTable: boolean
   readonly product?: string
   readonly slug: string
 }) => {
@@ -259,29 +271,37 @@ const Loaded = ({
   return (
     <>
       <Measures metrics={data} />
-      <div className="grid grid-cols-1 gap-x-8 gap-y-6 p-4 lg:grid-cols-2">
-        {plots.map((plot) => (
-          <Plot key={plot.title} {...plot} />
-        ))}
-      </div>
+      {isTable ? (
+        <PlotTable plots={plots} />
+      ) : (
+        <div className="grid grid-cols-1 gap-x-8 gap-y-6 p-4 lg:grid-cols-2">
+          {plots.map((plot) => (
+            <Plot key={plot.title} {...plot} />
+          ))}
+        </div>
+      )}
       <Lists metrics={data} slug={slug} />
     </>
   )
 }
 
 const DeliveryScreen = ({ product, slug }: { readonly product?: string; readonly slug: string }) => {
-  const longer = oneAt(useSearch({ strict: false }), "days", trendDays)
+  const search = useSearch({ strict: false })
+  const longer = oneAt(search, "days", trendDays)
+  const view = oneAt(search, "view", views)
   const days = longer ?? fewestDays
   const navigate = useNavigate()
   const { data: products } = useQuery(productsQuery(slug))
   useMarkedPlace("/w/$slug/trends")
-  const go = (to: string | undefined, days: number | undefined) =>
+  const go = (to: string | undefined, days: number | undefined, next = view) =>
     void navigate({
       to: "/w/$slug/$",
       params: { slug, _splat: to === undefined ? "delivery" : `products/${to}/delivery` },
-      search: { ...withoutUndefined({ days }) },
+      search: { ...withoutUndefined({ days, view: next === "plots" ? undefined : next }) },
       replace: true
     })
+  const toggle = () => go(product, longer, view === "table" ? "plots" : "table")
+  useKeys([{ keys: "t", label: "Plots or a table", group: "Delivery", run: toggle }])
   return (
     <>
       <Header crumbs={[]} title="Delivery" />
@@ -305,8 +325,11 @@ const DeliveryScreen = ({ product, slug }: { readonly product?: string; readonly
           }
           value={String(days)}
         />
+        <Button look="quiet" onClick={toggle} shortcut="t">
+          {view === "table" ? "As plots" : "As a table"}
+        </Button>
       </search>
-      <Loaded days={days} slug={slug} {...(product === undefined ? {} : { product })} />
+      <Loaded days={days} isTable={view === "table"} slug={slug} {...(product === undefined ? {} : { product })} />
     </>
   )
 }
