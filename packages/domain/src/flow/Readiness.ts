@@ -5,6 +5,8 @@ import { Timestamp } from "../Timestamp.ts"
 import { Severity } from "./ReadinessPolicy.ts"
 
 const kinds = {
+  version_unknown:
+    "no deployment of the product ever had the version of the request, and no run tested it; always `warn`",
   run_missing:
     "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in another environment; runs that skipped everything do not count",
   run_failed: "the newest of them failed",
@@ -17,6 +19,7 @@ const kinds = {
 
 /** Why a version may not go out, or what is to be known of it, in the order of answers (docs/contract.md, Readiness). */
 export const ReasonKind = OneOf([
+  "version_unknown",
   "run_missing",
   "run_failed",
   "mute_overdue",
@@ -34,9 +37,10 @@ export const ReasonKind = OneOf([
 export type ReasonKind = typeof ReasonKind.Type
 
 const ReasonSubject = Schema.Struct({
-  type: OneOf(["coverage", "run", "ticket", "secret", "freeze"]),
+  type: OneOf(["version", "coverage", "run", "ticket", "secret", "freeze"]),
   id: Schema.String.annotate({
-    description: "Of a coverage its word, of a freeze its two times with a slash between them, else the id."
+    description:
+      "Of a version and of a coverage the word, of a freeze its two times with a slash between them, else the id."
   }),
   label: Schema.String.annotate({ description: "The name of the subject, for people." }),
   url: Schema.NullOr(Schema.String).annotate({ description: "The page of the subject on the website; null for none." })

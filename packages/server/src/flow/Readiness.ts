@@ -129,7 +129,8 @@ const get = (dependencies: Dependencies) => {
     )
     const reasons = reasonsOf(policy, found, {
       workspaceUrl: `${baseUrl}/w/${access.workspace.slug}`,
-      productSlug: pair.product.slug
+      productSlug: pair.product.slug,
+      environmentSlug: pair.environment.slug
     })
     return {
       ready: reasons.every(({ severity }) => severity !== "block"),
@@ -177,8 +178,10 @@ const findingsOf = (dependencies: Dependencies) => {
     const coverages = policy.requires.map(({ coverage }) => coverage)
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
+    const running = [coming?.version, pair.deployment.version]
     const found: Findings = {
       version,
+      isKnown: version === null || running.includes(version) || (yield* repo.isKnown(place, version)),
       at,
       runs: version === null || coverages.length === 0 ? [] : yield* repo.runs(place, version, coverages),
       mutes: policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at),

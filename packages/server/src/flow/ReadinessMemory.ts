@@ -1,12 +1,14 @@
 import type { ProductId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { deploymentReleases } from "../catalog/ReleaseRows.ts"
 import { projectProducts, projects } from "../planning/ProjectsRepo.ts"
 import { teams } from "../planning/TeamsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
 import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
+import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRuns } from "../runs/TestRunsRepo.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
@@ -30,12 +32,26 @@ export const layer = Layer.effect(
       policy: (place: Place) => memory.read((database) => database.table(readinessPolicies).get(placeKey(place))),
       setPolicy: (row: PolicyRow) =>
         memory.write((database) => Effect.sync(() => database.table(readinessPolicies).set(placeKey(row), row))),
+      isKnown: isKnown(memory),
       runs: runs(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)
     })
   )
 )
+
+const isKnown =
+  (memory: Memory): Repo["isKnown"] =>
+  ({ productId }, version) =>
+    memory.read(
+      (database) =>
+        database.table(deploymentReleases).filter((row) => row.productId === productId && row.version === version)
+          .length > 0 ||
+        [
+          ...database.table(testRuns).filter((run) => run.productId === productId),
+          ...database.table(pastRuns).filter((run) => run.productId === productId)
+        ].some((run) => run.deploymentVersion === version)
+    )
 
 const runs =
   (memory: Memory): Repo["runs"] =>

@@ -14,6 +14,8 @@ import type { BlockingTicket, FoundRun } from "./ReadinessRepo.ts"
 /** What was found, each of it only where the policy asks for it. */
 export interface Findings {
   readonly version: string | null
+  /** Whether a deployment of the product ever had the version, or a run tested it. */
+  readonly isKnown: boolean
   readonly at: Timestamp
   readonly runs: ReadonlyArray<FoundRun>
   readonly mutes: ReadonlyArray<OverdueMute>
@@ -29,16 +31,18 @@ export interface Pages {
   /** The address of the workspace's pages, without a slash at its end. */
   readonly workspaceUrl: string
   readonly productSlug: string
+  readonly environmentSlug: string
 }
 
 /** By kind, in the order of the kinds. */
 export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
+  ...weighed("version_unknown", "warn", versionReasons(found)),
   ...runReasons(policy, found, pages),
   ...weighed("mute_overdue", policy.mutes, muteReasons(found, pages)),
   ...weighed("ticket_blocks", policy.tickets, ticketReasons(found, pages)),
   ...weighed("secret_missing", policy.secrets, missingReasons(found, pages)),
   ...weighed("drift", policy.drift, driftReasons(found, pages)),
-  ...weighed("frozen", "block", freezeReasons(policy, found))
+  ...weighed("frozen", "block", freezeReasons(policy, found, pages))
 ]
 
 type Unweighed = Pick<Reason, "subject" | "message">
@@ -46,17 +50,43 @@ type Unweighed = Pick<Reason, "subject" | "message">
 const weighed = (kind: ReasonKind, setting: ReasonSetting, reasons: ReadonlyArray<Unweighed>): ReadonlyArray<Reason> =>
   setting === "off" ? [] : reasons.map((reason) => ({ kind, severity: setting, ...reason }))
 
+const versionReasons = ({ isKnown, version }: Findings): ReadonlyArray<Unweighed> =>
+  isKnown || version === null
+    ? []
+    : [
+        {
+          subject: { type: "version", id: version, label: version, url: null },
+          message: `Nobody has released or tested ${version}: no deployment of the product ever had it.`
+        }
+      ]
+
+/** A time to the minute, the next one where seconds are left. The website shows it in the time of its reader. */
+const momentOf = (at: Timestamp): string => {
+  const whole = new Date(Math.ceil(Date.parse(at) / 60_000) * 60_000).toISOString()
+  return `${whole.slice(0, 10)} ${whole.slice(11, 16)} UTC`
+}
+
 const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> =>
   policy.requires.flatMap(({ coverage, severity }) => {
     const run = found.runs.find((one) => one.coverage === coverage)
-    if (run === undefined) return [runMissing(coverage, severity, found.version)]
+    if (run === undefined) return [runMissing(coverage, severity, found.version, pages)]
     return run.gateResult === "passed" && !run.retriedElsewhere ? [] : [runFailed(run, severity, found.version, pages)]
   })
 
-const runMissing = (coverage: string, severity: Severity, version: string | null): Reason => ({
+const runMissing = (
+  coverage: string,
+  severity: Severity,
+  version: string | null,
+  { productSlug, workspaceUrl }: Pages
+): Reason => ({
   kind: "run_missing",
   severity,
-  subject: { type: "coverage", id: coverage, label: coverage, url: null },
+  subject: {
+    type: "coverage",
+    id: coverage,
+    label: coverage,
+    url: `${workspaceUrl}/test-runs?product=${encodeURIComponent(productSlug)}`
+  },
   message:
     version === null
       ? `No version is known, so that no run with the coverage ${coverage} has tested it.`
@@ -90,7 +120,7 @@ const muteReasons = ({ mutes }: Findings, pages: Pages): ReadonlyArray<Unweighed
     .toSorted((a, b) => compare(a.caseId, b.caseId))
     .map(({ caseId, ticket, until }) => ({
       subject: ticket && ticketSubject(ticket, pages),
-      message: `${caseId} was muted until ${until}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
+      message: `${caseId} was muted until ${momentOf(until)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
     }))
 
 /** Of all that the caller does not see there is one reason, which does not tell how many they are. */
@@ -137,10 +167,24 @@ const driftMessage = ({ loaded, name, version }: ChangedSecret): string => {
     : `${name} changed since the product loaded it: it has version ${loaded}, now there is version ${version}.`
 }
 
-const freezeReasons = ({ freezes }: ReadinessPolicy, { at }: Findings): ReadonlyArray<Unweighed> =>
-  freezes
-    .filter(({ from, to }) => from <= at && at < to)
-    .map(({ from, reason, to }) => ({
-      subject: { type: "freeze", id: `${from}/${to}`, label: reason, url: null },
-      message: `Nothing goes out before ${to}: ${reason}`
-    }))
+/** Windows that overlap, or follow each other, are one time in which nothing goes out: each of those that are now gives its end. */
+const freezeReasons = ({ freezes }: ReadinessPolicy, { at }: Findings, pages: Pages): ReadonlyArray<Unweighed> => {
+  const inTime = freezes.toSorted((a, b) => compare(a.from, b.from) || compare(a.to, b.to))
+  const current = inTime.filter(({ from, to }) => from <= at && at < to)
+  let end = at
+  const later: Array<string> = []
+  for (const { from, reason, to } of inTime) {
+    if (from > end || to <= at) continue
+    if (from > at) later.push(`, then ${reason}`)
+    if (to > end) end = to
+  }
+  return current.map(({ from, reason, to }) => ({
+    subject: {
+      type: "freeze",
+      id: `${from}/${to}`,
+      label: reason,
+      url: `${pages.workspaceUrl}/deployments/${pages.productSlug}/${pages.environmentSlug}?view=readiness#policy`
+    },
+    message: `Nothing goes out before ${momentOf(end)}: ${reason}${later.join("")}`
+  }))
+}

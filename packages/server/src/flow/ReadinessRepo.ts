@@ -76,6 +76,8 @@ export class ReadinessRepo extends Context.Service<
     readonly policy: (place: Place) => Effect.Effect<PolicyRow | undefined>
     /** In place of the one before. */
     readonly setPolicy: (policy: PolicyRow) => Effect.Effect<void>
+    /** Whether a deployment of the product has or had the version, or a run tested it, also one that was erased. */
+    readonly isKnown: (place: Place, version: string) => Effect.Effect<boolean>
     /**
      * For each of the coverages, the newest run of the version that finished outside of the place's environment while its
      * deployment did not change, if there is one: of those that ran the whole coverage, and in which something passed or failed. In no

@@ -23,6 +23,7 @@ export const layer = Layer.effect(
     ReadinessRepo.of({
       policy: policy(sql),
       setPolicy: setPolicy(sql),
+      isKnown: isKnown(sql),
       runs: runs(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)
@@ -51,6 +52,20 @@ const setPolicy = (sql: PgClient.PgClient) => (row: PolicyRow) =>
     Effect.asVoid,
     dieOnSqlError
   )
+
+/** One look into an index of each. */
+const isKnown =
+  (sql: PgClient.PgClient) =>
+  ({ productId, workspaceId }: Place, version: string) => {
+    const isOf = sql`workspace_id = ${workspaceId} and product_id = ${productId}`
+    return sql<{ readonly isKnown: boolean }>`select exists (select 1 from deployment_releases
+        where ${isOf} and version = ${version})
+      or exists (select 1 from test_runs where ${isOf} and deployment_version = ${version})
+      or exists (select 1 from past_runs where ${isOf} and deployment_version = ${version}) as "isKnown"`.pipe(
+      Effect.map((rows) => rows[0]!.isKnown),
+      dieOnSqlError
+    )
+  }
 
 type RunRow = Omit<FoundRun, "environment" | "finishedAt"> & {
   readonly finishedAt: Date

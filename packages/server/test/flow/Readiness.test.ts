@@ -32,6 +32,7 @@ import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
 
 const kinds: ReadonlyArray<ReasonKind> = [
+  "version_unknown",
   "run_missing",
   "run_failed",
   "mute_overdue",
@@ -124,14 +125,24 @@ withServicesOnEachStorage("Readiness", (it) => {
             const weigh = (kind: ReasonKind, weight: ReasonSetting, label: string) => {
               if (has(kind) && weight !== "off") expected.push([kind, weight, label])
             }
-            weigh("run_missing", severity, "critical")
-            weigh("run_failed", severity, `Run ${runs["acceptance"]}`)
+            const asked = has("version_unknown") ? "v2-typo" : undefined
+            if (asked === undefined) {
+              weigh("run_missing", severity, "critical")
+              weigh("run_failed", severity, `Run ${runs["acceptance"]}`)
+            } else {
+              // What nobody knows has no runs either, whatever those of others say.
+              expected.push(
+                ["version_unknown", "warn", asked],
+                ["run_missing", severity, "critical"],
+                ["run_missing", severity, "acceptance"]
+              )
+            }
             weigh("mute_overdue", setting, "ENG-7 Flaky payment")
             weigh("ticket_blocks", setting, `${ticket?.identifier} Refunds fail`)
             weigh("secret_missing", setting, "MISSING")
             weigh("drift", setting, "LOADED")
             weigh("frozen", "block", "Holidays")
-            const answer = yield* as(scene.viewer)(readiness.get(shop.product.slug, "production", undefined))
+            const answer = yield* as(scene.viewer)(readiness.get(shop.product.slug, "production", asked))
             const told = `${present.join(" and ")}, ${setting}`
             assert.deepStrictEqual(
               answer.reasons.map(({ kind, severity, subject }) => [kind, severity, subject?.label]),
@@ -139,11 +150,11 @@ withServicesOnEachStorage("Readiness", (it) => {
               told
             )
             assert.strictEqual(answer.ready, !expected.some(([, weight]) => weight === "block"), told)
-            assert.deepStrictEqual([answer.version, answer.at], ["v2", yield* now])
+            assert.deepStrictEqual([answer.version, answer.at], [asked ?? "v2", yield* now])
             assert.deepStrictEqual(
               answer.runs.map(({ coverage, environment, result, run }) => [coverage, environment, result, run]),
               (["critical", "acceptance"] as const).flatMap((coverage) =>
-                runs[coverage] === undefined
+                runs[coverage] === undefined || asked !== undefined
                   ? []
                   : [
                       [
@@ -359,6 +370,70 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* frozen, [false, "Second"])
       yield* TestClock.setTime(Date.parse(minute(180)))
       assert.deepStrictEqual(yield* frozen, [true])
+    })
+  )
+
+  it.effect("warns of a version that no deployment of the product had and no run tested, and of no other", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const [shop, other] = [yield* newShop(scene), yield* newShop(scene, "Other")]
+      const warnings = (version?: string) =>
+        Effect.map(shop.ready(version), ({ ready, reasons }) => [ready, ...reasons.map(({ kind }) => kind)])
+      const unknown = [true, "version_unknown"]
+      yield* other.staging.update({ version: "v1" })
+      assert.deepStrictEqual(yield* warnings("v1"), unknown)
+      assert.deepStrictEqual(
+        (yield* shop.ready("v1")).reasons.map(({ message, severity, subject }) => [message, severity, subject?.label]),
+        [["Nobody has released or tested v1: no deployment of the product ever had it.", "warn", "v1"]]
+      )
+      yield* shop.staging.update({ version: "v1" })
+      assert.deepStrictEqual(yield* warnings("v1"), [true])
+      // It had it once, before the deployment was made anew.
+      yield* shop.staging.update({ version: "v2" })
+      yield* (yield* Deployments).delete(shop.product.slug, "staging").pipe(as(scene.member))
+      yield* shop.staging.create("v3")
+      assert.deepStrictEqual(yield* warnings("v1"), [true])
+      assert.deepStrictEqual(yield* warnings("v0"), [true])
+      assert.deepStrictEqual(yield* warnings(), [true])
+      assert.deepStrictEqual(yield* warnings("V1"), unknown)
+      assert.deepStrictEqual(yield* warnings("v"), unknown)
+      yield* shop.production.update({ version: null })
+      assert.deepStrictEqual(yield* warnings(), [true])
+    })
+  )
+
+  it.effect("is frozen until the end of all windows that overlap or follow each other", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const window = (from: number, to: number, reason: string) => ({ from: minute(from), to: minute(to), reason })
+      const messages = Effect.map(shop.ready(), ({ reasons }) => reasons.map(({ message }) => message))
+      const page = `https://delivery.example/w/${scene.workspace.slug}/deployments/${shop.product.slug}/production`
+      yield* TestClock.setTime(Date.parse(minute(60)))
+      yield* shop.setPolicy({
+        freezes: [
+          window(300, 400, "After"),
+          window(100, 200, "Holidays"),
+          window(200, 240, "Audit"),
+          window(0, 50, "Over"),
+          window(50, 120, "Release week"),
+          window(60, 90, "Move")
+        ]
+      })
+      assert.deepStrictEqual(yield* messages, [
+        "Nothing goes out before 1970-01-01 04:00 UTC: Release week, then Holidays, then Audit",
+        "Nothing goes out before 1970-01-01 04:00 UTC: Move, then Holidays, then Audit"
+      ])
+      const [reason] = (yield* shop.ready()).reasons
+      assert.deepStrictEqual(reason!.subject, {
+        type: "freeze",
+        id: `${minute(50)}/${minute(120)}`,
+        label: "Release week",
+        url: `${page}?view=readiness#policy`
+      })
+      // Seconds are rounded up: before what is told, nothing goes out.
+      yield* shop.setPolicy({ freezes: [{ from: minute(0), to: "1970-01-01T02:00:00.001Z", reason: "Short" }] })
+      assert.deepStrictEqual(yield* messages, ["Nothing goes out before 1970-01-01 02:01 UTC: Short"])
     })
   )
 

@@ -67,7 +67,12 @@ const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
         </span>
       )}
       {isWeighed && deployment.active && (
-        <ReadinessMark environment={deployment.environment.slug} product={deployment.product.slug} slug={slug} />
+        <ReadinessMark
+          environment={deployment.environment.slug}
+          product={deployment.product.slug}
+          running={deployment.version}
+          slug={slug}
+        />
       )}
     </span>
   </Link>

@@ -18,7 +18,8 @@ import { SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
 import { ReadinessPolicyPart } from "./ReadinessPolicyPart.tsx"
-import { readinessQuery, weigh } from "./readiness.ts"
+import { readinessQuery } from "./readiness.ts"
+import { told, weigh } from "./reasons.ts"
 import { SecretDrift } from "./SecretDrift.tsx"
 
 /** Whether a version may go out to the deployment, the reasons against it, and the policy that asks for them. */
@@ -39,9 +40,11 @@ interface ReasonProps {
   readonly version: string | null
 }
 
-/** The sentence with a short version, where that is the id of a commit. */
-const told = (message: string, version: string | null): string =>
-  version === null ? message : message.replaceAll(version, shortSha(version))
+/** What a reason leads to, by what it is about. */
+const places: Readonly<Partial<Record<NonNullable<Reason["subject"]>["type"], string>>> = {
+  coverage: "runs",
+  freeze: "policy"
+}
 
 const ReasonRow = ({ reason: { message, severity, subject }, version }: ReasonProps) => (
   <li className="border-border flex min-h-(--row) items-start gap-3 border-b px-4 py-2">
@@ -51,7 +54,7 @@ const ReasonRow = ({ reason: { message, severity, subject }, version }: ReasonPr
     <span className="foreign min-w-0 flex-1 break-words">{visible(told(message, version))}</span>
     {subject !== null && subject.url !== null && (
       <PathLink path={pathOf(subject.url)} title={subject.label}>
-        <span className="text-accent whitespace-nowrap">Open {subject.type}</span>
+        <span className="text-accent whitespace-nowrap">Open {places[subject.type] ?? subject.type}</span>
       </PathLink>
     )}
   </li>
@@ -63,13 +66,17 @@ const Verdict = ({ readiness }: { readonly readiness: Readiness }) => {
     ...(blocks > 0 ? [`${counted(blocks, "reason")} ${blocks === 1 ? "keeps" : "keep"} it back`] : []),
     ...(warnings > 0 ? [counted(warnings, "warning")] : [])
   ]
+  const isUnknown = readiness.reasons.some(({ kind }) => kind === "version_unknown")
+  const [tone, icon, text] = !readiness.ready
+    ? (["text-danger", "lock", isUnknown ? "Not ready, and nobody has released or tested it" : "Not ready"] as const)
+    : isUnknown
+      ? (["text-warning", "warning", "Nobody has released or tested this version"] as const)
+      : (["text-success", "check", "Ready"] as const)
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-4" role="status">
-      <span
-        className={`text-md inline-flex items-center gap-2 font-medium ${readiness.ready ? "text-success" : "text-danger"}`}
-      >
-        <Icon name={readiness.ready ? "check" : "lock"} size={16} />
-        {readiness.ready ? "Ready" : "Not ready"}
+      <span className={`text-md inline-flex items-center gap-2 font-medium ${tone}`}>
+        <Icon name={icon} size={16} />
+        {text}
       </span>
       {readiness.version === null ? (
         <span className="text-muted">No version is known</span>

@@ -35,8 +35,13 @@ export const windowOf = ({ from, reason, to }: FreezeDraft) => ({
 
 const isInOrder = ({ from, to }: FreezeDraft): boolean => from === "" || to === "" || from < to
 
-export const isWhole = (draft: FreezeDraft): boolean =>
-  draft.from !== "" && draft.to !== "" && isInOrder(draft) && draft.reason.trim() !== ""
+/** What the windows lack before they can be saved. */
+export const missingOf = (freezes: ReadonlyArray<FreezeDraft>): ReadonlyArray<string> => [
+  ...(freezes.some(({ from }) => from === "") ? ["the beginning of a window"] : []),
+  ...(freezes.some(({ to }) => to === "") ? ["the end of a window"] : []),
+  ...(freezes.every(isInOrder) ? [] : ["an end after the beginning"]),
+  ...(freezes.some(({ reason }) => reason.trim() === "") ? ["the reason of a window"] : [])
+]
 
 interface Props {
   readonly freezes: ReadonlyArray<FreezeDraft>

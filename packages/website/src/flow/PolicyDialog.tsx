@@ -12,7 +12,7 @@ import { environmentsQuery } from "../catalog/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { mergePolicies } from "./mergePolicies.ts"
-import { type FreezeDraft, FreezeFields, freezeDraft, isWhole, windowOf } from "./FreezeFields.tsx"
+import { type FreezeDraft, FreezeFields, freezeDraft, missingOf, windowOf } from "./FreezeFields.tsx"
 
 interface Props {
   readonly deployment: Deployment
@@ -114,7 +114,7 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
       action="Save policy"
       description="It keeps nothing from going out by itself: your deployment asks “delivery deployments ready” first."
       doing={save}
-      isReady={freezes.every(isWhole)}
+      missing={missingOf(freezes)}
       onClose={onClose}
       title={`When may a version go to ${deployment.environment.name}?`}
     >

@@ -1,35 +1,33 @@
 import { useQuery } from "@tanstack/react-query"
 import { Icon } from "../ui/Icon.tsx"
-import { counted, shortSha } from "../ui/format.ts"
-import { readinessQuery, weigh } from "./readiness.ts"
+import { shortSha } from "../ui/format.ts"
+import { readinessQuery } from "./readiness.ts"
+import { markOf, told } from "./reasons.ts"
 
 interface Props {
   readonly slug: string
   readonly product: string
   readonly environment: string
+  /** The version that runs there. */
+  readonly running: string | null
 }
 
 /** In the table of deployments: that something keeps the next version back, or is to be known of it. Quiet where nothing does. */
-const ReadinessMark = ({ environment, product, slug }: Props) => {
+const ReadinessMark = ({ environment, product, running, slug }: Props) => {
   const { data } = useQuery({ ...readinessQuery(slug, product, environment), staleTime: 30_000 })
-  if (data === undefined || data.version === null || data.reasons.length === 0) return null
-  const { blocks, warnings } = weigh(data.reasons)
+  if (data === undefined || data.version === null) return null
+  const { version } = data
+  const mark = markOf(data, running)
+  if (mark === undefined) return null
   const title = data.reasons
     .slice(0, 10)
-    .map(({ message }) => message)
+    .map(({ message }) => told(message, version))
     .join("\n")
-  return blocks > 0 ? (
-    <span className="text-danger inline-flex items-center gap-1" title={title}>
-      <Icon name="lock" size={12} />
+  return (
+    <span className={`${mark.tone} inline-flex items-center gap-1`} title={title}>
+      <Icon name={mark.icon} size={12} />
       <span>
-        <span className="font-mono text-xs">{shortSha(data.version)}</span> not ready
-      </span>
-    </span>
-  ) : (
-    <span className="text-warning inline-flex items-center gap-1" title={title}>
-      <Icon name="warning" size={12} />
-      <span>
-        <span className="font-mono text-xs">{shortSha(data.version)}</span> {counted(warnings, "warning")}
+        <span className="font-mono text-xs">{shortSha(version)}</span> {mark.text}
       </span>
     </span>
   )

@@ -6,10 +6,11 @@ import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { formatAbsolute, visible } from "../ui/format.ts"
+import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
+import { momentOf } from "./mute.ts"
 import { policyQuery } from "./readiness.ts"
 
 const PolicyDialog = later(() => import("./PolicyDialog.tsx"))
@@ -44,7 +45,7 @@ const factsOf = (policy: ReadinessPolicy) =>
         <ul>
           {policy.freezes.map(({ from, reason, to }) => (
             <li key={`${from} ${to} ${reason}`}>
-              {visible(reason)}: {formatAbsolute(new Date(from))} to {formatAbsolute(new Date(to))}
+              {visible(reason)}: {momentOf(from)} to {momentOf(to)}
             </li>
           ))}
         </ul>
@@ -58,29 +59,31 @@ export const ReadinessPolicyPart = ({ deployment, slug }: Props) => {
   const [isChanging, setChanging] = useState(false)
   const mayChange = mayAct(useRole(slug), "admin") && deployment.active
   return (
-    <Section
-      actions={
-        mayChange && data !== undefined ? (
-          <Button onClick={() => setChanging(true)}>Change policy</Button>
+    <div id="policy">
+      <Section
+        actions={
+          mayChange && data !== undefined ? (
+            <Button onClick={() => setChanging(true)}>Change policy</Button>
+          ) : (
+            data !== undefined && <span className="text-muted text-xs">Admins change it.</span>
+          )
+        }
+        isFlush
+        title="Policy"
+      >
+        {data === undefined ? (
+          error === null ? (
+            <SkeletonRows rows={7} />
+          ) : (
+            <FailureView error={error} onRetry={() => void refetch()} />
+          )
         ) : (
-          data !== undefined && <span className="text-muted text-xs">Admins change it.</span>
-        )
-      }
-      isFlush
-      title="Policy"
-    >
-      {data === undefined ? (
-        error === null ? (
-          <SkeletonRows rows={7} />
-        ) : (
-          <FailureView error={error} onRetry={() => void refetch()} />
-        )
-      ) : (
-        <Facts facts={factsOf(data)} />
-      )}
-      {isChanging && data !== undefined && (
-        <PolicyDialog deployment={deployment} onClose={() => setChanging(false)} policy={data} slug={slug} />
-      )}
-    </Section>
+          <Facts facts={factsOf(data)} />
+        )}
+        {isChanging && data !== undefined && (
+          <PolicyDialog deployment={deployment} onClose={() => setChanging(false)} policy={data} slug={slug} />
+        )}
+      </Section>
+    </div>
   )
 }

@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import { counted, shortSha } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
-import { readinessQuery, weigh } from "./readiness.ts"
+import { readinessQuery } from "./readiness.ts"
+import { markOf, weigh } from "./reasons.ts"
 
 interface Props {
   readonly deployment: Deployment
@@ -16,10 +17,15 @@ const ReadinessSummary = ({ deployment, slug }: Props) => {
   const { data } = useQuery(readinessQuery(slug, product.slug, environment.slug))
   if (data === undefined) return null
   const { blocks, warnings } = weigh(data.reasons)
+  const mark = markOf(data, version)
   const about = data.version === null || data.version === version ? "" : `${shortSha(data.version)} is `
   const [tone, icon, text] =
-    blocks > 0
-      ? (["text-danger", "lock", `not ready: ${counted(blocks, "reason")}`] as const)
+    blocks > 0 && mark !== undefined
+      ? ([
+          mark.tone,
+          mark.icon,
+          mark.tone === "text-danger" ? `not ready: ${counted(blocks, "reason")}` : mark.text
+        ] as const)
       : warnings > 0
         ? (["text-warning", "warning", `ready, with ${counted(warnings, "warning")}`] as const)
         : (["text-success", "check", "ready"] as const)

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { visible } from "../ui/format.ts"
 import { readinessQuery } from "./readiness.ts"
+import { told } from "./reasons.ts"
 
 interface Props {
   readonly slug: string
@@ -29,7 +30,7 @@ const VersionWarning = ({ environment, product, slug, version }: Props) => {
       <ul className="list-disc pl-5">
         {blocks.slice(0, 5).map(({ kind, message, subject }) => (
           <li className="foreign break-words" key={`${kind} ${subject?.id ?? message}`}>
-            {visible(message)}
+            {visible(told(message, version))}
           </li>
         ))}
       </ul>

@@ -1,5 +1,4 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
-import type { Reason } from "@delivery/domain/flow/Readiness"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 
@@ -29,9 +28,3 @@ export const driftQuery = (slug: string, product: string, environment: string) =
     queryKey: workspaceKey(slug, "readiness", product, environment, "drift"),
     queryFn: ({ signal }) => client.readiness.drift({ params: { slug, product, environment }, query: {} }, { signal })
   })
-
-/** How many reasons keep it back, and how many only warn. */
-export const weigh = (reasons: ReadonlyArray<Reason>): { readonly blocks: number; readonly warnings: number } => {
-  const blocks = reasons.filter(({ severity }) => severity === "block").length
-  return { blocks, warnings: reasons.length - blocks }
-}

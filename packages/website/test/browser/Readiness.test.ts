@@ -59,6 +59,8 @@ describe("Readiness", () => {
     await page.keyboard.press("Enter")
     await page.waitForURL(/version=v-unknown/)
     await page.getByText(/No run of v-unknown with the whole coverage critical/).waitFor()
+    await page.getByRole("status").getByText("Not ready, and nobody has released or tested it").waitFor()
+    await page.getByText("Nobody has released or tested v-unknown: no deployment of the product ever had it.").waitFor()
     await page.getByRole("button", { name: "version is v-unknown" }).click()
     await page.getByRole("menuitemradio", { name: "Any version" }).click()
     await page.waitForURL((url) => !url.search.includes("version"))
@@ -84,6 +86,7 @@ describe("Readiness", () => {
     await dialog.getByLabel("From").last().fill("2026-01-01T00:00")
     await dialog.getByLabel("To").last().fill("2025-01-01T00:00")
     await dialog.getByText("Later than its beginning").waitFor()
+    await dialog.getByText("Still missing: an end after the beginning.").waitFor()
     expect(await dialog.getByRole("button", { name: "Save policy" }).isEnabled()).toBe(false)
     await dialog.getByLabel("To").last().fill("2100-01-01T00:00")
     expect(await axeFindings(page)).toEqual([])
@@ -96,7 +99,14 @@ describe("Readiness", () => {
       freezes: [{ reason: "Black Friday" }, { reason: "Holidays" }]
     })
     // What it asks for now holds at once.
-    await page.getByText(/Nothing goes out before .*Black Friday/).waitFor()
+    // In the time of the reader, and with the way to the policy.
+    const frozen = page.getByRole("list", { name: "Reasons" }).getByRole("listitem").filter({ hasText: "Black Friday" })
+    const end = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" })
+    await frozen
+      .getByText(`Nothing goes out before ${end.format(new Date("2100-01-01T00:00"))}: Black Friday`)
+      .waitFor()
+    await frozen.getByRole("link", { name: "Open policy" }).press("Enter")
+    await page.waitForURL(/view=readiness#policy$/)
 
     // What somebody else sets while the dialog is open stays.
     await page.getByRole("button", { name: "Change policy" }).press("Enter")

@@ -1,0 +1,52 @@
+import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
+import { counted, shortSha } from "../ui/format.ts"
+import { momentOf } from "./mute.ts"
+
+/** What the reasons of readiness come to, in words. Pure. */
+
+/** How many reasons keep it back, and how many only warn. */
+export const weigh = (reasons: ReadonlyArray<Reason>): { readonly blocks: number; readonly warnings: number } => {
+  const blocks = reasons.filter(({ severity }) => severity === "block").length
+  return { blocks, warnings: reasons.length - blocks }
+}
+
+/** The sentence of a reason with a short version, where that is the id of a commit, and times in the time of the reader. */
+export const told = (message: string, version: string | null): string =>
+  (version === null ? message : message.replaceAll(version, shortSha(version))).replaceAll(
+    /\b(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC\b/g,
+    (text, day: string, time: string) =>
+      Number.isNaN(Date.parse(`${day}T${time}Z`)) ? text : momentOf(`${day}T${time}Z`)
+  )
+
+interface Mark {
+  readonly tone: "text-danger" | "text-warning"
+  readonly icon: "lock" | "warning"
+  readonly text: string
+}
+
+/**
+ * That something keeps a version back from where `running` runs, or is to be known of it; undefined where nothing is. What runs there
+ * already is not called "not ready" for a ticket, which every policy looks at unless told.
+ */
+export const markOf = (
+  { reasons, version }: Pick<Readiness, "reasons" | "version">,
+  running: string | null
+): Mark | undefined => {
+  const { blocks, warnings } = weigh(reasons)
+  const changed = reasons.filter(({ kind, severity }) => kind === "drift" && severity === "warn").length
+  const known = [
+    ...(changed > 0 ? [`${counted(changed, "secret")} changed`] : []),
+    ...(warnings > changed ? [counted(warnings - changed, "warning")] : [])
+  ]
+  if (blocks === 0) {
+    return warnings === 0 ? undefined : { tone: "text-warning", icon: "warning", text: known.join(", ") }
+  }
+  const areTickets = reasons.every(({ kind, severity }) => severity === "warn" || kind === "ticket_blocks")
+  return version === running && areTickets
+    ? {
+        tone: "text-warning",
+        icon: "warning",
+        text: [`${counted(blocks, "ticket")} ${blocks === 1 ? "blocks" : "block"}`, ...known].join(", ")
+      }
+    : { tone: "text-danger", icon: "lock", text: ["not ready", ...known].join(", ") }
+}

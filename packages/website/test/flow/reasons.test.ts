@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest"
+import { markOf, told } from "../../src/flow/reasons.ts"
+
+const reason = (kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue", severity: "block" | "warn") => ({
+  kind,
+  severity,
+  subject: null,
+  message: kind
+})
+
+describe("The mark of a deployment", () => {
+  it("says drift and warnings beside what blocks", () => {
+    const reasons = [reason("run_missing", "block"), reason("mute_overdue", "warn"), reason("drift", "warn")]
+    const texts = [reasons, reasons.slice(1), reasons.slice(0, 1), []].map((some) =>
+      markOf({ reasons: some, version: "v1" }, "v0")?.text.replaceAll("\u00a0", " ")
+    )
+    expect(texts).toEqual([
+      "not ready, 1 secret changed, 1 warning",
+      "1 secret changed, 1 warning",
+      "not ready",
+      undefined
+    ])
+  })
+
+  it("does not call what runs there already not ready for tickets alone", () => {
+    const tickets = [reason("ticket_blocks", "block"), reason("drift", "warn")]
+    const mark = markOf({ reasons: tickets, version: "v1" }, "v1")
+    expect([mark?.tone, mark?.text.replaceAll("\u00a0", " ")]).toEqual([
+      "text-warning",
+      "1 ticket blocks, 1 secret changed"
+    ])
+    expect(markOf({ reasons: tickets, version: "v2" }, "v1")?.tone).toBe("text-danger")
+    const untested = [...tickets, reason("run_missing", "block")]
+    expect(markOf({ reasons: untested, version: "v1" }, "v1")?.tone).toBe("text-danger")
+  })
+})
+
+describe("The sentence of a reason", () => {
+  it("has times as the reader has them, and a short version", () => {
+    const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" })
+    const end = moment.format(new Date("2027-01-02T00:00Z"))
+    const sha = "9fceb02d0ae598e95dc970b74767f19372d61af8"
+    expect(told(`Nothing goes out before 2027-01-02 00:00 UTC: ${sha}`, sha)).toBe(
+      `Nothing goes out before ${end}: 9fceb02`
+    )
+    expect(told("2027-99-02 00:00 UTC", null)).toBe("2027-99-02 00:00 UTC")
+  })
+})
