@@ -213,6 +213,7 @@ describe("Muting", () => {
     })
     const page = await openScreen(site, `products/shop/cases/${encodeURIComponent(ends)}`)
     await isLive(page)
+    await page.getByRole("link", { name: `${identifier} Sessions stay` }).waitFor()
     await page.getByRole("button", { name: "Mute…" }).waitFor()
     await page.keyboard.press("m")
     const dialog = page.getByRole("dialog", { name: /ends other sessions/ })
