@@ -65,9 +65,9 @@ compares numbers as numbers; equal names are ordered by code units, then by id.
 - **Actions** that find the object already in that state (archive, restore) change nothing and answer 200.
 - **Text** may not contain NUL characters or lone surrogates. Names are trimmed, never empty, and on one line. Lengths \
 count Unicode code points. Bodies are UTF-8.
-- **Unknown properties** of a body are ignored, except by the vault and where an API key, a deployment token or a \
-trusted publisher is made, which reject them: a misspelt limit would be no limit. Responses may gain properties: ignore \
-those that you do not know.
+- **Unknown properties** of a body are ignored, except by the vault and where a deployment token or a trusted \
+publisher is made, which reject them: a misspelt limit would be no limit. Responses may gain properties: ignore those \
+that you do not know.
 - **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise, and 64 KiB where \
 no credential is needed.
 - **Browsers.** Pages of other origins may call the API where the operator allows their origin (\`CORS_ORIGINS\`), with a \

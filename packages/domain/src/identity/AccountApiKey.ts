@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Exact } from "../Body.ts"
+import { Body } from "../Body.ts"
 import { PersonId } from "../Ids.ts"
 import { OneOf, VisibleName } from "../Text.ts"
 import { Actor } from "./Actor.ts"
@@ -62,7 +62,7 @@ export type NewAccountApiKey = typeof NewAccountApiKey.Type
 /** How many account API keys of a workspace may work at once, those of trusted publishers not counted. */
 export const maxAccountApiKeys = 1000
 
-export const CreateAccountApiKey = Exact({ name: VisibleName(80), role, ...newKeyLimits }).annotate({
+export const CreateAccountApiKey = Body({ name: VisibleName(80), role, ...newKeyLimits }).annotate({
   identifier: "CreateAccountApiKey",
   description: "The name and role of a new account API key, and its limits.",
   examples: [

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body, Exact } from "../Body.ts"
+import { Body } from "../Body.ts"
 import { ApiKeyId } from "../Ids.ts"
 import { VisibleName } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
@@ -70,7 +70,7 @@ export const newKeyLimits = {
   )
 }
 
-export const CreateApiKey = Exact({ name: VisibleName(80), ...newKeyLimits }).annotate({
+export const CreateApiKey = Body({ name: VisibleName(80), ...newKeyLimits }).annotate({
   identifier: "CreateApiKey",
   description: "The name of a new API key, and its limits.",
   examples: [{ name: "laptop" }, { name: "dashboard", scopes: ["read"], expiresAt: "2027-02-19T09:30:00.000Z" }]

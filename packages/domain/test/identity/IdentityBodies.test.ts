@@ -62,8 +62,6 @@ describe("bodies of the identity room", () => {
 
   it("refuse a misspelt limit of a credential", () => {
     for (const [schema, body, misspelt] of [
-      [CreateApiKey, { name: "laptop" }, { expireAt: "2027-02-19T09:30:00.000Z" }],
-      [CreateAccountApiKey, { name: "ci", role: "member" }, { scope: ["read"] }],
       [CreateDeploymentToken, { name: "kubernetes" }, { allowedAddreses: ["203.0.113.0/24"] }],
       [RotateDeploymentToken, {}, { overlapSecond: 0 }],
       [CreateTrustedPublisher, publisher, { Environment: "production" }]
