@@ -158,9 +158,9 @@ export const layerApp = Http.layerStarted.pipe(
 export const layerServer = layerApp.pipe(
   Layer.provideMerge(layerSqlStorage),
   Layer.provideMerge(Database.layer),
-  // Builds the website beside the opening of the database.
-  Layer.provideMerge(Files.layer),
   Layer.provide([Keys.layerKeyring, Website.layer]),
+  // The first that tries DATA_DIR, and says best what is wrong with it.
+  Layer.provideMerge(Files.layer),
   Layer.provide(NodeServices.layer)
 )
 
