@@ -451,10 +451,16 @@ export const publishRun = async (
     ? begin(publisher, saved, about, cancelled)
     : beginSaved(publisher, about, destination, cancelled, tell))
   try {
-    const attachments = [...(saved === undefined || isOver ? [] : savedFiles(options.files, saved)), ...asked]
+    const own = saved === undefined || isOver ? [] : savedFiles(options.files, saved)
+    const attachments = [...own, ...asked]
     tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
     publisher.uploads.add(attachments)
-    const { failures } = await Promise.race([publisher.uploads.settled(), rejectionOf(cancelled)])
+    const settled = await Promise.race([publisher.uploads.settled(), rejectionOf(cancelled)])
+    const failures =
+      settled.failures.length > 0 && own.length > 0 && (await publisher.run(number, cancelled)).state !== "running"
+        ? // Another process has published the same results meanwhile, with their files.
+          settled.failures.filter(({ path }) => own.every((file) => file.path !== path))
+        : settled.failures
     const { omitted, report } = withinLimits(finish)
     const run = await publisher.finish(number, report, cancelled)
     const failed = new Set(failures.map(({ path }) => path))
