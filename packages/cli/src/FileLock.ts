@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
 
 /** Another process holds the lock or tries to take it. */
 export class LockedByAnother extends Error {
@@ -64,5 +65,23 @@ export const makeFileLock = (directory: string, now: () => number = () => perfor
         throw cause
       }
     }
+  }
+}
+
+/**
+ * Takes a lock, once the others have released it. Throws `LockedByAnother` where they keep it for longer than a killed process
+ * does.
+ */
+export const whenReleased = async (
+  lock: ReturnType<typeof makeFileLock>,
+  signal?: AbortSignal,
+  until = performance.now() + 2 * abandonedMillis
+): Promise<HeldLock> => {
+  try {
+    return lock.take()
+  } catch (cause) {
+    if (!(cause instanceof LockedByAnother) || performance.now() > until) throw cause
+    await wait(16 + 8 * Math.random(), undefined, signal === undefined ? {} : { signal })
+    return whenReleased(lock, signal, until)
   }
 }

@@ -1,6 +1,6 @@
-import { Config, Data, Effect, FileSystem, Option, Path, type PlatformError, Schedule } from "effect"
+import { Config, Data, Effect, FileSystem, Option, Path, type PlatformError } from "effect"
 import { homedir } from "node:os"
-import { LockedByAnother, makeFileLock } from "./FileLock.ts"
+import { makeFileLock, whenReleased } from "./FileLock.ts"
 
 /** Files of the command that only its user can read. */
 
@@ -37,24 +37,12 @@ const makeDirectory = (
     )
   })
 
-class HeldByAnother extends Data.TaggedError("HeldByAnother") {}
-
 class NotLocked extends Data.TaggedError("NotLocked")<{ readonly cause: unknown }> {}
 
-/** Longer than it takes to see that a killed process left its lock. */
 const lock = (directory: string) =>
-  Effect.suspend(() => {
-    const shared = makeFileLock(directory)
-    return Effect.try({
-      try: () => shared.take(),
-      catch: (cause) => (cause instanceof LockedByAnother ? new HeldByAnother() : new NotLocked({ cause }))
-    }).pipe(
-      Effect.retry({
-        while: ({ _tag }) => _tag === "HeldByAnother",
-        schedule: Schedule.spaced("20 millis").pipe(Schedule.jittered, Schedule.upTo({ duration: "60 seconds" }))
-      }),
-      Effect.catchTag("HeldByAnother", (cause) => Effect.fail(new NotLocked({ cause })))
-    )
+  Effect.tryPromise({
+    try: (signal) => whenReleased(makeFileLock(directory), signal),
+    catch: (cause) => new NotLocked({ cause })
   })
 
 /** Reads and writes a file while no other process does. `refused` is the failure where the file cannot be locked. */

@@ -1,37 +1,47 @@
 import { createHash } from "node:crypto"
+import { lstatSync, mkdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { setTimeout as wait } from "node:timers/promises"
 import { Failure } from "../Failure.ts"
-import { abandonedMillis, type HeldLock, LockedByAnother, makeFileLock } from "../FileLock.ts"
+import { type HeldLock, LockedByAnother, makeFileLock, whenReleased } from "../FileLock.ts"
 
-/** The lock of a file, away from it: its directory may be read-only, or collected by the CI. */
-const lockOf = (file: string) =>
-  makeFileLock(join(tmpdir(), `delivery-${createHash("sha256").update(resolve(file)).digest("hex").slice(0, 32)}`))
+/**
+ * The directory of the user's locks, away from the files: their directory may be read-only, or collected by the CI. Everybody may
+ * write to the one for temporary files, so what somebody else has put there, or a link, is not used.
+ */
+const ownDirectory = (): string => {
+  const user = process.getuid?.()
+  const directory = join(tmpdir(), `delivery-locks-${user ?? ""}`)
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch {
+    // It is there, or there can be none: then it is not found.
+  }
+  const found = lstatSync(directory)
+  if (!found.isDirectory() || (user !== undefined && found.uid !== user)) throw new Error("It is somebody else's.")
+  return directory
+}
 
 /** Takes the lock, once the others have released it; undefined where none can be made, as on a read-only disk. */
-const take = async (
-  file: string,
-  lock: ReturnType<typeof lockOf>,
-  until: number,
-  cancelled: AbortSignal
-): Promise<HeldLock | undefined> => {
+const take = async (file: string, cancelled: AbortSignal): Promise<HeldLock | undefined> => {
   try {
-    return lock.take()
+    const name = createHash("sha256").update(resolve(file)).digest("hex")
+    return await whenReleased(makeFileLock(join(ownDirectory(), name)), cancelled)
   } catch (cause) {
-    if (!(cause instanceof LockedByAnother)) return undefined
-    if (performance.now() > until) throw new Failure({ message: `${file} is being published by another process.` })
-    await wait(20 + 20 * Math.random(), undefined, { signal: cancelled })
-    return take(file, lock, until, cancelled)
+    cancelled.throwIfAborted()
+    if (cause instanceof LockedByAnother) {
+      throw new Failure({ message: `${file} is being published by another process.` })
+    }
+    return undefined
   }
 }
 
 /**
- * Does something with saved results while no other `runs publish` of this machine does: two that start their run at once would
- * make two of it.
+ * Does something with saved results while no other `runs publish` of this user does: two that start their run at once would make
+ * two of it.
  */
 export const whileLocked = async <A>(file: string, use: () => Promise<A>, cancelled: AbortSignal): Promise<A> => {
-  const held = await take(file, lockOf(file), performance.now() + 2 * abandonedMillis, cancelled)
+  const held = await take(file, cancelled)
   try {
     return await use()
   } finally {
