@@ -4,6 +4,7 @@ import type { TrendDay } from "@delivery/domain/runs/Case"
 import { useMemo } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { Button } from "../ui/Button.tsx"
+import { DayTable } from "../ui/DayTable.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
 import { formatCount, formatDuration, formatRate } from "../ui/format.ts"
@@ -61,38 +62,27 @@ const plotsOf = (found: ReadonlyArray<TrendDay>): ReadonlyArray<PlotProps> => {
   ]
 }
 
-const cell = "border-border tabular border-b px-3 py-1 text-right first:pl-4 first:text-left"
-
-const DayTable = ({ days }: { readonly days: ReadonlyArray<TrendDay> }) => (
-  <div aria-label="Days" className="relative overflow-x-auto" role="region" tabIndex={0}>
-    <table className="w-full border-collapse">
-      <thead className="text-muted">
-        <tr>
-          {["Day, UTC", "Runs", "Passed", "At first attempt", "Flaky", "Half within", "95 % within"].map((name) => (
-            <th className={`${cell} font-medium whitespace-nowrap`} key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {days.toReversed().map((day) => (
-          <tr key={day.date}>
-            <th className={`${cell} font-normal whitespace-nowrap`} scope="row">
-              {day.date}
-            </th>
-            <td className={cell}>{formatCount(day.runs)}</td>
-            <td className={cell}>{day.passRate === null ? "–" : formatRate(day.passRate)}</td>
-            <td className={cell}>{day.firstAttemptPassRate === null ? "–" : formatRate(day.firstAttemptPassRate)}</td>
-            <td className={cell}>{formatCount(day.flaky)}</td>
-            <td className={cell}>{day.durationP50Ms === null ? "–" : formatDuration(day.durationP50Ms)}</td>
-            <td className={cell}>{day.durationP95Ms === null ? "–" : formatDuration(day.durationP95Ms)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+const TrendTable = ({ days }: { readonly days: ReadonlyArray<TrendDay> }) => {
+  const column = (name: string, textOf: (day: TrendDay) => string) => ({
+    name,
+    textAt: (index: number) => textOf(days[index]!)
+  })
+  const rate = (value: number | null) => (value === null ? "–" : formatRate(value))
+  const duration = (value: number | null) => (value === null ? "–" : formatDuration(value))
+  return (
+    <DayTable
+      columns={[
+        column("Runs", ({ runs }) => formatCount(runs)),
+        column("Passed", ({ passRate }) => rate(passRate)),
+        column("At first attempt", ({ firstAttemptPassRate }) => rate(firstAttemptPassRate)),
+        column("Flaky", ({ flaky }) => formatCount(flaky)),
+        column("Half within", ({ durationP50Ms }) => duration(durationP50Ms)),
+        column("95 % within", ({ durationP95Ms }) => duration(durationP95Ms))
+      ]}
+      days={days.map(({ date }) => date)}
+    />
+  )
+}
 
 const dayMillis = 86_400_000
 const firstDay = (days: number): string => new Date(Date.now() - (days - 1) * dayMillis).toISOString().slice(0, 10)
@@ -107,7 +97,7 @@ const Trends = ({ product, slug }: { readonly product: string; readonly slug: st
   if (data.days.every(({ runs }) => runs === 0)) {
     return <Empty icon="runs" title={`No run of this product finished in the last ${days} days`} />
   }
-  if (view === "table") return <DayTable days={data.days} />
+  if (view === "table") return <TrendTable days={data.days} />
   return (
     <div className="grid grid-cols-1 gap-x-8 gap-y-6 p-4 lg:grid-cols-2">
       {plots.map((plot) => (
