@@ -12,7 +12,7 @@ import {
   sync,
   writeManifest
 } from "./BackupFormat.ts"
-import { knownFiles, nameOf, verifyTables } from "./Verification.ts"
+import { knownFiles, nameOf, verifyTables, wrongBytes } from "./Verification.ts"
 import { type KnownFile, lastMigration } from "./VerificationSql.ts"
 
 /** How many damaged files a refusal names. */
@@ -121,15 +121,7 @@ const copyFiles = Effect.fnUntraced(function* (draft: string, sums: string) {
 
 /** What is wrong with it; undefined where the copy has the bytes that were uploaded. */
 const copyFile = (source: FileStore["Service"], target: FileStore["Service"], file: KnownFile) =>
-  Effect.gen(function* () {
-    const size = yield* source.size(file)
-    if (size !== file.size) return `has ${size} bytes instead of ${file.size}`
-    const stored = yield* target.write(file, yield* source.read(file, { offset: 0, length: size }), size)
-    return stored.sha256 === file.sha256 ? undefined : `has the SHA-256 ${stored.sha256} instead of ${file.sha256}`
-  }).pipe(
-    Effect.scoped,
-    Effect.catchTag("BlobNotFound", () => Effect.succeed("is not stored"))
-  )
+  wrongBytes(source, file, (bytes, size) => Effect.map(target.write(file, bytes, size), ({ sha256 }) => sha256))
 
 /** Adds the files of the database to the list, and answers its directories. */
 const listDatabase = Effect.fnUntraced(function* (draft: string, sums: string) {

@@ -1,8 +1,8 @@
 import { Cause, Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql"
-import { createHash } from "node:crypto"
-import type { BlobNotFound, BlobStore } from "../files/Blob.ts"
+import type { BlobStore } from "../files/Blob.ts"
 import { FileStore } from "../files/FileStore.ts"
+import { sha256Of } from "./BackupFormat.ts"
 import * as Stored from "./VerificationSql.ts"
 
 /** What a check of all data found (docs/operations.md, Verifying). */
@@ -70,22 +70,23 @@ const verifyDatabase = Effect.fnUntraced(function* (findings: Findings) {
   return { tables, references: keys.length }
 })
 
-/** What is wrong with the bytes of a file; undefined where they are what was uploaded. */
-const wrongBytes = (store: BlobStore, file: Stored.KnownFile) =>
+/**
+ * What is wrong with the bytes of a file; undefined where they are what was uploaded. `hash` reads so many of them, and answers
+ * their SHA-256.
+ */
+export const wrongBytes = <E, R>(
+  store: BlobStore,
+  file: Stored.KnownFile,
+  hash: (bytes: Stream.Stream<Uint8Array>, size: number) => Effect.Effect<string, E, R>
+) =>
   Effect.gen(function* () {
     const size = yield* store.size(file)
     if (size !== file.size) return `has ${size} bytes instead of ${file.size}`
-    const digest = createHash("sha256")
-    const bytes = yield* store.read(file, { offset: 0, length: size })
-    yield* Stream.runForEach(bytes, (chunk) => Effect.sync(() => digest.update(chunk)))
-    const sha256 = digest.digest("hex")
+    const sha256 = yield* hash(yield* store.read(file, { offset: 0, length: size }), size)
     return sha256 === file.sha256 ? undefined : `has the SHA-256 ${sha256} instead of ${file.sha256}`
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("BlobNotFound", (_: BlobNotFound) => Effect.succeed("is not stored")),
-    Effect.catchDefect((defect) =>
-      Effect.succeed(`cannot be read: ${oneLine(Cause.pretty(Cause.die(defect)).split("\n")[0]!)}`)
-    )
+    Effect.catchTag("BlobNotFound", () => Effect.succeed("is not stored"))
   )
 
 export const nameOf = ({ id, isAttachment, ownerId }: Stored.KnownFile): string =>
@@ -109,7 +110,9 @@ const verifyFiles = Effect.fnUntraced(function* (findings: Findings) {
     Effect.gen(function* () {
       files++
       bytes += file.size
-      const problem = yield* wrongBytes(store, file)
+      const problem = yield* Effect.catchDefect(wrongBytes(store, file, sha256Of), (defect) =>
+        Effect.succeed(`cannot be read: ${oneLine(Cause.pretty(Cause.die(defect)).split("\n")[0]!)}`)
+      )
       if (problem !== undefined && (yield* Stored.isKnown(file))) findings.add(`${nameOf(file)} ${problem}.`)
     })
   )
@@ -130,7 +133,7 @@ export const verifyTables = Effect.gen(function* () {
   return { ...(yield* verifyDatabase(findings)), ...findings.result() }
 })
 
-const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+export const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** What was looked at, in a line. */
 export const summary = ({ bytes, files, references, tables }: Verified): string => {

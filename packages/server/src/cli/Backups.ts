@@ -3,7 +3,7 @@ import type { RpcClientError } from "effect/rpc"
 import { backUp } from "../backups/Backup.ts"
 import { BackupError } from "../backups/BackupFormat.ts"
 import * as Restores from "../backups/Restore.ts"
-import { summary, type Verified, verify as verifyAll } from "../backups/Verification.ts"
+import { counted, summary, type Verified, verify as verifyAll } from "../backups/Verification.ts"
 import { Settings } from "../Config.ts"
 import * as DataDirLock from "../database/DataDirLock.ts"
 import { copyDatabase } from "../database/DatabaseFiles.ts"
@@ -84,15 +84,13 @@ const failedIfStopped = <A, E, R>(effect: Effect.Effect<A, E, R>, message: strin
     )
   )
 
-const amount = (files: number, bytes: number) => `${files} stored ${files === 1 ? "file" : "files"} with ${bytes} bytes`
-
 /** `backup`: copies the embedded database and the stored files, while the server runs. */
 export const backup = (directory: string) =>
   Effect.gen(function* () {
     yield* refusePostgres("back it up by pg_dump, and its files beside it")
     const { bytes, files, target } = yield* backUp(directory, copy)
     yield* Console.log(
-      `Backed up the database and ${amount(files, bytes)} to ${target}. Vault keys are not in it: keep them elsewhere.`
+      `Backed up the database and ${counted(files, "stored file", "stored files")} with ${bytes} bytes to ${target}. Vault keys are not in it: keep them elsewhere.`
     )
   }).pipe(asHostError, Effect.provide(Host.layerFiles), (made) =>
     failedIfStopped(made, "Stopped: there is no back-up.")
@@ -120,7 +118,7 @@ const printVerified = Effect.fnUntraced(function* (verified: Verified) {
   yield* Console.log(summary(verified))
   if (problemCount > 0) {
     return yield* new Host.HostError({
-      message: `${problemCount} ${problemCount === 1 ? "thing is" : "things are"} wrong.`
+      message: `${counted(problemCount, "thing is", "things are")} wrong.`
     })
   }
   yield* Console.log("All is right.")
