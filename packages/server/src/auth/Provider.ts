@@ -64,7 +64,7 @@ const personName = Schema.decodeUnknownOption(Name(100))
  * capital may be written as two characters, so another mailbox could be taken for the person's.
  */
 const isSameAddress = (email: unknown): boolean =>
-  typeof email === "string" && email === email.trim() && email.length <= 254 && email === email.normalize("NFKC")
+  typeof email === "string" && email === email.trim() && email === email.normalize("NFKC")
 
 /** The account as a provider describes it, whatever it sent as address and name. */
 export const accountOf = (described: {
