@@ -30,6 +30,16 @@ import { apiKey, type Service, useService } from "./support/Service.ts"
 /** The commands as processes, against a server on a socket. */
 
 const fixture = (name: string) => join(import.meta.dirname, "junit", name)
+/** A run whose results were saved, as a reporter begins and finishes it. */
+const savedStart = {
+  product: "shop",
+  environment: "staging",
+  baseUrl: "https://staging.shop.example",
+  git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
+  machine: { hostname: "ci", platform: "linux" },
+  selection: { coverage: null, folders: [], caseIds: [] }
+}
+const finish = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests: [] }
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8")
 
 /** Between a command and the service: passes everything on but uploads of files, which it answers nothing, and `cut` ends all. */
@@ -479,16 +489,7 @@ describe("delivery", () => {
     const at = home()
     const { asked, url } = await holdingUploads(server)
     const env = { ...as(workspace), DELIVERY_URL: url }
-    const start = {
-      product: "shop",
-      environment: "staging",
-      baseUrl: "https://staging.shop.example",
-      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
-      machine: { hostname: "ci", platform: "linux" },
-      selection: { coverage: null, folders: [], caseIds: [] }
-    }
-    const finish = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests: [] }
-    writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start, finish }))
+    writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start: savedStart, finish }))
     writeFileSync(join(at.directory, "server.log"), "started\n")
     const publish = ["runs", "publish", "saved.json", "--attach", "server.log"]
     const running = at.start(publish, { env })
@@ -533,18 +534,9 @@ describe("delivery", () => {
     const workspace = await newDeployment(owner)
     const at = home()
     const env = as(workspace)
-    const start = {
-      product: "shop",
-      environment: "staging",
-      baseUrl: "https://staging.shop.example",
-      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
-      machine: { hostname: "ci", platform: "linux" },
-      selection: { coverage: null, folders: [], caseIds: [] }
-    }
-    const finish = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests: [] }
     const files = [{ path: "a/shot.txt", contentType: "text/plain", source: "shot.txt" }]
     writeFileSync(join(at.directory, "shot.txt"), "seen")
-    writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start, finish, files }))
+    writeFileSync(join(at.directory, "saved.json"), JSON.stringify({ start: savedStart, finish, files }))
     const publish = () => at.delivery(["runs", "publish", "saved.json", "--json"], { env })
     for (const { code, err, out } of await Promise.all([publish(), publish(), publish()])) {
       assert.deepStrictEqual({ code, err }, { code: 0, err: "" })
@@ -561,15 +553,7 @@ describe("delivery", () => {
     const workspace = await newDeployment(owner)
     const at = home()
     const env = as(workspace)
-    const start = {
-      product: "shpo",
-      environment: "staging",
-      baseUrl: "https://staging.shop.example",
-      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
-      machine: { hostname: "ci", platform: "linux" },
-      selection: { coverage: null, folders: [], caseIds: [] }
-    }
-    const finish = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests: [] }
+    const start = { ...savedStart, product: "shpo" }
     const files = [
       { path: "a/shot.txt", contentType: "text/plain", source: "saved/0" },
       { path: "a/gone.txt", contentType: "text/plain", source: "saved/1" }
