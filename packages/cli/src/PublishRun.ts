@@ -453,7 +453,7 @@ export const publishRun = async (
   try {
     const own = saved === undefined || isOver ? [] : savedFiles(options.files, saved)
     const attachments = [...own, ...asked]
-    tell.progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
+    tell.progress(`Run ${number}: sending files: ${attachments.length}, tests: ${finish.tests.length}.`)
     publisher.uploads.add(attachments)
     const settled = await Promise.race([publisher.uploads.settled(), rejectionOf(cancelled)])
     const failures =

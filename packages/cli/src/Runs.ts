@@ -103,7 +103,7 @@ const publish = Command.make(
     const [first] = notAttached
     if (first !== undefined) {
       return yield* new Failure({
-        message: `The run is published, but ${notAttached.length} files are not attached; the first: ${oneLine(first.path)}: ${oneLine(first.reason)}`
+        message: `The run is published, but ${notAttached.length === 1 ? "a file is not attached" : `${notAttached.length} files are not attached; the first`}: ${oneLine(first.path)}: ${oneLine(first.reason)}`
       })
     }
     if (fail && run.gateResult === "failed") return yield* new Failure({ message: "The run failed." })

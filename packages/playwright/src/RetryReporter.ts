@@ -5,6 +5,7 @@ import {
   type DeliveryReporterOptions,
   isPassing,
   lineOf,
+  notUploaded,
   Publisher,
   readGit,
   readMachine,
@@ -210,16 +211,11 @@ export class RetryReporter implements Reporter {
 
   async #publish({ publisher, retry, run }: Begun, config: FullConfig, result: FullResult) {
     const limit = new TimeLimit(10_000)
-    const { count, failures } = await limit.within((signal) => publisher.uploads.settled(signal), {
+    const uploads = await limit.within((signal) => publisher.uploads.settled(signal), {
       most: 5_000,
       more: async () => timeFor(publisher, await publisher.uploads.remainingBytes())
     })
-    const [failure] = failures
-    if (failure !== undefined) {
-      this.#lines.push(
-        `Delivery: ${failures.length} of ${count} files were not uploaded; the first: ${failure.path}: ${failure.reason}`
-      )
-    }
+    this.#lines.push(...notUploaded(uploads))
     const { cleanup: hook } = this.#options
     const cleanup =
       retry.fixture === null || hook === undefined

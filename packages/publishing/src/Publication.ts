@@ -11,6 +11,7 @@ import { type DeliveryReporterOptions, readSettings, type Settings } from "./Set
 import { type Destination, saveResults } from "./SavedResults.ts"
 import { shellWord } from "./Shell.ts"
 import { TimeLimit } from "./TimeLimit.ts"
+import { notUploaded } from "./Uploads.ts"
 
 /** What the tool that runs the tests knows before it runs them. */
 export interface PublicationContext {
@@ -198,15 +199,11 @@ export class Publication {
   }
 
   async #settleUploads(publisher: Publisher): Promise<void> {
-    const { count, failures } = await this.#after.within((signal) => publisher.uploads.settled(signal), {
+    const uploads = await this.#after.within((signal) => publisher.uploads.settled(signal), {
       most: afterMillis / 2,
       more: async () => timeFor(publisher, await publisher.uploads.remainingBytes())
     })
-    const [failure] = failures
-    if (failure === undefined) return
-    this.lines.push(
-      `Delivery: ${failures.length} of ${count} files were not uploaded; the first: ${failure.path}: ${failure.reason}`
-    )
+    this.lines.push(...notUploaded(uploads))
   }
 
   async #cleanUp({ fixture }: StartedTestRun) {

@@ -7,6 +7,22 @@ import type { RunFile } from "./RunFiles.ts"
 
 const concurrency = 4
 
+/** What became of a run's files: how many there were, and those that were not uploaded. */
+export interface SettledUploads {
+  readonly count: number
+  readonly failures: ReadonlyArray<{ readonly path: string; readonly reason: string }>
+}
+
+/** The lines that tell of the files that were not uploaded: one, or none. */
+export const notUploaded = ({ count, failures }: SettledUploads): ReadonlyArray<string> =>
+  failures.slice(0, 1).map(({ path, reason }) => {
+    const what =
+      failures.length === 1
+        ? "a file was not uploaded"
+        : `${failures.length} of ${count} files were not uploaded; the first`
+    return `Delivery: ${what}: ${path}: ${reason}`
+  })
+
 /** Uploads the files of a run, a few at a time, while the tests run. */
 export class Uploads {
   readonly #client: PromiseClient
@@ -57,10 +73,7 @@ export class Uploads {
   }
 
   /** Resolves when every file was sent or given up; when `signal` aborts, all others are given up. */
-  async settled(signal?: AbortSignal): Promise<{
-    readonly count: number
-    readonly failures: ReadonlyArray<{ path: string; reason: string }>
-  }> {
+  async settled(signal?: AbortSignal): Promise<SettledUploads> {
     const abort = () => this.#abort.abort(signal?.reason)
     if (signal?.aborted === true) abort()
     signal?.addEventListener("abort", abort, { once: true })

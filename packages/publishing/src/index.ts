@@ -12,6 +12,7 @@ export { joined, messageText, stackText, testReport, titleOf } from "./Reports.t
 export { type Attachment, type RunFile, runFiles } from "./RunFiles.ts"
 export { announceRetry, type CurrentRun, currentRun } from "./RunVariables.ts"
 export { TimeLimit } from "./TimeLimit.ts"
+export { notUploaded } from "./Uploads.ts"
 export {
   type Cleanup,
   coverages,

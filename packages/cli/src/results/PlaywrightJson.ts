@@ -38,10 +38,17 @@ const Suite = Schema.Struct({
   suites: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<Suite> => Suite)))
 })
 
-const Report = Schema.fromJsonString(
-  Schema.Struct({ suites: Schema.Array(Suite), errors: Schema.optionalKey(Schema.Array(Message)) })
-)
+const Report = Schema.Struct({ suites: Schema.Array(Suite), errors: Schema.optionalKey(Schema.Array(Message)) })
 const decode = Schema.decodeUnknownResult(Report)
+
+/** A report that was cut off begins like JSON, and is none. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Refused(`it is not whole JSON: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
 
 const joined = (texts: ReadonlyArray<string | undefined>): string =>
   texts.filter((text) => text !== undefined && text !== "").join("\n\n")
@@ -93,7 +100,7 @@ const attemptsOf = (suite: Suite): ReadonlyArray<typeof Attempt.Type> => [
 
 /** The results of a report, its tests with the ids that the reporter gives them. Throws `Refused`. */
 export const readPlaywrightJson = (text: string): Results => {
-  const report = decode(text)
+  const report = decode(parse(text))
   if (Outcome.isFailure(report)) throw new Refused("it is JSON, but not a report of Playwright's `json` reporter.")
   const { errors: thrown = [], suites } = report.success
   const projects = new Set(suites.flatMap(projectsOf)).size
