@@ -38,7 +38,9 @@ const layerPlain = Layer.succeed(DataKeys, {
       decrypt: (_, encrypted) => Effect.succeed(Redacted.make(Buffer.from(encrypted).toString("utf8"))),
       seal: (_, secret) => new Uint8Array(Buffer.from(Redacted.value(secret))),
       open: (_, sealed) => Effect.succeed(Redacted.make(Buffer.from(sealed).toString("utf8"))),
+      isCurrent: () => true,
       fingerprint: (text) => text,
+      isFingerprint: (fingerprint, text) => Effect.succeed(fingerprint === text),
       revision: (text) => text
     })
 })

@@ -88,7 +88,18 @@ const vaultStatus = Command.make("status", {}, () => Effect.flatMap(loadVault, (
   Command.withDescription("Show which keys of VAULT_KEYS the database needs")
 )
 
-const rotateVaultKeys = Command.make("rotate", {}, () => Effect.flatMap(loadVault, ({ rotate }) => rotate)).pipe(
+const rotateVaultKeys = Command.make(
+  "rotate",
+  {
+    dataKeys: Flag.Boolean("data-keys").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription(
+        "Replace the data key of every workspace too, and encrypt every value and webhook secret anew"
+      )
+    )
+  },
+  ({ dataKeys }) => Effect.flatMap(loadVault, ({ rotate, rotateDataKeys }) => (dataKeys ? rotateDataKeys : rotate))
+).pipe(
   Command.withDescription(
     "Encrypt data keys and signing keys with the first key of VAULT_KEYS. Servers can keep running"
   )

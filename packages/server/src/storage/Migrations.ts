@@ -58,6 +58,7 @@ import viewLooks from "./migrations/0155_view_looks.ts"
 import retriedElsewhere from "./migrations/0160_retried_elsewhere.ts"
 import semaphoreCalls from "./migrations/0161_semaphore_calls.ts"
 import overdueProductMutes from "./migrations/0165_overdue_product_mutes.ts"
+import replacedDataKeys from "./migrations/0175_replaced_data_keys.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -117,7 +118,8 @@ export const migrations = {
   "0155_view_looks": viewLooks,
   "0160_retried_elsewhere": retriedElsewhere,
   "0161_semaphore_calls": semaphoreCalls,
-  "0165_overdue_product_mutes": overdueProductMutes
+  "0165_overdue_product_mutes": overdueProductMutes,
+  "0175_replaced_data_keys": replacedDataKeys
 }
 
 /** The number of the latest migration. */

@@ -1,39 +1,26 @@
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Data, Effect, Layer, Redacted } from "effect"
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  randomBytes
-} from "node:crypto"
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
 import { NextId } from "../ids/NextId.ts"
 import { Keyring } from "../keys/Keyring.ts"
-import { type DataKey, VaultKeysRepo } from "./VaultKeysRepo.ts"
-import type { VersionPlace } from "./VaultRepo.ts"
+import {
+  hashKey,
+  keyedHash,
+  keyLength,
+  type KeySet,
+  type LoadedKey,
+  loadKey,
+  makeCipher,
+  NotAuthentic,
+  open,
+  seal,
+  type ValueCipher
+} from "./ValueCipher.ts"
+import { type DataKey, type StoredDataKey, VaultKeysRepo } from "./VaultKeysRepo.ts"
 
-/**
- * A value or data key in storage is not what was stored: it was changed, moved from another place, or encrypted under
- * another key. This is a fault: the request that meets it answers `Internal`, and the log names the place.
- */
-export class NotAuthentic extends Data.TaggedError("NotAuthentic")<{ readonly message: string }> {}
-
-/** Encrypts and decrypts the values of one workspace. */
-export interface ValueCipher {
-  readonly encrypt: (place: VersionPlace, value: Redacted.Redacted) => Uint8Array
-  /** Dies with `NotAuthentic` where the value is not the one that was encrypted for the place. */
-  readonly decrypt: (place: VersionPlace, encrypted: Uint8Array) => Effect.Effect<Redacted.Redacted>
-  /** The same for other secrets of the workspace, which can be decrypted for the same purpose only. */
-  readonly seal: (purpose: string, secret: Redacted.Redacted) => Uint8Array
-  readonly open: (purpose: string, sealed: Uint8Array) => Effect.Effect<Redacted.Redacted>
-  /** A keyed hash: equal texts have equal fingerprints, which say nothing of the text to whoever lacks the key. */
-  readonly fingerprint: (text: string) => string
-  /** The same under a key of its own, for what clients are told: no fingerprint of a body is ever among them. */
-  readonly revision: (text: string) => string
-}
+/** How long a process encrypts under a data key before it looks whether another one has replaced it. */
+export const keysKeptMillis = 60_000
 
 /**
  * The data keys of workspaces (docs/contract.md, Vault). Each is made when it is first needed, and stored encrypted by
@@ -65,45 +52,91 @@ function* make() {
   return DataKeys.of({ cipher: cachedCipher(dependencies) })
 }
 
-/** Ciphers are kept as long as the process runs. */
 const cachedCipher = (dependencies: Dependencies) => {
-  const ciphers = new Map<WorkspaceId, ValueCipher>()
-  const load = loadCipher(dependencies)
-  return (workspaceId: WorkspaceId) =>
-    Effect.suspend(() => {
+  const ciphers = new Map<WorkspaceId, { readonly cipher: ValueCipher; checkedAt: number }>()
+  const load = loadKeys(dependencies)
+  const refresh = (workspaceId: WorkspaceId): Effect.Effect<{ readonly keys: KeySet; readonly cipher: ValueCipher }> =>
+    Effect.gen(function* () {
+      const checkedAt = yield* Clock.currentTimeMillis
       const known = ciphers.get(workspaceId)
-      if (known !== undefined) return Effect.succeed(known)
-      return Effect.tap(load(workspaceId), (cipher) => Effect.sync(() => ciphers.set(workspaceId, cipher)))
+      // Others go on with the known one meanwhile.
+      if (known !== undefined) known.checkedAt = checkedAt
+      const keys = yield* load(workspaceId)
+      const cipher = makeCipher(
+        keys,
+        Effect.map(refresh(workspaceId), ({ keys }) => keys)
+      )
+      ciphers.set(workspaceId, { cipher, checkedAt })
+      return { keys, cipher }
+    })
+  return (workspaceId: WorkspaceId) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const known = ciphers.get(workspaceId)
+      return known !== undefined && now - known.checkedAt < keysKeptMillis
+        ? Effect.succeed(known.cipher)
+        : Effect.map(refresh(workspaceId), ({ cipher }) => cipher)
     })
 }
 
-const loadCipher = (dependencies: Dependencies) => {
-  const { keyring, repo } = dependencies
+const loadKeys = (dependencies: Dependencies) => {
+  const { repo } = dependencies
   const create = createDataKey(dependencies)
   return Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
-    if ((yield* repo.dataKey(workspaceId)) === undefined) yield* create(workspaceId)
-    const stored = yield* repo.dataKey(workspaceId)
-    if (stored === undefined) return yield* Effect.die(new Error("No data key was stored."))
+    const [found] = yield* repo.dataKeys(workspaceId)
+    if (found === undefined) yield* create(workspaceId)
+    const [current, ...replaced] = yield* repo.dataKeys(workspaceId)
+    if (current === undefined) return yield* Effect.die(new Error("No data key was stored."))
+    const opened = yield* openDataKey(dependencies, current)
+    return {
+      current: opened.key,
+      replaced: yield* Effect.forEach(replaced, (key) => Effect.map(openDataKey(dependencies, key), ({ key }) => key)),
+      revision: keyedHash(opened.revisionKey)
+    } satisfies KeySet
+  })
+}
+
+/** A stored data key, ready to use, and the key of the revisions that it makes. */
+export const openDataKey = ({ keyring }: Pick<Dependencies, "keyring">, stored: StoredDataKey) =>
+  Effect.gen(function* () {
     const bytes = yield* Effect.catchTag(
       keyring.decrypt(dataKeyPurpose(stored), stored.sealed),
       "KeyringError",
       (error) => Effect.die(new NotAuthentic({ message: dataKeyProblem(stored, error) }))
     )
-    return makeCipher(workspaceId, stored.id, bytes)
+    const key = loadKey(stored.workspaceId, stored.id, bytes)
+    const revisionKey =
+      stored.revisionKey === null
+        ? hashKey(bytes, "revision")
+        : Buffer.from(Redacted.value(yield* open(key, revisionPurpose, stored.revisionKey)), "base64url")
+    return { key, revisionKey }
   })
-}
 
-/** Makes the data key of a workspace, unless it has one. */
-const createDataKey = ({ keyring, nextId, repo }: Dependencies) =>
-  Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+const revisionPurpose = "key of revisions"
+
+/** A new data key of a workspace, in the form that is stored. It makes revisions with the key that is given. */
+export const newDataKey = ({ keyring, nextId }: Omit<Dependencies, "repo">, workspaceId: WorkspaceId) =>
+  Effect.gen(function* () {
     const id = yield* nextId<string>()
-    yield* repo.insertDataKey({
+    const bytes = randomBytes(keyLength)
+    return {
       id,
       workspaceId,
       keyId: keyring.activeId,
-      sealed: yield* keyring.encrypt(dataKeyPurpose({ id, workspaceId }), randomBytes(keyLength)),
-      createdAt: timestamp(yield* Clock.currentTimeMillis)
-    })
+      sealed: yield* keyring.encrypt(dataKeyPurpose({ id, workspaceId }), bytes),
+      createdAt: timestamp(yield* Clock.currentTimeMillis),
+      bytes
+    }
+  })
+
+/** The key of revisions, as it is stored beside a data key that did not make it. */
+export const sealRevisionKey = (key: LoadedKey, revisionKey: Uint8Array): Uint8Array =>
+  seal(key, revisionPurpose, Redacted.make(Buffer.from(revisionKey).toString("base64url")))
+
+/** Makes the data key of a workspace, unless it has one. */
+const createDataKey = (dependencies: Dependencies) =>
+  Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+    const { bytes: _, ...key } = yield* newDataKey(dependencies, workspaceId)
+    yield* dependencies.repo.insertDataKey({ ...key, revisionKey: null })
   })
 
 /** The purpose that a data key is encrypted for. */
@@ -119,84 +152,3 @@ export const dataKeyProblem = (
   (reason === "unknown_key"
     ? `VAULT_KEYS lacks the key ${keyId}.`
     : `it is not what was encrypted under the key ${keyId}.`)
-
-const format = 1
-const algorithm = "aes-256-gcm"
-const keyLength = 32
-const idLength = 16
-const nonceLength = 12
-const tagLength = 16
-const headLength = 1 + idLength
-
-/** A data key, ready to use. */
-interface LoadedKey {
-  readonly workspaceId: WorkspaceId
-  readonly id: string
-  readonly key: KeyObject
-  /** What each encrypted value begins with: format and id. */
-  readonly head: Buffer
-}
-
-const makeCipher = (workspaceId: WorkspaceId, id: string, bytes: Uint8Array): ValueCipher => {
-  const head = Buffer.concat([Buffer.of(format), Buffer.from(id.replaceAll("-", ""), "hex")])
-  // Bytes would be made a key at each use, which takes three times as long as to decrypt.
-  const key: LoadedKey = { workspaceId, id, key: createSecretKey(bytes), head }
-  const keyedHash = (purpose: string) => {
-    const key = createSecretKey(Buffer.from(hkdfSync("sha256", bytes, "", `delivery/vault/${purpose}`, keyLength)))
-    return (text: string) => createHmac("sha256", key).update(text, "utf8").digest("base64url")
-  }
-  return {
-    encrypt: (place, value) => encrypt(key, authenticated(key, place), value),
-    decrypt: (place, encrypted) => decrypt(key, authenticated(key, place), encrypted, () => placeProblem(key, place)),
-    seal: (purpose, secret) => encrypt(key, purposeOf(key, purpose), secret),
-    open: (purpose, sealed) =>
-      decrypt(
-        key,
-        purposeOf(key, purpose),
-        sealed,
-        () => `The stored ${purpose} of the workspace ${workspaceId} is not authentic: it was changed or moved.`
-      ),
-    fingerprint: keyedHash("request-fingerprint"),
-    revision: keyedHash("revision")
-  }
-}
-
-const encrypt = ({ head, key }: LoadedKey, authenticated: Buffer, value: Redacted.Redacted): Uint8Array => {
-  const nonce = randomBytes(nonceLength)
-  const encryption = createCipheriv(algorithm, key, nonce, { authTagLength: tagLength })
-  encryption.setAAD(authenticated)
-  const text = encryption.update(Redacted.value(value), "utf8")
-  return new Uint8Array(Buffer.concat([head, nonce, text, encryption.final(), encryption.getAuthTag()]))
-}
-
-const decrypt = ({ head, key }: LoadedKey, authenticated: Buffer, encrypted: Uint8Array, problem: () => string) =>
-  Effect.orDie(
-    Effect.try({
-      try: () => {
-        const blob = Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.byteLength)
-        if (blob.length < headLength + nonceLength + tagLength || !blob.subarray(0, headLength).equals(head)) {
-          throw new Error("Another format or key.")
-        }
-        const nonce = blob.subarray(headLength, headLength + nonceLength)
-        const decryption = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength })
-        decryption.setAAD(authenticated)
-        decryption.setAuthTag(blob.subarray(-tagLength))
-        const text = decryption.update(blob.subarray(headLength + nonceLength, -tagLength))
-        return Redacted.make(Buffer.concat([text, decryption.final()]).toString("utf8"))
-      },
-      // The cause is left out: it might contain parts of the value.
-      catch: () => new NotAuthentic({ message: problem() })
-    })
-  )
-
-const placeProblem = ({ workspaceId }: LoadedKey, place: VersionPlace): string =>
-  `The stored value of the secret ${place.secretId} in the environment ${place.environmentId}, ` +
-  `version ${place.version}, workspace ${workspaceId}, is not authentic: it was changed or moved.`
-
-/** What another secret is bound to. */
-const purposeOf = ({ id, workspaceId }: LoadedKey, purpose: string): Buffer =>
-  Buffer.from(`sealed:${format}:${id}:${workspaceId}:${purpose}`)
-
-/** What a value is bound to. */
-const authenticated = ({ id, workspaceId }: LoadedKey, { environmentId, secretId, version }: VersionPlace): Buffer =>
-  Buffer.from(`vault:${format}:${id}:${workspaceId}:${secretId}:${environmentId}:${version}`)

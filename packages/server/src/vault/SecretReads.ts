@@ -6,7 +6,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { type RevealedSecret, versionsPageSize } from "@delivery/domain/vault/Secret"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
-import type { ValueCipher } from "./DataKeys.ts"
+import type { ValueCipher } from "./ValueCipher.ts"
 import {
   lookupIn,
   presentEnvironment,

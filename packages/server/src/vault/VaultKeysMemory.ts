@@ -13,7 +13,7 @@ export const layer = Layer.effect(
       canaries: memory.read((database) => Array.from(database.table(canaries).values())),
       insertCanary: insertCanary(memory),
       countDataKeys: countDataKeys(memory),
-      dataKey: dataKey(memory),
+      dataKeys: ofWorkspace(memory),
       insertDataKey: insertDataKey(memory),
       lockOthers: lockOthers(memory),
       updateDataKeys: updateDataKeys(memory)
@@ -36,9 +36,12 @@ const countDataKeys = (memory: Memory) =>
     return Array.from(counts, ([keyId, count]) => ({ keyId, count })).toSorted((a, b) => compare(a.keyId, b.keyId))
   })
 
-/** Data keys by workspace, which has one at most. */
-const dataKey = (memory: Memory) => (workspaceId: WorkspaceId) =>
-  memory.read((database) => database.table(dataKeys).get(workspaceId))
+/** Data keys by workspace, which has one at most: what replaces them needs a database. */
+const ofWorkspace = (memory: Memory) => (workspaceId: WorkspaceId) =>
+  memory.read((database) => {
+    const key = database.table(dataKeys).get(workspaceId)
+    return key === undefined ? [] : [key]
+  })
 
 const insertDataKey = (memory: Memory) => (key: DataKeyRow) =>
   memory.write((database) =>

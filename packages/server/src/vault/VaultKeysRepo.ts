@@ -1,6 +1,6 @@
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
-import { instant, type Row, table, text, uuid } from "../storage/Table.ts"
+import { bytes, instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 
 /** The keys that the values of workspaces are encrypted with, one a workspace. */
 export const dataKeys = table("vault_data_keys", {
@@ -9,6 +9,17 @@ export const dataKeys = table("vault_data_keys", {
   /** The vault key that it is encrypted under; `sealed` names it, too. */
   keyId: text(),
   /** The encrypted key. */
+  sealed: text(),
+  createdAt: instant(),
+  /** What makes revisions, sealed under this key; null where it makes them itself, as the first of a workspace does. */
+  revisionKey: nullable(bytes())
+})
+
+/** Keys that another one has replaced: what they encrypted can be decrypted until it is encrypted anew. */
+export const replacedDataKeys = table("vault_replaced_data_keys", {
+  id: uuid(),
+  workspaceId: uuid<WorkspaceId>(),
+  keyId: text(),
   sealed: text(),
   createdAt: instant()
 })
@@ -20,10 +31,11 @@ export const canaries = table("vault_canaries", {
 })
 
 export type DataKeyRow = Row<typeof dataKeys>
-export type DataKey = Omit<DataKeyRow, "createdAt">
+export type StoredDataKey = Omit<DataKeyRow, "createdAt">
+export type DataKey = Omit<StoredDataKey, "revisionKey">
 export type CanaryRow = Row<typeof canaries>
 
-/** Stores data keys, one a workspace, and what proves the vault keys. */
+/** Stores the data keys of workspaces, and what proves the vault keys. */
 export class VaultKeysRepo extends Context.Service<
   VaultKeysRepo,
   {
@@ -32,11 +44,12 @@ export class VaultKeysRepo extends Context.Service<
     readonly insertCanary: (canary: CanaryRow) => Effect.Effect<void>
     /** How many data keys are encrypted under each vault key, by its id. */
     readonly countDataKeys: Effect.Effect<ReadonlyArray<{ readonly keyId: string; readonly count: number }>>
-    readonly dataKey: (workspaceId: WorkspaceId) => Effect.Effect<DataKey | undefined>
+    /** The key that encrypts, then those that it replaced. Empty where the workspace has none yet. */
+    readonly dataKeys: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<StoredDataKey>>
     /** Stores the key unless its workspace has one. */
     readonly insertDataKey: (key: DataKeyRow) => Effect.Effect<void>
     /**
-     * Some data keys that are not encrypted under this vault key, locked until the transaction ends; those that another
+     * Some data keys, replaced ones too, that are not encrypted under this vault key, locked until the transaction ends; those that another
      * transaction has locked are left out.
      */
     readonly lockOthers: (keyId: string, limit: number) => Effect.Effect<ReadonlyArray<DataKey>>

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
-import { columnsOf } from "../storage/Table.ts"
+import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { canaries, type CanaryRow, type DataKey, dataKeys, VaultKeysRepo } from "./VaultKeysRepo.ts"
 
 export const layer = Layer.effect(
@@ -13,7 +13,7 @@ export const layer = Layer.effect(
       canaries: listCanaries(sql),
       insertCanary: insertCanary(sql),
       countDataKeys: countDataKeys(sql),
-      dataKey: dataKey(sql),
+      dataKeys: ofWorkspace(sql),
       insertDataKey: insertDataKey(sql),
       lockOthers: lockOthers(sql),
       updateDataKeys: updateDataKeys(sql)
@@ -35,37 +35,51 @@ const insertCanary =
 const countDataKeys = (sql: PgClient.PgClient) =>
   dieOnSqlError(
     sql<{ readonly keyId: string; readonly count: number }>`select key_id as "keyId", count(*)::int as count
-      from vault_data_keys group by key_id order by key_id`
+      from (select key_id from vault_data_keys union all select key_id from vault_replaced_data_keys) k
+      group by key_id order by key_id`
   )
 
-const selectDataKeys = `select ${columnsOf(dataKeys, { only: ["id", "workspaceId", "keyId", "sealed"] })}
-  from vault_data_keys`
-
-const dataKey = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId) =>
-  sql<DataKey>`${sql.literal(selectDataKeys)} where workspace_id = ${workspaceId}`.pipe(
-    Effect.map((rows) => rows[0]),
+const ofWorkspace = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId) =>
+  sql<SelectedRow>`select ${sql.literal(columnsOf(dataKeys, { only: storedColumns }))} from (
+      select id, workspace_id, key_id, sealed, revision_key, 0 as place from vault_data_keys
+        where workspace_id = ${workspaceId}
+      union all
+      select id, workspace_id, key_id, sealed, null, 1 from vault_replaced_data_keys
+        where workspace_id = ${workspaceId}
+    ) k order by place, id desc`.pipe(
+    Effect.map((rows) => rows.map(readStored)),
     dieOnSqlError
   )
+
+const storedColumns = ["id", "workspaceId", "keyId", "sealed", "revisionKey"] as const
+const readStored = partReaderOf(dataKeys, storedColumns)
 
 const insertDataKey =
   (sql: PgClient.PgClient): VaultKeysRepo["Service"]["insertDataKey"] =>
   (key) =>
     dieOnSqlError(
-      Effect.asVoid(sql`insert into vault_data_keys (id, workspace_id, key_id, sealed, created_at)
-        values (${key.id}, ${key.workspaceId}, ${key.keyId}, ${key.sealed}, ${date(key.createdAt)})
+      Effect.asVoid(sql`insert into vault_data_keys (id, workspace_id, key_id, sealed, created_at, revision_key)
+        values (${key.id}, ${key.workspaceId}, ${key.keyId}, ${key.sealed}, ${date(key.createdAt)}, ${key.revisionKey})
         on conflict (workspace_id) do nothing`)
     )
 
-const lockOthers = (sql: PgClient.PgClient) => (keyId: string, limit: number) =>
-  dieOnSqlError(
-    sql<DataKey>`${sql.literal(selectDataKeys)} where key_id <> ${keyId} order by id limit ${limit}
-      for update skip locked`
-  )
+const keyColumns = columnsOf(dataKeys, { only: ["id", "workspaceId", "keyId", "sealed"] })
 
-const updateDataKeys = (sql: PgClient.PgClient) => (keys: ReadonlyArray<DataKey>) =>
-  dieOnSqlError(
-    Effect.asVoid(sql`update vault_data_keys k set key_id = n.key_id, sealed = n.sealed
+const lockOthers = (sql: PgClient.PgClient) => (keyId: string, limit: number) =>
+  Effect.gen(function* () {
+    const select = (table: string) =>
+      sql<DataKey>`select ${sql.literal(keyColumns)} from ${sql.literal(table)}
+        where key_id <> ${keyId} order by id limit ${limit} for update skip locked`
+    const current = yield* select("vault_data_keys")
+    return current.length > 0 ? current : yield* select("vault_replaced_data_keys")
+  }).pipe(dieOnSqlError)
+
+/** A key is in one of the tables, under its id. */
+const updateDataKeys = (sql: PgClient.PgClient) => (keys: ReadonlyArray<DataKey>) => {
+  const update = (table: string) =>
+    sql`update ${sql.literal(table)} k set key_id = n.key_id, sealed = n.sealed
       from unnest(${uuids(keys.map(({ id }) => id))}, ${texts(keys, (key) => key.keyId)},
         ${texts(keys, (key) => key.sealed)}) as n (id, key_id, sealed)
-      where k.id = n.id`)
-  )
+      where k.id = n.id`
+  return dieOnSqlError(Effect.asVoid(Effect.andThen(update("vault_data_keys"), update("vault_replaced_data_keys"))))
+}

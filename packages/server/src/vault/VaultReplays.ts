@@ -3,7 +3,7 @@ import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Redacted } from "effect"
 import type { Access } from "../access/Access.ts"
-import type { ValueCipher } from "./DataKeys.ts"
+import type { ValueCipher } from "./ValueCipher.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
 import type { RequestKey } from "./VaultRepo.ts"
 import type { Refusal } from "./VaultRules.ts"
@@ -30,7 +30,8 @@ export const performOnce = ({ dataKeys, repo, storage }: VaultDependencies) =>
       return yield* storage.transaction(Effect.map(perform(cipher), ({ answer }) => answer))
     }
     const key = { workspaceId, actor: by.actor, operation, requestId }
-    const fingerprint = cipher.fingerprint(canonical(request))
+    const text = canonical(request)
+    const fingerprint = cipher.fingerprint(text)
     return yield* storage.transaction(
       Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
@@ -41,7 +42,7 @@ export const performOnce = ({ dataKeys, repo, storage }: VaultDependencies) =>
           yield* repo.recordWritten(key, written)
           return answer
         }
-        if (first.fingerprint !== fingerprint) {
+        if (!(yield* cipher.isFingerprint(first.fingerprint, text))) {
           return yield* new Conflict({
             message: "The requestId was used for another request.",
             reason: "request_id_reused"

@@ -1,12 +1,14 @@
 import { Effect, Layer } from "effect"
 import { SecretHoldings } from "../catalog/SecretHoldings.ts"
+import { DataKeyRotation } from "./DataKeyRotation.ts"
+import * as DataKeyRotationSql from "./DataKeyRotationSql.ts"
 import { DataKeys } from "./DataKeys.ts"
 import { Vault } from "./Vault.ts"
 import * as VaultErasure from "./VaultErasure.ts"
 import * as VaultHttp from "./VaultHttp.ts"
 import { VaultKeys } from "./VaultKeys.ts"
 import * as VaultKeysMemory from "./VaultKeysMemory.ts"
-import { canaries, dataKeys } from "./VaultKeysRepo.ts"
+import { canaries, dataKeys, replacedDataKeys } from "./VaultKeysRepo.ts"
 import * as VaultKeysSql from "./VaultKeysSql.ts"
 import * as VaultMemory from "./VaultMemory.ts"
 import { secrets, secretValues, secretVersions, vaultAudit, VaultRepo, vaultRequests } from "./VaultRepo.ts"
@@ -14,7 +16,16 @@ import * as VaultSql from "./VaultSql.ts"
 
 /** The vault: secrets, their versions, and the keys that encrypt them. */
 
-export const tables = [secrets, secretValues, secretVersions, vaultRequests, vaultAudit, dataKeys, canaries]
+export const tables = [
+  secrets,
+  secretValues,
+  secretVersions,
+  vaultRequests,
+  vaultAudit,
+  dataKeys,
+  replacedDataKeys,
+  canaries
+]
 
 export const layerSql = Layer.mergeAll(VaultSql.layer, VaultKeysSql.layer)
 
@@ -26,8 +37,15 @@ export const layerKeys = Layer.effect(
   Effect.tap(VaultKeys, ({ prove }) => prove)
 ).pipe(Layer.provide(VaultKeys.layer))
 
-/** For commands of the host: the keys of `VAULT_KEYS`, whether they are those of the database or not. */
-export const layerHost = Layer.provide(VaultKeys.layer, VaultKeysSql.layer)
+/**
+ * For commands of the host, over the `SealedSecrets` of other rooms: the keys of `VAULT_KEYS`, whether they are those of
+ * the database or not, and the rotation of data keys.
+ */
+export const layerHost = DataKeyRotation.layer.pipe(
+  Layer.provideMerge(VaultKeys.layer),
+  Layer.provide(DataKeys.layer),
+  Layer.provide([VaultKeysSql.layer, DataKeyRotationSql.layer])
+)
 
 /** For the catalog. */
 export const layerSecretHoldings = Layer.effect(

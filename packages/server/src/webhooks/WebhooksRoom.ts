@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import * as Dispatch from "./Dispatcher.ts"
 import * as EndedMakers from "./EndedMakers.ts"
+import * as SealedWebhookSecrets from "./SealedWebhookSecrets.ts"
 import { Selection } from "./Selection.ts"
 import { Tries } from "./Tries.ts"
 import * as WebhookErasure from "./WebhookErasure.ts"
@@ -20,6 +21,9 @@ export const tables = [webhooks, webhookDeliveries]
 export const layerSql = Layer.mergeAll(WebhooksSql.layer, WebhookQueueSql.layer)
 
 export const layerMemory = Layer.mergeAll(WebhooksMemory.layer, WebhookQueueMemory.layer)
+
+/** The vault's `SealedSecrets`, for commands of the host. */
+export const layerHost = SealedWebhookSecrets.layer
 
 /** Identity's `MadeWebhooks`. */
 export const layerPorts = EndedMakers.layer

@@ -114,12 +114,13 @@ for (const [name, storage] of [
           workspaceId: id,
           keyId: "k2",
           sealed: `v1:k2:${n}`,
-          createdAt: "2026-01-01T00:00:00.000Z"
+          createdAt: "2026-01-01T00:00:00.000Z",
+          revisionKey: null
         }))
         yield* Effect.all(rows.map(repo.insertDataKey), { concurrency: "unbounded" })
         assert.include(
           rows.map(({ sealed }) => sealed),
-          (yield* repo.dataKey(id))?.sealed
+          (yield* repo.dataKeys(id))[0]?.sealed
         )
       })
     )
