@@ -680,7 +680,9 @@ describe("delivery", () => {
       assert.strictEqual(status, 200)
     }
     assert.deepStrictEqual(await ready(), { code: 0, out: "1 for shop in staging: ready\n", err: "" })
-    assert.include(await ready("--version", "2"), { code: 0, out: "2 for shop in staging: ready\n" })
+    const unknown = await ready("--version", "2")
+    assert.strictEqual(unknown.code, 0)
+    assert.match(unknown.out, /^2 for shop in staging: ready\n.*\nwarn +version_unknown +Nobody has released or tested 2: /)
     await put({ requires: [{ coverage: "critical" }, { coverage: "regression", severity: "warn" }] })
     const refused = await ready("--version", "2")
     assert.include(refused, { code: 1, err: "It may not go out.\n" })
@@ -689,6 +691,7 @@ describe("delivery", () => {
       [
         ["2 for shop in staging: not ready"],
         ["Severity", "Reason"],
+        ["warn", "version_unknown", "Nobody has released or tested 2: no deployment of the product ever had it."],
         ["block", "run_missing", "No run of 2 with the whole coverage critical has finished in another environment."],
         ["warn", "run_missing", "No run of 2 with the whole coverage regression has finished in another environment."],
         [""]
@@ -698,7 +701,7 @@ describe("delivery", () => {
     const warned = await json<Readiness>(at, ["deployments", "ready", "shop", "staging", "--version", "2"], { env })
     assert.deepStrictEqual(
       [warned.ready, warned.version, warned.reasons.map(({ kind }) => kind)],
-      [true, "2", ["run_missing"]]
+      [true, "2", ["version_unknown", "run_missing"]]
     )
     assert.include(await ready("--version"), { code: 2, out: "" })
     assert.include(await at.delivery(["deployments", "ready", "shop"], { env }), { code: 2, out: "" })
