@@ -291,10 +291,15 @@ export const status = Command.make(
       },
       `${statusText(found, token, file)}${signedInAs === null ? "" : `\nSigned in as ${whois(signedInAs)}${key === undefined ? "" : described(key)}.`}`
     )
-    if (me === undefined)
+    if (me === undefined) {
+      const { hasCiToken } = yield* Effect.promise(() => import("./CiKey.ts"))
+      // Not exchanged to say so: of GitLab's tokens, each can be exchanged once.
+      if (hasCiToken())
+        return yield* note("Commands exchange the ID token of this job for a key. It has not been tried.")
       return yield* Failure.notSignedIn(
         `${found.keyProblem ?? "You are not signed in."} Run \`delivery login\`, or set DELIVERY_API_KEY.`
       )
+    }
     if (me._tag === "Failure") return yield* me.failure
     const workspace = found.workspace.value
     if (!me.success.workspaces.some(({ id, slug }) => workspace === slug || workspace === id)) {

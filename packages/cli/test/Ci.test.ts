@@ -253,6 +253,10 @@ describe("docs/ci.md", () => {
       const environment = { ...hereAll(gitHub.env), ...elsewhere.environment }
       const said = await run("npx delivery runs list || test $? = 3", environment)
       assert.include(said, "trusts no such publisher")
+      assert.include(
+        await run("npx delivery status", environment),
+        "Commands exchange the ID token of this job for a key."
+      )
       const reported = await run("npx playwright test", environment)
       assert.match(reported, /Delivery: the run was not published: .*trusts no such publisher/)
     } finally {

@@ -682,7 +682,10 @@ describe("delivery", () => {
     assert.deepStrictEqual(await ready(), { code: 0, out: "1 for shop in staging: ready\n", err: "" })
     const unknown = await ready("--version", "2")
     assert.strictEqual(unknown.code, 0)
-    assert.match(unknown.out, /^2 for shop in staging: ready\n.*\nwarn +version_unknown +Nobody has released or tested 2: /)
+    assert.match(
+      unknown.out,
+      /^2 for shop in staging: ready\n.*\nwarn +version_unknown +Nobody has released or tested 2: /
+    )
     await put({ requires: [{ coverage: "critical" }, { coverage: "regression", severity: "warn" }] })
     const refused = await ready("--version", "2")
     assert.include(refused, { code: 1, err: "It may not go out.\n" })

@@ -213,7 +213,7 @@ export class RetryReporter implements Reporter {
     const limit = new TimeLimit(10_000)
     const uploads = await limit.within((signal) => publisher.uploads.settled(signal), {
       most: 5_000,
-      more: async () => timeFor(publisher, await publisher.uploads.remainingBytes())
+      more: async () => timeFor(publisher, await publisher.uploads.remaining())
     })
     this.#lines.push(...notUploaded(uploads))
     const { cleanup: hook } = this.#options
@@ -236,7 +236,7 @@ export class RetryReporter implements Reporter {
     try {
       const bytes = Buffer.byteLength(JSON.stringify(report))
       const finished = await limit.within((signal) => publisher.finishRetry(run.number, retry.retry, report, signal), {
-        more: () => timeFor(publisher, bytes)
+        more: () => timeFor(publisher, { bytes, files: 0 })
       })
       this.#lines.push(summaryLine(retry, run, finished))
       return finished

@@ -1,7 +1,7 @@
 import { createClient, type PromiseClient, type TestRun } from "@delivery/client"
 import type { IncomingMessage } from "node:http"
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, type RunningServer, startServer } from "../../client/test/support/server.ts"
 import {
@@ -608,6 +608,11 @@ describe("where no file can be stored", { timeout: 180_000 }, () => {
       const outcome = await runPlaywright(project, environment)
       expect(await publishedRun(outcome)).toMatchObject({ result: "passed", tests: [{ files: [/a\.txt$/] }] })
       expect(outcome.lines[0]).toMatch(/^Delivery: a file was not uploaded: /)
+      const [, path] = /lacks files\. All of it is kept.*: delivery runs publish --again (\S+)$/.exec(
+        outcome.lines[1]!
+      )!
+      const { files } = JSON.parse(await readFile(path!, "utf8")) as { files: ReadonlyArray<{ source: string }> }
+      expect(await readFile(join(dirname(path!), files[0]!.source), "utf8")).toBe("a")
     } finally {
       await rm(directory)
       await rename(`${directory}-aside`, directory)

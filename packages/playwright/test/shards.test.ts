@@ -197,9 +197,13 @@ describe("shards of one build", { concurrent: true, timeout: 240_000 }, () => {
     const again = await runShard(project, "2/2", build)
     expect(again.lines[0]).toContain("passed (1 passed, 0 failed, 0 skipped)")
     for (const shard of ["1/2", "2/2"]) await runShard(project, shard, { DELIVERY_COVERAGE: "regression" })
+    // Another number of shards in the same build.
+    const other = await runShard(project, "1/3", build)
+    expect(other.lines[0]).toContain("passed (1 passed, 0 failed, 0 skipped)")
     const runs = await runsOf("aaaa006")
     // A part says nothing of the coverage, so that no version is ready by it.
     expect(runs.map(({ counts, coverage, shards, state }) => [counts.total, shards?.total, state, coverage])).toEqual([
+      [1, undefined, "finished", null],
       [1, undefined, "finished", null],
       [1, undefined, "finished", null],
       [1, undefined, "finished", null],

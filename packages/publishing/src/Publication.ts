@@ -11,7 +11,7 @@ import { type DeliveryReporterOptions, readSettings, type Settings } from "./Set
 import { type Destination, saveResults } from "./SavedResults.ts"
 import { shellWord } from "./Shell.ts"
 import { TimeLimit } from "./TimeLimit.ts"
-import { notUploaded } from "./Uploads.ts"
+import { notUploaded, type SettledUploads } from "./Uploads.ts"
 
 /** What the tool that runs the tests knows before it runs them. */
 export interface PublicationContext {
@@ -93,7 +93,7 @@ export class Publication {
       return false
     }
     const publisher = this.#publisher
-    await this.#settleUploads(publisher)
+    const { failures } = await this.#settleUploads(publisher)
     const cleanup = await this.#cleanUp(begun.run)
     // A run without tests has failed. This is the part of another one, whose tests the other shards have.
     const interrupted = report.interrupted || (publisher.isPart && report.tests.length === 0)
@@ -102,8 +102,9 @@ export class Publication {
     try {
       const bytes = Buffer.byteLength(JSON.stringify(finish.report))
       const finished = await this.#after.within((signal) => publisher.finish(begun.run.number, finish.report, signal), {
-        more: () => timeFor(publisher, bytes)
+        more: () => timeFor(publisher, { bytes, files: 0 })
       })
+      if (failures.some(({ isPassing }) => isPassing)) await this.#keepFiles(publisher, begun, finish.report)
       this.lines.push(summaryLine(finished))
       this.#isPublished = true
       await this.#tellMuted(publisher, begun.run, finish.report)
@@ -116,6 +117,17 @@ export class Publication {
       )
       return false
     }
+  }
+
+  /** A run that has ended takes no more files: those that it lacks are kept with the results, for a run of its own. */
+  async #keepFiles(
+    publisher: Publisher,
+    { run, start }: Extract<Begun, { readonly run: object }>,
+    finish: FinishTestRun
+  ): Promise<void> {
+    const content = { run: run.number, url: run.url, start, finish }
+    const kept = await this.#save(content, { files: publisher.uploads.all, isOver: true })
+    this.lines.push(`Delivery: run ${run.number} lacks files.${kept}`)
   }
 
   /** Says which tests of the report are muted, and why. */
@@ -198,12 +210,13 @@ export class Publication {
       )
   }
 
-  async #settleUploads(publisher: Publisher): Promise<void> {
+  async #settleUploads(publisher: Publisher): Promise<SettledUploads> {
     const uploads = await this.#after.within((signal) => publisher.uploads.settled(signal), {
       most: afterMillis / 2,
-      more: async () => timeFor(publisher, await publisher.uploads.remainingBytes())
+      more: async () => timeFor(publisher, await publisher.uploads.remaining())
     })
     this.lines.push(...notUploaded(uploads))
+    return uploads
   }
 
   async #cleanUp({ fixture }: StartedTestRun) {
@@ -218,12 +231,19 @@ export class Publication {
   }
 
   /** Saves what could not be sent, and returns a sentence about it. */
-  async #save(content: object): Promise<string> {
+  async #save(
+    content: object,
+    {
+      files = this.#publisher?.uploads.unsent ?? this.#kept,
+      isOver = false
+    }: { readonly files?: ReadonlyArray<RunFile>; readonly isOver?: boolean } = {}
+  ): Promise<string> {
     const directory = join(this.#context?.directory ?? ".", "delivery-results")
-    const files = this.#publisher?.uploads.unsent ?? this.#kept
     try {
       const path = await saveResults(directory, content, this.#destination, files)
-      return ` Its results are kept: delivery runs publish ${shellWord(path)}`
+      return isOver
+        ? ` All of it is kept, to be a run of its own: delivery runs publish --again ${shellWord(path)}`
+        : ` Its results are kept: delivery runs publish ${shellWord(path)}`
     } catch (error) {
       return ` Its results could not be saved: ${lineOf(error)}`
     }

@@ -23,7 +23,7 @@ import { pathToFileURL } from "node:url"
 import { missingPlace } from "./MissingPlace.ts"
 import { lineOf, withRetries } from "./Retry.ts"
 import type { Cleanup, Settings } from "./Settings.ts"
-import { Uploads } from "./Uploads.ts"
+import { bytesPerSecond, concurrency, Uploads } from "./Uploads.ts"
 
 const cleanupLimitMillis = 120_000
 /** Less than the 64 MiB that the body of a finish may have. */
@@ -81,14 +81,16 @@ export class Publisher {
 
   /**
    * Starts the run. If the answer is lost, this starts a second run; the service ends the first at its time limit. A shard whose
-   * answer is lost joins its run again; one that runs again when that has ended is a run of its own, without the coverage, which it
-   * has a part of.
+   * answer is lost joins its run again; one that runs again when that has ended, or of another number of shards, is a run of its
+   * own, without the coverage, which it has a part of.
    */
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
     const run = await this.#start(payload, limit).catch((error: unknown) => {
-      if (!payload.shard || !(error instanceof Conflict) || error.reason !== "finished") {
-        return this.#refuse(error, limit)
-      }
+      const isAlone =
+        payload.shard != null &&
+        error instanceof Conflict &&
+        (error.reason === "finished" || error.reason === "total_mismatch")
+      if (!isAlone) return this.#refuse(error, limit)
       this.#isPart = true
       return this.#start(partOf({ ...payload, build: null, shard: null }), limit)
     })
@@ -184,17 +186,25 @@ export class Publisher {
           return stored
         }
       },
-      { timeoutMillis: 120_000, pauses: [500, 1_000, 2_000, 4_000], signal: limit }
+      { timeoutMillis: 120_000, pauses: [500, 1_000], signal: limit }
     )
   }
 }
 
-/** Beyond its time limit, a service that answers has a second for so many bytes that are still to be sent. */
-const bytesPerSecond = 256 * 1024
+/** How long a service that answers may take for what a file needs beside its bytes, and for all files, in milliseconds. */
+const millisOfFile = 10_000
+const mostMillisOfFiles = 60_000
 
-/** How much longer a service that answers may take for so many bytes, in milliseconds. */
-export const timeFor = async (publisher: Publisher, bytes: number): Promise<number> => {
-  const millis = Math.floor(bytes / bytesPerSecond) * 1_000
+/**
+ * How much longer than its time limit a service that answers may take for what is still to be sent, in milliseconds. Small
+ * files have few bytes, and may take as long where the service is slow.
+ */
+export const timeFor = async (
+  publisher: Publisher,
+  { bytes, files }: { readonly bytes: number; readonly files: number }
+): Promise<number> => {
+  const rounds = Math.ceil(files / concurrency)
+  const millis = Math.floor(bytes / bytesPerSecond) * 1_000 + Math.min(mostMillisOfFiles, rounds * millisOfFile)
   return millis > 0 && (await publisher.isAlive()) ? millis : 0
 }
 

@@ -5,12 +5,24 @@ import { stat } from "node:fs/promises"
 import { isPassing, lineOf, withRetries } from "./Retry.ts"
 import type { RunFile } from "./RunFiles.ts"
 
-const concurrency = 4
+/** How many files are sent at once. */
+export const concurrency = 4
+
+/** A slow connection sends this much in a second. */
+export const bytesPerSecond = 256 * 1024
+
+/** How long one try may take for a file of so many bytes, in milliseconds. */
+const timeoutOf = (bytes: number): number => 30_000 + Math.ceil(bytes / bytesPerSecond) * 1_000
 
 /** What became of a run's files: how many there were, and those that were not uploaded. */
 export interface SettledUploads {
   readonly count: number
-  readonly failures: ReadonlyArray<{ readonly path: string; readonly reason: string }>
+  readonly failures: ReadonlyArray<{
+    readonly path: string
+    readonly reason: string
+    /** Whether it may be uploaded another time: not one that is too large, or gone. */
+    readonly isPassing: boolean
+  }>
 }
 
 /** The lines that tell of the files that were not uploaded: one, or none. */
@@ -27,14 +39,14 @@ export const notUploaded = ({ count, failures }: SettledUploads): ReadonlyArray<
 export class Uploads {
   readonly #client: PromiseClient
   readonly #slug: string
+  readonly #all: Array<RunFile> = []
   readonly #waiting: Array<RunFile> = []
-  readonly #failures: Array<{ readonly path: string; readonly reason: string }> = []
+  readonly #failures: Array<SettledUploads["failures"][number]> = []
   readonly #failed: Array<RunFile> = []
   readonly #workers = new Set<Promise<void>>()
   readonly #sending = new Set<RunFile>()
   readonly #abort = new AbortController()
   #run: number | undefined
-  #count = 0
   #isServiceLost = false
 
   constructor(client: PromiseClient, slug: string) {
@@ -42,9 +54,14 @@ export class Uploads {
     this.#slug = slug
   }
 
+  /** Every file of the run, sent or not. */
+  get all(): ReadonlyArray<RunFile> {
+    return this.#all
+  }
+
   /** Adds files. They wait until the run has started. */
   add(files: ReadonlyArray<RunFile>): void {
-    this.#count += files.length
+    this.#all.push(...files)
     this.#waiting.push(...files)
     this.#fill()
   }
@@ -59,8 +76,8 @@ export class Uploads {
     return [...this.#failed, ...this.#sending, ...this.#waiting]
   }
 
-  /** How many bytes are still to be sent. */
-  async remainingBytes(): Promise<number> {
+  /** How many bytes are still to be sent, and how many files: none of a service that has taken no file so far. */
+  async remaining(): Promise<{ readonly files: number; readonly bytes: number }> {
     const sizes = [...this.#sending, ...this.#waiting].map(({ source }) =>
       typeof source === "string"
         ? stat(source).then(
@@ -69,7 +86,11 @@ export class Uploads {
           )
         : source.byteLength
     )
-    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    const hasTaken = this.#all.length > sizes.length + this.#failures.length
+    return {
+      files: hasTaken ? sizes.length : 0,
+      bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    }
   }
 
   /** Resolves when every file was sent or given up; when `signal` aborts, all others are given up. */
@@ -79,7 +100,7 @@ export class Uploads {
     signal?.addEventListener("abort", abort, { once: true })
     // oxlint-disable-next-line no-await-in-loop -- each round ends the workers of the one before
     while (this.#workers.size > 0) await Promise.all(this.#workers)
-    return { count: this.#count, failures: this.#failures }
+    return { count: this.#all.length, failures: this.#failures }
   }
 
   #fill(): void {
@@ -112,12 +133,12 @@ export class Uploads {
       await withRetries(
         (signal) => this.#client.files.upload({ slug: this.#slug, run, path, body, contentType }, { signal }),
         // Once the service is unreachable, each further file gets one try, or the end of the run would take minutes.
-        { timeoutMillis: 300_000, pauses: this.#isServiceLost ? [] : [500, 2_000], signal: this.#abort.signal }
+        { timeoutMillis: timeoutOf(size), pauses: this.#isServiceLost ? [] : [500, 2_000], signal: this.#abort.signal }
       )
       this.#isServiceLost = false
     } catch (error) {
       this.#isServiceLost ||= isPassing(error)
-      this.#failures.push({ path, reason: lineOf(error) })
+      this.#failures.push({ path, reason: lineOf(error), isPassing: isPassing(error) || this.#abort.signal.aborted })
       this.#failed.push(file)
     } finally {
       this.#sending.delete(file)

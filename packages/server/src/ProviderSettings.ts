@@ -55,8 +55,10 @@ const prefix = "OIDC_"
 /** The providers that the environment names, by id; `github` is the last. */
 export const readProviders = (environment: Environment): Result.Result<ReadonlyArray<ProviderSettings>, Invalid> => {
   const providers: Array<ProviderSettings> = []
-  for (const [name, text = ""] of Object.entries(environment).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    if (!name.startsWith(prefix) || text === "") continue
+  const names = Object.keys(environment).filter((name) => name.startsWith(prefix))
+  for (const name of names.toSorted((a, b) => (a < b ? -1 : 1))) {
+    const text = environment[name] ?? ""
+    if (text === "") continue
     const isName = /^[A-Z][A-Z0-9_]{0,39}$/.test(name.slice(prefix.length)) && name !== "OIDC_GITHUB"
     if (!isName) return Result.fail({ name, expected: "another name: capitals, digits and _, and not GITHUB" })
     const provider = oidcProvider(name.slice(prefix.length).toLowerCase(), text)

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { layerMemoryServer } from "../App.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
-import { Settings } from "../Config.ts"
+import { Settings, SettingsError } from "../Config.ts"
 import * as Logs from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 import { freePort } from "../cli/FreePort.ts"
@@ -71,7 +71,7 @@ export const serverOf = <E, R>(
     Layer.provide(
       Layer.unwrap(
         Effect.map(Effect.promise(freePort), (port) =>
-          Settings.layer({
+          settingsOf({
             LOG_LEVEL: "none",
             // Tests try credentials that are not valid, from one address.
             AUTH_FAILURE_LIMIT: "1000000/60",
@@ -86,3 +86,20 @@ export const serverOf = <E, R>(
       )
     )
   )
+
+/** The settings, where all that is given is one: a misspelt limit would be no limit. */
+const settingsOf = (environment: Readonly<Record<string, string>>) => {
+  const read = new Set<string | symbol>()
+  const recording = new Proxy(environment, {
+    get: (settings, name) => {
+      read.add(name)
+      return Reflect.get(settings, name)
+    }
+  })
+  return Layer.tap(Settings.layer(recording), () => {
+    const unknown = Object.keys(environment).find((name) => !read.has(name))
+    return unknown === undefined
+      ? Effect.void
+      : Effect.fail(new SettingsError({ message: `${unknown} is no setting of the server.` }))
+  })
+}

@@ -5,11 +5,11 @@ import { type Interfere, Interference } from "../http/Interference.ts"
 
 /** Which calls go wrong. */
 export interface FaultyCalls {
-  /** Such as `POST`. Default: all. */
+  /** Such as `POST`, in capitals or not. Default: all. */
   readonly method?: string
   /** The whole path without its query, or what it must match. Default: all. */
   readonly path?: string | RegExp
-  /** How many of them; then all is as ever. Default: 1. `Infinity`: all. */
+  /** How many of them, at least 1; then all is as ever. Default: 1. `Infinity`: all. */
   readonly times?: number
 }
 
@@ -32,7 +32,10 @@ export interface InjectedFault {
 export class Faults extends Context.Service<
   Faults,
   {
-    /** Of several faults that a call meets, the first one that was injected happens. */
+    /**
+     * Of several faults that a call meets, the first one that was injected happens. Dies with a `TypeError` for what is no
+     * fault, so that a misspelt one does not meet every call, or none.
+     */
     readonly inject: (calls: FaultyCalls, fault: Fault) => Effect.Effect<InjectedFault>
   }
 >()("@delivery/server/testing/Faults") {
@@ -52,6 +55,7 @@ export class Faults extends Context.Service<
       }
       const inject: Faults["Service"]["inject"] = (calls, fault) =>
         Effect.sync(() => {
+          check(calls, fault)
           const one: Injected = { calls, fault, hits: 0 }
           injected.add(one)
           return { hits: Effect.sync(() => one.hits), remove: Effect.sync(() => void injected.delete(one)) }
@@ -67,11 +71,34 @@ interface Injected {
   hits: number
 }
 
+const parts: ReadonlyArray<ReadonlyArray<string>> = [["answer", "body", "headers"], ["delay"], ["drop"]]
+
+const check = (calls: FaultyCalls, fault: Fault): void => {
+  const unknown = Object.keys(calls).find((name) => !["method", "path", "times"].includes(name))
+  if (unknown !== undefined) throw new TypeError(`Calls of a fault have no "${unknown}": method, path and times.`)
+  const { times = 1 } = calls
+  if (!(times >= 1)) throw new TypeError("times: expected a number from 1, or Infinity.")
+  const given = Object.keys(fault)
+  if (!parts.some(([first = "", ...others]) => isOf(given, first, others))) {
+    throw new TypeError("A fault is { answer, body?, headers? }, { delay } or { drop }.")
+  }
+  if ("answer" in fault && !(Number.isInteger(fault.answer) && fault.answer >= 200 && fault.answer <= 599)) {
+    throw new TypeError("answer: expected a status from 200 to 599.")
+  }
+  if ("drop" in fault && fault.drop !== "before" && fault.drop !== "after") {
+    throw new TypeError('drop: expected "before" or "after".')
+  }
+}
+
+const isOf = (given: ReadonlyArray<string>, first: string, others: ReadonlyArray<string>): boolean =>
+  given.includes(first) && given.every((name) => name === first || others.includes(name))
+
 const meets = ({ method, path }: FaultyCalls, request: HttpServerRequest.HttpServerRequest): boolean => {
   const asked = request.url.split("?")[0]!
   return (
-    (method === undefined || method === request.method) &&
-    (path === undefined || (typeof path === "string" ? path === asked : path.test(asked)))
+    (method === undefined || method.toUpperCase() === request.method) &&
+    // Not `test`, which would go on from where an expression with the flag `g` has matched last.
+    (path === undefined || (typeof path === "string" ? path === asked : asked.search(path) >= 0))
   )
 }
 

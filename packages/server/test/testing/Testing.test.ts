@@ -120,7 +120,7 @@ for (const [name, server] of Object.entries(kinds)) {
         Effect.gen(function* () {
           const faults = yield* Faults
           const injected = yield* faults.inject(
-            { method: "GET", path: /\/products$/, times: 2 },
+            { method: "get", path: /\/products$/g, times: 2 },
             { answer: 503, headers: { "retry-after": "1" } }
           )
           const [first, second, third] = [yield* call("products?q=a"), yield* call("products"), yield* call("products")]
@@ -135,6 +135,39 @@ for (const [name, server] of Object.entries(kinds)) {
           assert.strictEqual((yield* call("teams")).status, 200)
         })
       ))
+
+    it("refuses what is no fault", () =>
+      run(
+        Effect.gen(function* () {
+          const faults = yield* Faults
+          const inject = (calls: object, fault: object) =>
+            Effect.map(
+              Effect.exit(faults.inject(calls, fault as never)),
+              (exit) => Exit.isFailure(exit) && String(Cause.squash(exit.cause))
+            )
+          for (const [calls, fault] of [
+            [{ methd: "POST" }, { answer: 500 }],
+            [{ times: 0 }, { answer: 500 }],
+            [{}, {}],
+            [{}, { answer: 99 }],
+            [{}, { drop: "befor" }],
+            [{}, { answer: 500, dely: 1 }]
+          ] as const) {
+            assert.match(String(yield* inject(calls, fault)), /^TypeError: /, JSON.stringify([calls, fault]))
+          }
+          assert.strictEqual((yield* call("teams")).status, 200)
+        })
+      ))
+
+    it("refuses a setting that the server does not have", async () => {
+      const wrong = ManagedRuntime.make(server({ RATE_LIMITS: "10/1" }))
+      const failed = await wrong.runPromiseExit(DeliveryServer)
+      assert.include(
+        Exit.isFailure(failed) ? Cause.pretty(failed.cause) : "",
+        "RATE_LIMITS is no setting of the server."
+      )
+      await wrong.dispose()
+    })
 
     it("loses an answer before or after the work is done", () =>
       run(
