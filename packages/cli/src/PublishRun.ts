@@ -349,7 +349,9 @@ const begin = async (
   }
   const { environment = saved.start.environment, product = saved.start.product } = options
   const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
-  return start({ ...saved.start, product, environment, baseUrl })
+  const { requestId, ...asked } = { ...saved.start, product, environment, baseUrl }
+  // It stands for the run that the reporter may have started.
+  return start(requestId === undefined || options.again ? asked : { ...asked, requestId })
 }
 
 /** Notes the run, and where it is, in the file of saved results, so that publishing them again does not make another one. */

@@ -1,4 +1,4 @@
-import { createClient, type PromiseClient, type TestRun } from "@delivery/client"
+import { createClient, type PromiseClient, type StartTestRun, type TestRun } from "@delivery/client"
 import type { IncomingMessage } from "node:http"
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -388,6 +388,33 @@ describe("where something fails", several, () => {
       files.map(async (path) => (await client.safe.files.download({ slug, run: run.number, path })).ok)
     )
     expect(found).toEqual([false, false, true])
+  })
+
+  it("starts one run where the answer to a start is lost, also if all are and the results are published later", async () => {
+    let starts = 0
+    let lost = 1
+    const proxy = await proxyOf(server.url, ({ method, url }) =>
+      method === "POST" && url?.endsWith("/test-runs") === true && ++starts <= lost ? "loseAnswer" : "pass"
+    )
+    const commit = "57a27ed0"
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ git: { sha: "${commit}", branch: "main" } }`),
+      "tests/a.spec.ts": oneTest
+    })
+    const settings = { ...environment, DELIVERY_URL: proxy.url }
+    const states = async () => {
+      const { runs } = await client.testRuns.list({ params: { slug }, query: { commit } })
+      return runs.map(({ state }) => state)
+    }
+    await publishedRun(await runPlaywright(project, settings))
+    expect([await states(), starts]).toEqual([["finished"], 2])
+    lost = Infinity
+    const outcome = await runPlaywright(project, settings)
+    expect(outcome.lines[0]).toMatch(/^Delivery: the run was not published: /)
+    expect(await states()).toEqual(["running", "finished"])
+    const [saved] = (await project.saved()) as ReadonlyArray<{ start: StartTestRun }>
+    await client.testRuns.start({ params: { slug }, payload: saved!.start })
+    expect(await states()).toEqual(["running", "finished"])
   })
 
   it("retries a lost finish, and recognizes its own if the answer was lost", async () => {

@@ -1,4 +1,5 @@
 import type { FinishTestRun, Shard, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
+import { randomUUID } from "node:crypto"
 import { join, resolve } from "node:path"
 import { buildOf, ciUrlOf } from "./Ci.ts"
 import { mutedLines, mutedTests } from "./Muted.ts"
@@ -192,7 +193,9 @@ export class Publication {
       },
       fixtureUrl: fixtureUrl ?? null,
       ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...this.#shard
+      ...this.#shard,
+      // Saved with the results, so that publishing them later finds the run whose start was not heard of.
+      requestId: randomUUID()
     }
     return isPart && build === null ? partOf(start) : start
   }

@@ -18,6 +18,7 @@ import {
 } from "@delivery/client"
 import { maxTestsPerRun } from "@delivery/domain/runs/TestEntry"
 import { firstCharacters } from "@delivery/domain/Text"
+import { randomUUID } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { missingPlace } from "./MissingPlace.ts"
@@ -80,19 +81,22 @@ export class Publisher {
   }
 
   /**
-   * Starts the run. If the answer is lost, this starts a second run; the service ends the first at its time limit. A shard whose
-   * answer is lost joins its run again; one that runs again when that has ended, or of another number of shards, is a run of its
-   * own, without the coverage, which it has a part of.
+   * Starts the run, once, also where the answer is lost: `requestId` tells the service that it is the same again. A shard that
+   * runs again when its run has ended, or of another number of shards, is a run of its own, without the coverage, which it has a
+   * part of. So is what was started before, and has ended since.
    */
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
-    const run = await this.#start(payload, limit).catch((error: unknown) => {
-      const isAlone =
-        payload.shard != null &&
-        error instanceof Conflict &&
-        (error.reason === "finished" || error.reason === "total_mismatch")
-      if (!isAlone) return this.#refuse(error, limit)
-      this.#isPart = true
-      return this.#start(partOf({ ...payload, build: null, shard: null }), limit)
+    const { requestId = randomUUID(), ...start } = payload
+    const run = await this.#start({ ...start, requestId }, limit).catch((error: unknown) => {
+      const reason = error instanceof Conflict ? error.reason : ""
+      if (start.shard != null && ["finished", "total_mismatch"].includes(reason)) {
+        this.#isPart = true
+        return this.#start({ ...partOf({ ...start, build: null, shard: null }), requestId }, limit)
+      }
+      if (payload.requestId !== undefined && ["finished", "request_id_reused"].includes(reason)) {
+        return this.#start({ ...start, requestId: randomUUID() }, limit)
+      }
+      return this.#refuse(error, limit)
     })
     this.uploads.begin(run.number)
     return run

@@ -344,6 +344,15 @@ export const StartTestRun = Body({
       message: "Expected an object or null"
     })
   ),
+  requestId: Schema.optionalKey(
+    Text(100)
+      .check(atLeast(1))
+      .annotate({
+        description:
+          "An id that you choose, to make the start safe to repeat when its response was lost. The same request with the same id gets the run that the first one started, with a new run token in place of the first. Without it, a second run starts. A shard needs none.",
+        examples: ["0b7f6a52-3f5e-4d0a-9f38-6a5f2f3f8f11"]
+      })
+  ),
   locked: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:

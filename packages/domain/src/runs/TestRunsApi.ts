@@ -92,13 +92,14 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         doc(
           "publish",
           "Start a test run",
-          "Starts a run of tests against a deployment. The response has the number of the run, access to the Fixture API if the deployment has one, and access to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the run. Returns 409 `not_deployed` if the product has no deployment in the environment, and 409 `archived` if one of them is archived. A run that is still running after 6 hours becomes interrupted. With `build` and `shard`, the first shard of a build starts the run, and the others join it: they get its number, and access of their own. A shard that starts twice gets a new run token. Returns 409 `total_mismatch` if the build has another number of shards, and 409 `finished` if its run has ended, or the shard has finished. Requires the role `member` or higher; account API keys may call this.",
+          "Starts a run of tests against a deployment. The response has the number of the run, access to the Fixture API if the deployment has one, and access to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the run. Returns 409 `not_deployed` if the product has no deployment in the environment, and 409 `archived` if one of them is archived. A run that is still running after 6 hours becomes interrupted. With `build` and `shard`, the first shard of a build starts the run, and the others join it: they get its number, and access of their own. A shard that starts twice gets a new run token. Returns 409 `total_mismatch` if the build has another number of shards, and 409 `finished` if its run has ended, or the shard has finished. With a `requestId`, the same start again returns the run that the first one started; 409 `request_id_reused` if it was used for another start, and 409 `finished` if the run has ended. Requires the role `member` or higher; account API keys may call this.",
           {
             conflicts: {
               not_deployed: "The product has no deployment in the environment.",
               archived: "The product is archived.",
               total_mismatch: "The run of this build has 3 shards.",
-              finished: "The run of this build, or this shard of it, has ended."
+              finished: "The run of this build, or this shard of it, has ended.",
+              request_id_reused: "The requestId was used for another request."
             }
           }
         )

@@ -33,6 +33,9 @@ import { ResultChanges } from "./ResultChanges.ts"
 import * as RunAuthorizationHttp from "./RunAuthorizationHttp.ts"
 import { testRunPostings, testRunReindex, testRunSearch } from "./search/SearchTables.ts"
 import * as TestRunIndexing from "./search/TestRunIndexing.ts"
+import * as RunRequestsMemory from "./RunRequestsMemory.ts"
+import { testRunRequests } from "./RunRequestsRepo.ts"
+import * as RunRequestsSql from "./RunRequestsSql.ts"
 import * as RunShardsMemory from "./RunShardsMemory.ts"
 import { testRunShards } from "./RunShardsRepo.ts"
 import * as RunShardsSql from "./RunShardsSql.ts"
@@ -61,6 +64,7 @@ export const tables = [
   testRuns,
   testRunTests,
   testRunShards,
+  testRunRequests,
   testRunRetries,
   testRunAttempts,
   testRunFiles,
@@ -86,6 +90,7 @@ export const tables = [
 export const layerSql = Layer.mergeAll(
   TestRunsSql.layer,
   RunShardsSql.layer,
+  RunRequestsSql.layer,
   RetriesSql.layer,
   TestRunFilesSql.layer,
   RunErasureSql.layer,
@@ -97,6 +102,7 @@ export const layerSql = Layer.mergeAll(
 export const layerMemory = Layer.mergeAll(
   TestRunsMemory.layer,
   RunShardsMemory.layer,
+  RunRequestsMemory.layer,
   RetriesMemory.layer,
   TestRunFilesMemory.layer,
   RunErasureMemory.layer,

@@ -31,6 +31,8 @@ import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from
 import { RunEnds } from "./RunEnds.ts"
 import { RunMutes } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
+import { startOnce } from "./RunRequests.ts"
+import { RunRequestsRepo } from "./RunRequestsRepo.ts"
 import { type BegunRun, finishShard, shardOf, startShard } from "./RunShards.ts"
 import { RunShardsRepo } from "./RunShardsRepo.ts"
 import { isPublishedBy } from "./SamePublisher.ts"
@@ -105,6 +107,7 @@ interface Dependencies {
   readonly keys: ApiKeysRepo["Service"]
   readonly retries: RetriesRepo["Service"]
   readonly shards: RunShardsRepo["Service"]
+  readonly requests: RunRequestsRepo["Service"]
   readonly deployments: Deployments["Service"]
   readonly fixtures: Fixtures["Service"]
   readonly storage: Storage["Service"]
@@ -130,6 +133,7 @@ function* make() {
     keys: yield* ApiKeysRepo,
     retries: yield* RetriesRepo,
     shards: yield* RunShardsRepo,
+    requests: yield* RunRequestsRepo,
     deployments: yield* Deployments,
     fixtures: yield* Fixtures,
     storage: yield* Storage,
@@ -194,6 +198,7 @@ const start = (dependencies: Dependencies) => {
   const { baseUrl, blockIsFull, blockSize, deployments, events, fixtures } = dependencies
   const { mutes, newToken, nextId, random, repo, runLimitMillis, storage } = dependencies
   const begin = startShard(dependencies)
+  const beginOnce = startOnce(dependencies)
   return Effect.fn("TestRuns.start")(function* (input: StartTestRun) {
     const access = yield* atLeast("member")
     const { credential } = yield* Caller
@@ -208,6 +213,7 @@ const start = (dependencies: Dependencies) => {
     const millis = yield* Clock.currentTimeMillis
     const locked = input.locked ?? false
     const shard = shardOf(input)
+    const { requestId } = input
     const muted = yield* mutes.ofProduct(workspace.id, target.product.id)
     const run: NewTestRun = {
       id,
@@ -246,9 +252,11 @@ const start = (dependencies: Dependencies) => {
       mutes: answered,
       number,
       scope
-    }: BegunRun = shard === undefined
-      ? { ...(yield* starting), fixtureUrl: url, expiresAt: run.expiresAt, mutes: muted }
-      : yield* begin(shard, run, hashToken(token), starting)
+    }: BegunRun = shard !== undefined
+      ? yield* begin(shard, run, hashToken(token), starting)
+      : requestId !== undefined
+        ? yield* beginOnce({ ...input, requestId }, run, starting)
+        : { ...(yield* starting), fixtureUrl: url, expiresAt: run.expiresAt, mutes: muted }
     if (number % blockSize === 0) yield* blockIsFull.open
     const fixture = scope === null || fixtureUrl === null ? null : { scope, url: fixtureUrl, expiresAt }
     return {

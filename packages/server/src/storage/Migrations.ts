@@ -59,6 +59,7 @@ import retriedElsewhere from "./migrations/0160_retried_elsewhere.ts"
 import semaphoreCalls from "./migrations/0161_semaphore_calls.ts"
 import overdueProductMutes from "./migrations/0165_overdue_product_mutes.ts"
 import replacedDataKeys from "./migrations/0175_replaced_data_keys.ts"
+import testRunRequests from "./migrations/0180_test_run_requests.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -119,7 +120,8 @@ export const migrations = {
   "0160_retried_elsewhere": retriedElsewhere,
   "0161_semaphore_calls": semaphoreCalls,
   "0165_overdue_product_mutes": overdueProductMutes,
-  "0175_replaced_data_keys": replacedDataKeys
+  "0175_replaced_data_keys": replacedDataKeys,
+  "0180_test_run_requests": testRunRequests
 }
 
 /** The number of the latest migration. */

@@ -6,6 +6,7 @@ import { pendingBlobs } from "../../files/PendingBlobsRepo.ts"
 import { workspaces } from "../../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../../storage/MemoryStorage.ts"
 import { testRunAttemptsTable, testRunRetries } from "../RetriesRepo.ts"
+import { testRunRequests } from "../RunRequestsRepo.ts"
 import { testRunShards } from "../RunShardsRepo.ts"
 import { testRunFiles } from "../TestRunFilesRepo.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../TestRunsRepo.ts"
@@ -127,6 +128,7 @@ const eraseRows = (memory: Memory) => (limit: number) =>
       database.table(testRunTestsTable).delete(runId)
       database.table(testRunRetries).deleteWhere((retry) => retry.runId === runId)
       database.table(testRunShards).deleteWhere((shard) => shard.runId === runId)
+      database.table(testRunRequests).deleteWhere((request) => request.runId === runId)
       database.table(erasedRuns).delete(runId)
     }
     return erased.length
