@@ -5,6 +5,9 @@ import { setTimeout } from "node:timers/promises"
 /** The message of an error, and those of its causes, on one line. */
 export const lineOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
+  if (HttpClientError.isHttpClientError(error) && error.reason._tag === "DecodeError") {
+    return `something else than the service answered (${error.reason.response.status})`
+  }
   // If a connection fails on every address of a host, the error has a code and no message.
   const message = error.message || ("code" in error ? String(error.code) : error.name)
   const request = "requestId" in error ? ` (request ${String(error.requestId)})` : ""
