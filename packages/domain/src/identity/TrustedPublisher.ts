@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Body, Exact } from "../Body.ts"
 import { PersonId, TrustedPublisherId } from "../Ids.ts"
 import { KeyScopes, Scope } from "../Scope.ts"
-import { atLeast, atMost, HttpUrl, OneOf, VisibleName } from "../Text.ts"
+import { atLeast, atMost, HttpUrl, OneOf, undocumented, VisibleName } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Actor } from "./Actor.ts"
 
@@ -22,7 +22,9 @@ const DecimalId = Schema.String.check(
 )
 
 const Workflow = VisibleName(200).check(
-  Schema.isPattern(/^[^@\\/][^@\\]*$/, { message: "Expected the name of a file, without @ and backslashes" }),
+  Schema.isPattern(/^[^@*\\/][^@*\\]*\.ya?ml$/, {
+    message: "Expected the name of a file that ends with .yml or .yaml, without @, * and backslashes"
+  }),
   Schema.makeFilter<string>(
     (path) => path.split("/").every((part) => part !== "" && part !== "." && part !== "..") || "Expected a plain path"
   )
@@ -128,6 +130,17 @@ export const TrustedPublishers = Schema.Struct({
 })
 export type TrustedPublishers = typeof TrustedPublishers.Type
 
+/** GitHub has all workflows in one folder, and its tokens are compared by the name: a path would match none. */
+const isNameOfGitHub = Schema.makeFilter<{ readonly issuer: string; readonly workflow: string }>(
+  ({ issuer, workflow }) =>
+    issuer !== gitHubIssuer ||
+    !workflow.includes("/") || {
+      path: ["workflow"],
+      issue: "Expected the name of the file in .github/workflows, without the folder"
+    },
+  { toJsonSchema: undocumented }
+)
+
 export const CreateTrustedPublisher = Exact({
   issuer: HttpUrl.annotate(described.issuer),
   repositoryId: DecimalId.annotate(described.repositoryId),
@@ -142,11 +155,13 @@ export const CreateTrustedPublisher = Exact({
   scopes: Schema.NullOr(
     Schema.Array(Scope).check(Schema.isMinLength(1, { message: "Expected at least one scope" }))
   ).annotate(scopes)
-}).annotate({
-  identifier: "CreateTrustedPublisher",
-  description: "Which workflow to trust, and what its keys may do.",
-  examples: [example]
 })
+  .check(isNameOfGitHub)
+  .annotate({
+    identifier: "CreateTrustedPublisher",
+    description: "Which workflow to trust, and what its keys may do.",
+    examples: [example]
+  })
 export type CreateTrustedPublisher = typeof CreateTrustedPublisher.Type
 
 /** A key that a token of a CI was exchanged for. */

@@ -42,6 +42,16 @@ describe("bodies of the identity room", () => {
     }
   })
 
+  it("name a workflow that tokens can match", () => {
+    const named = (workflow: string, issuer = publisher.issuer) =>
+      decode(CreateTrustedPublisher, { ...publisher, issuer, workflow }) !== undefined
+    const gitHub = "https://token.actions.githubusercontent.com"
+    for (const workflow of ["*", "e2e", "*.yml", "e2e.yml@main", "/e2e.yml", "a/../e2e.yml"])
+      assert.isFalse(named(workflow))
+    assert.deepStrictEqual([named("ci/e2e.yaml"), named("e2e.yaml", gitHub)], [true, true])
+    assert.isFalse(named(".github/workflows/e2e.yml", gitHub))
+  })
+
   it("need every field of what is created", () => {
     for (const [schema, body] of [
       [CreateWorkspace, { slug: "acme", name: "Acme" }],
