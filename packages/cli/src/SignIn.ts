@@ -96,7 +96,14 @@ const storeKey = Effect.fnUntraced(function* (name: string, url: string, { apiKe
 
 const tellStored = Effect.fnUntraced(function* (stored: Effect.Success<ReturnType<typeof storeKey>>) {
   const { file, me, name, replaced, url, workspace } = stored
-  if (replaced !== undefined) yield* endReplaced(replaced)
+  if (replaced !== undefined) {
+    yield* endReplaced(replaced)
+    if (plainUrl(replaced.url) !== url) {
+      yield* note(
+        `The profile "${name}" was for ${replaced.url}, which is signed out. To keep both, name one of them with --profile.`
+      )
+    }
+  }
   const as = me === null ? "" : ` as ${whois(me)}`
   yield* print(
     { profile: name, url, workspace, file, me },
@@ -227,6 +234,10 @@ export const logout = Command.make(
 /** The last four characters of a key; nothing of one that is too short to be a key. */
 const ending = (apiKey: string): string => (apiKey.length < 20 ? "…" : `…${apiKey.slice(-4)}`)
 
+/** After a logout, none is named. */
+const noProfile = ({ source, value }: Sourced<string>): string =>
+  source === "the default" ? "none" : `none named ${value}`
+
 const statusText = (
   { apiKey, hasProfile, keyProblem, profile, url, workspace }: Settings,
   token: Sourced<string> | undefined,
@@ -240,7 +251,7 @@ const statusText = (
         ["Workspace", workspace.value, workspace.source],
         ["API key", apiKey === undefined ? "none" : ending(apiKey.value), apiKey?.source ?? ""],
         ["Deployment token", token === undefined ? "none" : ending(token.value), token?.source ?? ""],
-        ["Profile", hasProfile ? profile.value : `none named ${profile.value}`, profile.source]
+        ["Profile", hasProfile ? profile.value : noProfile(profile), profile.source]
       ]
     ),
     ...(keyProblem === undefined || apiKey === undefined ? [] : [keyProblem]),

@@ -110,6 +110,18 @@ describe("delivery", () => {
     assert.deepStrictEqual(JSON.parse(readFileSync(join(directory, "profiles.json"), "utf8")).profiles, {})
   })
 
+  test("says so when a login takes the profile of another service", async () => {
+    const at = home()
+    await json(at, ["login", "--url", server.baseUrl, "--workspace", "main"], { input: apiKey })
+    const again = await at.delivery(["login", "--url", server.baseUrl, "--workspace", "main"], { input: apiKey })
+    assert.include(again, { code: 0, err: "" })
+    // The same server by another address is another service, as far as the command line can know.
+    const other = server.baseUrl.replace("127.0.0.1", "localhost")
+    const taken = await at.delivery(["login", "--url", other, "--workspace", "main"], { input: apiKey })
+    assert.strictEqual(taken.code, 0)
+    assert.include(taken.err, `The profile "default" was for ${server.baseUrl}, which is signed out.`)
+  })
+
   test("flags come before the environment, the environment before the profile", async (owner) => {
     const [first, second, third] = [await newWorkspace(owner), await newWorkspace(owner), await newWorkspace(owner)]
     const at = home()
@@ -154,6 +166,7 @@ describe("delivery", () => {
       out: "",
       err: `${missing}\n`
     })
+    assert.match((await at.delivery(["status"])).out, /^Profile\s+none\s+the default$/m)
     const elsewhere = await at.delivery(["status", "--profile", "default", "--workspace", "nope"])
     assert.deepInclude(elsewhere, { code: 1, err: 'There is no workspace "nope" that this key may act in.\n' })
     assert.include(await at.delivery(["login", "--url", server.baseUrl, "--workspace", "main"], { input: apiKey }), {
