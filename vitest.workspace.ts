@@ -46,6 +46,7 @@ const slow = [
     "backups/**/*.test.ts",
     "cli/**/*.test.ts",
     "database/EmbeddedDatabase.test.ts",
+    "database/PowerLoss.test.ts",
     "faults/**/*.test.ts",
     "http/AuthorizationMatrix.test.ts",
     "http/BadInput.test.ts",

@@ -1,5 +1,6 @@
 import {
   closeStatements,
+  copyOf,
   CycleReader,
   failedCycle,
   type ListenChange,
@@ -18,7 +19,14 @@ export interface Backend {
   readonly disconnect: (connection: number) => void
   /** Called between two cycles, so that what has arrived meanwhile can be queued or cancelled. */
   readonly receive: () => void
+  /** Whether a commit is not on the disk yet. */
+  readonly owesFlush: () => boolean
+  /** Puts all commits on the disk. Never fails: a disk that does ends the thread. */
+  readonly flush: () => void
 }
+
+/** How long answers wait for the commits of others, so that one flush serves all; not at all while there are none. */
+const groupMillis = 5
 
 class Session {
   readonly connection: number
@@ -64,6 +72,9 @@ export class BackendScheduler {
   #running: Promise<void> | undefined
   #stopped = false
   #impatience: NodeJS.Timeout | undefined
+  /** Answers that may tell of a commit that is not on the disk yet, in their order. */
+  #held: Array<() => void> = []
+  #heldSince = 0
 
   /** How many cycles have been run. */
   served = 0
@@ -102,7 +113,7 @@ export class BackendScheduler {
     const index = this.#queue.findIndex((work) => isRequest(work) && work.session === session)
     if (index < 0) return
     this.#queue.splice(index, 1)
-    this.#backend.reply(connection, failedCycle("57014", "canceling statement due to user request"))
+    this.#answer(() => this.#backend.reply(connection, failedCycle("57014", "canceling statement due to user request")))
   }
 
   /** Forgets a connection: what it waits for is dropped, its open transaction is rolled back. */
@@ -138,11 +149,39 @@ export class BackendScheduler {
   }
 
   async #run(): Promise<void> {
-    for (let work = this.#next(); work !== undefined; work = this.#next()) {
-      // oxlint-disable-next-line no-await-in-loop -- one backend, one cycle at a time
-      await work()
+    for (;;) {
+      const work = this.#next()
+      if (work === undefined) {
+        if (this.#held.length === 0 && !this.#backend.owesFlush()) return
+        this.#flush()
+      } else {
+        if (this.#held.length > 0 && performance.now() - this.#heldSince >= groupMillis) this.#flush()
+        // oxlint-disable-next-line no-await-in-loop -- one backend, one cycle at a time
+        await work()
+      }
       this.#backend.receive()
     }
+  }
+
+  /** Answers at once, or when the commits before it are on the disk. */
+  #answer(answer: () => void): void {
+    if (!this.#backend.owesFlush()) {
+      this.#release()
+      return answer()
+    }
+    if (this.#held.length === 0) this.#heldSince = performance.now()
+    this.#held.push(answer)
+  }
+
+  #flush(): void {
+    this.#backend.flush()
+    this.#release()
+  }
+
+  #release(): void {
+    const held = this.#held
+    this.#held = []
+    for (const answer of held) answer()
   }
 
   #next(): Task | undefined {
@@ -174,8 +213,14 @@ export class BackendScheduler {
         this.#unlistened = true
       }
     }
-    this.#backend.reply(session.connection, answer.reply)
-    if (answer.notifications.length > 0) this.#backend.notify(answer.notifications)
+    // The backend reuses the bytes of its answers.
+    const [reply, notifications] = this.#backend.owesFlush()
+      ? [copyOf(answer.reply), copyOf(answer.notifications)]
+      : [answer.reply, answer.notifications]
+    this.#answer(() => {
+      this.#backend.reply(session.connection, reply)
+      if (notifications.length > 0) this.#backend.notify(notifications)
+    })
   }
 
   async #rollback(): Promise<void> {

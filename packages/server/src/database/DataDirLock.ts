@@ -1,6 +1,6 @@
 import { Effect, Schema, type Scope } from "effect"
-import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { makeDirectory } from "./Flush.ts"
 import { isLocked, lockFile } from "./FileLock.ts"
 
 /** A data directory that cannot be used. The message is one line and names it. */
@@ -13,7 +13,7 @@ export class DataDirError extends Schema.TaggedError<DataDirError>()("DataDirErr
 const collisionMillis = 500
 
 const lock = (dataDir: string) => {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDirectory(dataDir)
   return lockFile(join(dataDir, "server.lock"), collisionMillis)
 }
 

@@ -113,8 +113,8 @@ const make = Effect.fnUntraced(function* (
  * directory takes seconds, any other half a second. Fails when another process uses the directory, or its files are
  * broken or of another PostgreSQL.
  *
- * An acknowledged commit survives the death of the process, also by kill -9. It does not survive a power loss or a
- * crash of the operating system: PGlite never calls fsync.
+ * An acknowledged commit survives the death of the process, also by kill -9, a power loss and a crash of the operating
+ * system (docs/operations.md, The embedded database). Commits that are under way at once share a flush of the disk.
  *
  * One backend serves all connections. Transactions run one after another; a statement outside the transaction that its
  * own fiber has open fails after `patienceMillis` (`LockTimeoutError`), as `PgClient.notify` and `listen` would.

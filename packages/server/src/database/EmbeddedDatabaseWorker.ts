@@ -1,11 +1,10 @@
-import { PGlite } from "@electric-sql/pglite"
-import { existsSync } from "node:fs"
-import { mkdir, rename, rm } from "node:fs/promises"
+import type { PGlite } from "@electric-sql/pglite"
 import { join } from "node:path"
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads"
 import { BackendScheduler } from "./BackendScheduler.ts"
 import { copyDatabase } from "./DatabaseFiles.ts"
-import * as EmbeddedDatabaseTemplate from "./EmbeddedDatabaseTemplate.ts"
+import type { DurableFiles } from "./DurableFiles.ts"
+import { open, reasonOf } from "./EmbeddedDatabaseOpening.ts"
 import { copyOf } from "./PostgresWire.ts"
 
 /** Options of the thread. */
@@ -32,82 +31,8 @@ export type FromWorker =
   | { readonly _tag: "Copied"; readonly id: number; readonly failure: string | undefined }
   | { readonly _tag: "Warning"; readonly text: string }
 
-/** Settings that keep memory and disk small; the embedded database serves one process. */
-const startParams = [
-  ...PGlite.defaultStartParams,
-  ...["shared_buffers=16MB", "min_wal_size=32MB", "max_wal_size=64MB"].flatMap((setting) => ["-c", setting])
-]
-
 /** WAL since the last checkpoint, in bytes, after which the next is made. */
 const checkpointAfter = 32 * 1024 * 1024
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error || (typeof error === "object" && error !== null && "message" in error)
-    ? String(error.message)
-    : String(error)
-
-const postgresMessage = /\b(?:FATAL|PANIC|ERROR|HINT|DETAIL):\s+(.*)/
-
-/** Opens a database. The reason of a failure is what PostgreSQL logged, since PGlite itself does not report it. */
-const start = async (dataDir: string, loadDataDir?: Blob): Promise<PGlite> => {
-  const lines: Array<string> = []
-  try {
-    return await PGlite.create({
-      dataDir,
-      startParams,
-      ...(loadDataDir === undefined ? {} : { loadDataDir }),
-      onStderr: (line) => {
-        const found = postgresMessage.exec(line)
-        if (found !== null) lines.push(found[1]!)
-        return false
-      }
-    })
-  } catch (error) {
-    throw new Error([reasonOf(error), ...lines].join(": "), { cause: error })
-  }
-}
-
-const makeTemplate = async (): Promise<Blob> => {
-  const database = await start("memory://")
-  try {
-    // Never used here. Unvacuumed, they would let the transaction ids run out in the end.
-    await database.exec("UPDATE pg_database SET datistemplate = false WHERE datname LIKE 'template_'")
-    await database.exec("DROP DATABASE template0")
-    await database.exec("DROP DATABASE template1")
-    await database.exec("CHECKPOINT")
-    return await database.dumpDataDir("none")
-  } finally {
-    await database.close()
-  }
-}
-
-const fromTemplate = async (dataDir: string, use: "keep" | "do not keep"): Promise<PGlite> => {
-  const template = await EmbeddedDatabaseTemplate.read()
-  if (template !== undefined) {
-    try {
-      return await start(dataDir, template)
-    } catch {
-      await EmbeddedDatabaseTemplate.remove()
-    }
-  }
-  const made = await makeTemplate()
-  if (use === "keep") await EmbeddedDatabaseTemplate.write(made)
-  return await start(dataDir, made)
-}
-
-const open = async (dataDir: string | undefined): Promise<PGlite> => {
-  if (dataDir === undefined) return await fromTemplate("memory://", "keep")
-  const directory = join(dataDir, "postgres")
-  if (!existsSync(directory)) {
-    // Made in a draft directory and renamed: the next start would take half a database for a whole one.
-    const draft = `${directory}.new`
-    await rm(draft, { recursive: true, force: true })
-    await mkdir(draft, { recursive: true, mode: 0o700 })
-    await (await fromTemplate(draft, "do not keep")).close()
-    await rename(draft, directory)
-  }
-  return await start(directory)
-}
 
 /** PostgreSQL left its main loop by an error it handles, and wants to be called again. */
 const longJump = 100
@@ -189,6 +114,26 @@ const maintain = async (
   }
 }
 
+/** From now on commits share flushes, and nothing is answered before its own. */
+const flushing = (files: DurableFiles | undefined, end: (error: unknown) => never) => {
+  if (files === undefined) return { owesFlush: () => false, flush: () => {} }
+  files.groupsCommits = true
+  const flush = () => {
+    try {
+      files.flush()
+    } catch (error) {
+      end(error)
+    }
+  }
+  return { owesFlush: () => files.owesFlush, flush }
+}
+
+/** Does something while no statement runs and no transaction is open. */
+const inTurn = (scheduler: BackendScheduler) => (task: () => Promise<void>) =>
+  new Promise<void>((resolve, reject) => {
+    scheduler.schedule(() => task().then(resolve, reject))
+  })
+
 const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
   const send = (message: FromWorker) => port.postMessage(message)
   const sendBytes = (message: Extract<FromWorker, { readonly bytes: Uint8Array }>) => {
@@ -200,7 +145,7 @@ const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
     process.exit(1)
   }
 
-  const database = await open(options.dataDir).catch(end)
+  const { database, files } = await open(options.dataDir).catch(end)
   endWhenBroken(database, end)
   const execute = executor(database)
 
@@ -214,7 +159,8 @@ const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
         for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
           handle(next.message)
         }
-      }
+      },
+      ...flushing(files, end)
     },
     options.patienceMillis
   )
@@ -233,10 +179,7 @@ const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
     copies++
     try {
       await copyDatabase(join(options.dataDir, "postgres"), directory, {
-        inTurn: (task) =>
-          new Promise((resolve, reject) => {
-            scheduler.schedule(() => task().then(resolve, reject))
-          }),
+        inTurn: inTurn(scheduler),
         checkpoint: () => database.exec("CHECKPOINT")
       })
     } finally {

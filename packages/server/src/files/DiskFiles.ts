@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path"
 import { SettingsError } from "../Config.ts"
 import { BlobNotFound, type BlobRef, type BlobStore } from "./Blob.ts"
 import { FileStore } from "./FileStore.ts"
+import { changedBy } from "../database/Flush.ts"
 
 /** Blobs as files of a directory, which is made if it is missing: `directory`/{owner}/{blob}. */
 export const layer = (directory: string) => Layer.effect(FileStore, make(resolve(directory)))
@@ -144,7 +145,10 @@ const open = (path: string, flags: string) => io<number>((done) => fs.open(path,
 const close = (file: number) => Effect.orDie(io<void>((done) => fs.close(file, done)))
 
 const makeDirectory = (path: string): Effect.Effect<void, IoError> =>
-  Effect.asVoid(io<string | undefined>((done) => fs.mkdir(path, { recursive: true, mode: 0o700 }, done)))
+  Effect.flatMap(
+    io<string | undefined>((done) => fs.mkdir(path, { recursive: true, mode: 0o700 }, done)),
+    (first) => Effect.forEach(changedBy(path, first), syncDirectory, { discard: true })
+  )
 
 const tolerate = <A>(effect: Effect.Effect<A, IoError>, ...codes: ReadonlyArray<string>): Effect.Effect<void> =>
   Effect.catchTag(Effect.asVoid(effect), "IoError", (error) =>

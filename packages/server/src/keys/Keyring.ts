@@ -2,6 +2,7 @@ import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcess
 import { Context, Data, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto"
 import { Settings, SettingsError, type VaultKey, type VaultKeys } from "../Config.ts"
+import { makeDirectory } from "../database/Flush.ts"
 import { read } from "./GivenKeys.ts"
 
 /** What was encrypted cannot be decrypted: its key is not in the keyring, or it was not encrypted for this purpose. */
@@ -110,6 +111,9 @@ export const keyIdOf = (encrypted: string): string => encrypted.split(":")[1] ??
 
 const newKey = (): Uint8Array => new Uint8Array(randomBytes(32))
 
+const cannotStore = (dataDir: string, reason: string) =>
+  new SettingsError({ message: `DATA_DIR: the vault key cannot be stored in ${dataDir}: ${reason}` })
+
 /** The key in `DATA_DIR`/keys, made by the first start. Its file has the form of `VAULT_KEYS`. */
 const generatedKey = Effect.fnUntraced(
   function* (dataDir: string) {
@@ -127,7 +131,10 @@ const generatedKey = Effect.fnUntraced(
           message: `${path.resolve(missing)} is missing, and has the key that encrypts secrets of the database in DATA_DIR. Restore it from a back-up. If this server had VAULT_KEYS, set them again.`
         })
       }
-      yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
+      yield* Effect.try({
+        try: () => makeDirectory(directory),
+        catch: (cause) => cannotStore(dataDir, cause instanceof Error ? cause.message : String(cause))
+      })
       const draft = `${file}.${randomBytes(6).toString("hex")}`
       yield* Effect.ensuring(
         Effect.gen(function* () {
@@ -155,9 +162,5 @@ const generatedKey = Effect.fnUntraced(
     return { id: match[1], bytes: Redacted.make(new Uint8Array(Buffer.from(match[2], "base64"))) }
   },
   (effect, dataDir) =>
-    Effect.catchTag(effect, "PlatformError", (error) =>
-      Effect.fail(
-        new SettingsError({ message: `DATA_DIR: the vault key cannot be stored in ${dataDir}: ${error.message}` })
-      )
-    )
+    Effect.catchTag(effect, "PlatformError", (error) => Effect.fail(cannotStore(dataDir, error.message)))
 )
