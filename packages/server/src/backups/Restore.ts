@@ -63,6 +63,8 @@ const copyListed = Effect.fnUntraced(function* (from: string, draft: string, man
     yield* fs.makeDirectory(path.join(draft, directory), { recursive: true, mode: 0o700 })
   }
   yield* Stream.runForEach(yield* listed(from), (file) => copyOne(from, draft, file))
+  const owners = yield* fs.readDirectory(path.join(draft, filesDirectory))
+  for (const owner of owners) yield* sync(path.join(draft, filesDirectory, owner))
   for (const directory of [...manifest.directories, filesDirectory]) yield* sync(path.join(draft, directory))
 })
 
