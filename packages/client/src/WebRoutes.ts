@@ -148,6 +148,7 @@ export const routes = {
     list: "GET /v1/workspaces/:slug/tickets",
     create: "POST /v1/workspaces/:slug/tickets",
     get: "GET /v1/workspaces/:slug/tickets/:ticket",
+    history: "GET /v1/workspaces/:slug/tickets/:ticket/history",
     update: "PATCH /v1/workspaces/:slug/tickets/:ticket",
     updateMany: "POST /v1/workspaces/:slug/tickets/batch",
     delete: "DELETE /v1/workspaces/:slug/tickets/:ticket",

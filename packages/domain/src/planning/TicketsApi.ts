@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
+import { NumberInQuery } from "../Numbers.ts"
 import { OneOf, Ref } from "../Text.ts"
 import {
   CreateTicket,
@@ -14,6 +15,7 @@ import {
   UpdateTickets
 } from "./Ticket.ts"
 import { TicketQuery } from "./TicketSearch.ts"
+import { earlierTextsPage, EarlierTexts, maxEarlierBytes, maxEarlierTexts, TextField } from "./TicketText.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
 const path = `${workspacePath}/tickets` as const
@@ -110,6 +112,32 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
         "Returns the ticket with its plan. Identifiers that the ticket had in other teams keep working, for those who see those teams. Any role may call this."
       )
     ),
+    HttpApiEndpoint.get("history", `${one}/history`, {
+      params,
+      query: {
+        field: Schema.optionalKey(
+          OneOf(TextField.literals).annotate({
+            description: "Only earlier texts of this field.",
+            examples: ["description"]
+          })
+        ),
+        cursor: Schema.optionalKey(
+          NumberInQuery.pipe(
+            Schema.annotateEncoded({
+              description: "The `nextCursor` of the previous page. The page has texts with lower numbers."
+            })
+          )
+        )
+      },
+      success: EarlierTexts,
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "read",
+        "List earlier texts of a ticket",
+        `Lists the descriptions and plans that the ticket had, the last replaced first, ${earlierTextsPage} a page. Each has the whole text from before a change, who made the change, and when; what it was changed to is the next newer text of the same field, or the one that the ticket has. Send the same \`field\` for each page.\n\nOf a ticket, the last ${maxEarlierTexts} texts are kept, of both fields together, and no more than the last ${maxEarlierBytes.toLocaleString("en-US")} bytes of them. They go with the ticket. To bring one back, update the ticket with it. Any role may call this.`
+      )
+    ),
     HttpApiEndpoint.patch("update", one, {
       params,
       payload: UpdateTicket,
@@ -148,7 +176,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       doc(
         "write",
         "Delete a ticket",
-        "Deletes the ticket with its comments. Its identifiers are never used again. Returns 409 `archived` if its team is archived. Only its creator, the person whose agent created it, an admin or an owner can delete a ticket (403 `not_creator`).",
+        "Deletes the ticket with its comments and earlier texts. Its identifiers are never used again. Returns 409 `archived` if its team is archived. Only its creator, the person whose agent created it, an admin or an owner can delete a ticket (403 `not_creator`).",
         { conflicts: { archived } }
       )
     ),

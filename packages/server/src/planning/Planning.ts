@@ -35,6 +35,9 @@ import * as TicketNotificationsMemory from "./TicketNotificationsMemory.ts"
 import { ticketNotifications } from "./TicketNotificationsRepo.ts"
 import * as TicketNotificationsSql from "./TicketNotificationsSql.ts"
 import * as TicketWording from "./TicketWording.ts"
+import * as TicketTextsMemory from "./TicketTextsMemory.ts"
+import { ticketTexts } from "./TicketTextsRepo.ts"
+import * as TicketTextsSql from "./TicketTextsSql.ts"
 import * as TicketsMemory from "./TicketsMemory.ts"
 import { ticketIdentifiers, tickets, ticketTags, ticketWords, unwordedTickets } from "./TicketsRepo.ts"
 import * as TicketsSql from "./TicketsSql.ts"
@@ -64,6 +67,7 @@ export const tables = [
   ticketTags,
   ticketWords,
   unwordedTickets,
+  ticketTexts,
   comments,
   commentMentions,
   ticketNotifications,
@@ -76,6 +80,7 @@ export const layerSql = Layer.mergeAll(
   TeamAudienceSql.layer,
   TeamsSql.layer,
   TicketsSql.layer,
+  TicketTextsSql.layer,
   CommentsSql.layer,
   TicketNotificationsSql.layer,
   AttachmentsSql.layer,
@@ -90,6 +95,7 @@ export const layerMemory = Layer.mergeAll(
   TeamAudienceMemory.layer,
   TeamsMemory.layer,
   TicketsMemory.layer,
+  TicketTextsMemory.layer,
   CommentsMemory.layer,
   TicketNotificationsMemory.layer,
   AttachmentsMemory.layer,

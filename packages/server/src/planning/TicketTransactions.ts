@@ -11,6 +11,7 @@ import type { TeamsRepo } from "./TeamsRepo.ts"
 import type { TicketGuards } from "./TicketGuards.ts"
 import type { TicketNotifications } from "./TicketNotifications.ts"
 import type { TicketDetails, TicketPlace, TicketsRepo } from "./TicketsRepo.ts"
+import type { TicketTextsRepo } from "./TicketTextsRepo.ts"
 import { type Viewer, viewerOf } from "./Viewer.ts"
 
 /**
@@ -20,6 +21,7 @@ import { type Viewer, viewerOf } from "./Viewer.ts"
 
 export interface Dependencies {
   readonly repo: TicketsRepo["Service"]
+  readonly texts: TicketTextsRepo["Service"]
   readonly teams: TeamsRepo["Service"]
   readonly products: ProductsRepo["Service"]
   readonly guards: TicketGuards["Service"]

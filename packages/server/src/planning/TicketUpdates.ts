@@ -15,6 +15,7 @@ import { rankBetween } from "./Ranks.ts"
 import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
 import { concernedBy } from "./TicketNotifications.ts"
+import { keepEarlier } from "./TicketTexts.ts"
 import { ownerRefOf } from "./TicketOwners.ts"
 import { checkCompletion, checkExpected, checkOwner, checkPersons, checkProject, referencesOf } from "./TicketRules.ts"
 import type {
@@ -140,6 +141,7 @@ const updateOnce = (dependencies: Dependencies) => {
     const isReworded = ["team", "title", "description"].some((field) => changedFields.has(field))
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined
     yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents, isReworded)
+    yield* keepEarlier(dependencies, by, before, stored)
     yield* notifications.notify(by, stored, concernedBy(before, stored))
     return stored
   })

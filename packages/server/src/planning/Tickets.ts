@@ -15,6 +15,7 @@ import {
   type UpdateTickets
 } from "@delivery/domain/planning/Ticket"
 import { wordsOf } from "@delivery/domain/planning/TicketSearch"
+import type { EarlierTexts } from "@delivery/domain/planning/TicketText"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -40,6 +41,8 @@ import {
   referencesOf
 } from "./TicketRules.ts"
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
+import { type EarlierTextsQuery, history } from "./TicketTexts.ts"
+import { TicketTextsRepo } from "./TicketTextsRepo.ts"
 import { type Dependencies, findCases, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
 import { update, updateMany } from "./TicketUpdates.ts"
 import { viewerOf } from "./Viewer.ts"
@@ -68,6 +71,8 @@ export class Tickets extends Context.Service<
       input: CreateTicket
     ) => Effect.Effect<Ticket, InvalidInput | NotFound | Forbidden | Conflict, Caller>
     readonly get: (ticket: string) => Effect.Effect<Ticket, NotFound, Caller>
+    /** The texts that it had, a page of them. */
+    readonly history: (ticket: string, query: EarlierTextsQuery) => Effect.Effect<EarlierTexts, NotFound, Caller>
     readonly update: (
       ticket: string,
       input: UpdateTicket
@@ -89,6 +94,7 @@ export class Tickets extends Context.Service<
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* TicketsRepo,
+    texts: yield* TicketTextsRepo,
     teams: yield* TeamsRepo,
     products: yield* ProductsRepo,
     guards: yield* TicketGuards,
@@ -103,6 +109,7 @@ function* make() {
     matching: matching(dependencies),
     create: create(dependencies),
     get: get(dependencies),
+    history: history(dependencies),
     update: update(dependencies),
     updateMany: updateMany(dependencies),
     delete: remove(dependencies),

@@ -23,6 +23,7 @@ export const layer = Layer.mergeAll(
         .handle("list", ({ query }) => ticketList(tickets.list(query)))
         .handle("create", ({ payload }) => tickets.create(payload))
         .handle("get", ({ params }) => tickets.get(params.ticket))
+        .handle("history", ({ params, query }) => tickets.history(params.ticket, query))
         .handle("update", ({ params, payload }) => tickets.update(params.ticket, payload))
         .handle("updateMany", ({ payload }) =>
           Effect.andThen(

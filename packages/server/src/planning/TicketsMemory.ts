@@ -38,6 +38,7 @@ import {
   ticketTags
 } from "./TicketsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
+import { ticketTexts } from "./TicketTextsRepo.ts"
 import type { Viewer } from "./Viewer.ts"
 import { seesProjectInMemory, seesTeamInMemory } from "./Visibility.ts"
 
@@ -258,6 +259,7 @@ const removeIn = (database: MemoryDatabase, now: number, id: TicketId, event: St
   }
   deleteAttachmentsInMemory(database, now, id)
   database.table(ticketNotifications).deleteWhere(({ ticketId }) => ticketId === id)
+  database.table(ticketTexts).deleteWhere(({ ticketId }) => ticketId === id)
   database.table(tickets).delete(id)
   storeEvent(database, event)
 }

@@ -288,7 +288,7 @@ export class TicketsRepo extends Context.Service<
       events: ReadonlyArray<StoredEvent>,
       isReworded: boolean
     ) => Effect.Effect<void>
-    /** With its identifiers, tags, comments and attachments. */
+    /** With its identifiers, tags, comments, attachments and earlier texts. */
     readonly delete: (id: TicketId, event: StoredEvent) => Effect.Effect<void>
     /** The order of the team's tickets. The transaction has an exclusive lock of the team. */
     readonly orderOf: (team: { readonly id: TeamId; readonly workspaceId: WorkspaceId }) => RankedList<TicketId>

@@ -58,6 +58,7 @@ import viewLooks from "./migrations/0155_view_looks.ts"
 import retriedElsewhere from "./migrations/0160_retried_elsewhere.ts"
 import semaphoreCalls from "./migrations/0161_semaphore_calls.ts"
 import overdueProductMutes from "./migrations/0165_overdue_product_mutes.ts"
+import ticketTexts from "./migrations/0166_ticket_texts.ts"
 import replacedDataKeys from "./migrations/0175_replaced_data_keys.ts"
 import testRunRequests from "./migrations/0180_test_run_requests.ts"
 
@@ -120,6 +121,7 @@ export const migrations = {
   "0160_retried_elsewhere": retriedElsewhere,
   "0161_semaphore_calls": semaphoreCalls,
   "0165_overdue_product_mutes": overdueProductMutes,
+  "0166_ticket_texts": ticketTexts,
   "0175_replaced_data_keys": replacedDataKeys,
   "0180_test_run_requests": testRunRequests
 }

@@ -805,6 +805,7 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ json: { team: (await madeTeam(owner)).key, title: "Ticket" } })
   },
   "tickets.get": { who: "viewer", request: (owner) => ofTicket(owner) },
+  "tickets.history": { who: "viewer", request: (owner) => ofTicket(owner) },
   "tickets.update": {
     who: "member",
     request: async (owner) => ({ ...(await ofTicket(owner)), json: { title: "Changed" } })

@@ -185,6 +185,8 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "get_ticket.before": null,
   "tickets.before": "ticket",
   "tickets.after": "ticket",
+  "tickets.field": null,
+  "tickets.cursor": null,
   "ticketStatuses.before": "status",
   "ticketStatuses.after": "status",
   "projects.before": "project",
@@ -358,6 +360,7 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "tickets.list": reads,
   "tickets.create": createTicket,
   "tickets.get": reads,
+  "tickets.history": reads,
   "tickets.update": updateTicket,
   "tickets.updateMany": {
     json: async (_, named) => ({ tickets: [await named("ticket")], changes: {} }),

@@ -65,6 +65,26 @@ const personOf = async (http: Http) => {
 const withoutPlan = ({ plan: _, ...summary }: Ticket): TicketSummary => summary
 
 onEachServer("tickets", (test) => {
+  test("keeps earlier texts", async (owner) => {
+    const { create, member, workspace } = await newTeam(owner)
+    const { identifier } = await create({ description: "One" })
+    const { updatedAt } = await member.patch<Ticket>(`tickets/${identifier}`, { description: "Two", plan: "a" })
+    const by = { replacedBy: { kind: "user", ...(await personOf(member)) }, replacedAt: updatedAt }
+    const plan = { number: 2, field: "plan", text: null, ...by }
+    assert.deepStrictEqual(await workspace.get(`tickets/${identifier}/history`), {
+      texts: [plan, { number: 1, field: "description", text: "One", ...by }],
+      nextCursor: null
+    })
+    assert.deepStrictEqual(await workspace.get(`tickets/${identifier}/history?field=plan&cursor=3`), {
+      texts: [plan],
+      nextCursor: null
+    })
+    for (const query of ["field=title", "cursor=0", "cursor=a"]) {
+      assert.strictEqual((await workspace.send("GET", `tickets/${identifier}/history?${query}`)).status, 400, query)
+    }
+    assert.strictEqual(refusal(await workspace.send("GET", "tickets/NO-1/history")), "404 ticket")
+  })
+
   test("changes many, and answers what became of each", async (owner) => {
     const { create, member, status, workspace } = await newTeam(owner)
     const [first, second] = [await create({ plan: "1. Form" }), await create()]

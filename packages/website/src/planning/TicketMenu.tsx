@@ -16,6 +16,7 @@ import { branchOf } from "./branch.ts"
 import { ticketsKey } from "./queries.ts"
 
 const SureDialog = later(() => import("../api/SureDialog.tsx"))
+const TicketHistory = later(() => import("./TicketHistory.tsx"))
 
 const copy = (text: string, what: string) =>
   void navigator.clipboard.writeText(text).then(
@@ -23,9 +24,16 @@ const copy = (text: string, what: string) =>
     () => toast({ title: "The browser did not allow it", detail: text, tone: "danger" })
   )
 
+interface Props {
+  readonly slug: string
+  readonly ticket: Ticket
+  readonly mayChange: boolean
+}
+
 /** What else is done with a ticket. */
-const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: Ticket }) => {
+const TicketMenu = ({ mayChange, slug, ticket }: Props) => {
   const [isSure, setSure] = useState(false)
+  const [hasHistory, setHistory] = useState(false)
   const navigate = useNavigate()
   const me = useMe()?.id
   const role = useRole(slug)
@@ -56,11 +64,15 @@ const TicketMenu = ({ slug, ticket }: { readonly slug: string; readonly ticket: 
               { label: "Copy a name for its branch", shortcut: "b", onSelect: () => copy(branchOf(ticket), "Branch") }
             ]
           },
+          { items: [{ label: "History", onSelect: () => setHistory(true) }] },
           ...(mayDelete ? [{ items: [{ label: "Delete", isDangerous: true, onSelect: () => setSure(true) }] }] : [])
         ]}
         label={identifier}
         trigger={(props) => <IconButton {...props} icon="more" label="More" />}
       />
+      {hasHistory && (
+        <TicketHistory mayChange={mayChange} onClose={() => setHistory(false)} slug={slug} ticket={ticket} />
+      )}
       {isSure && (
         <SureDialog action="Delete" doing={remove} onClose={() => setSure(false)} title={`Delete ${identifier}?`}>
           <p className="foreign font-medium">{visible(title)}</p>

@@ -98,7 +98,7 @@ const Whole = ({ slug, ticket }: Props) => {
                 Ask an agent
               </Button>
             )}
-            <TicketMenu slug={slug} ticket={ticket} />
+            <TicketMenu mayChange={mayChange} slug={slug} ticket={ticket} />
           </>
         }
         crumbs={[

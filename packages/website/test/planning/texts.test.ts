@@ -5,6 +5,7 @@ import { changesBetween } from "../../src/planning/textDiff.ts"
 import { partsOf } from "../../src/ui/identifierParts.ts"
 import { ticked } from "../../src/ui/tasks.ts"
 import { treeOf } from "../../src/ui/markdown.ts"
+import { wordsBetween } from "../../src/planning/wordDiff.ts"
 
 /** What is made of texts that people write on tickets. */
 
@@ -77,6 +78,53 @@ describe("The lines of a change", () => {
   it("are all of them where texts have nothing in common", () => {
     const lines = (word: string) => Array.from({ length: 3_000 }, (_, index) => `${word} ${index}`).join("\n")
     expect(shown(lines("a"), lines("b"))).toHaveLength(6_000)
+  })
+})
+
+describe("The words of a change", () => {
+  const shown = (before: string | null, after: string | null) =>
+    wordsBetween(before, after).map(({ kind, text }) => [kind, text])
+  const ana = "[@Ana](user:0197a1b2-0000-7000-8000-000000000001)"
+  const other = ana.replace("0001)", "0002)")
+
+  it("are those that were added and removed", () => {
+    expect(shown("The shop takes Visa.", "The shop takes any card.")).toEqual([
+      ["same", "The shop takes "],
+      ["removed", "Visa"],
+      ["added", "any card"],
+      ["same", "."]
+    ])
+    expect(shown(null, "One\ntwo")).toEqual([["added", "One\ntwo"]])
+    expect(shown("One", null)).toEqual([["removed", "One"]])
+    expect(shown("a b", "a\nb")).toEqual([
+      ["same", "a"],
+      ["removed", " "],
+      ["added", "\n"],
+      ["same", "b"]
+    ])
+  })
+
+  it("have those beside them that stay, and no more", () => {
+    const long = "word ".repeat(200)
+    const [before, removed, added, after] = wordsBetween(`${long}one ${long}`, `${long}two ${long}`)
+    expect(before!.text).toMatch(/^…\u00a0(?:word ){20,40}$/u)
+    expect([removed!.text, added!.text]).toEqual(["one", "two"])
+    expect(after!.text).toMatch(/^(?: word){20,40}\u00a0…$/u)
+    const middle = wordsBetween(`one ${long} one`, `two ${long} two`)[2]!
+    expect(middle.text).toMatch(/^(?: word)+\n…\n(?:word )+ ?$/u)
+  })
+
+  it("name whom they mention, unless another is mentioned by the same name", () => {
+    expect(shown(`Ask ${ana}`, `Ask ${ana} now`)).toEqual([
+      ["same", "Ask @Ana"],
+      ["added", " now"]
+    ])
+    expect(wordsBetween(ana, other).some(({ kind }) => kind === "added")).toBe(true)
+  })
+
+  it("are all of them where texts have nothing in common", () => {
+    const words = (word: string) => Array.from({ length: 3_000 }, (_, index) => `${word}${index}`).join(" ")
+    expect(wordsBetween(words("a"), words("b")).map(({ kind }) => kind)).toEqual(["removed", "added"])
   })
 })
 

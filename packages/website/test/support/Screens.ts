@@ -257,6 +257,12 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
     await page.getByRole("button", { name: "Ask an agent" }).click()
     await page.getByRole("dialog").getByLabel("Note").waitFor()
   },
+  "History of a ticket": async (page) => {
+    await page.goto(`${site.origin}/w/main/tickets/ENG-9`)
+    await page.getByRole("button", { name: "More" }).click()
+    await page.getByRole("menuitem", { name: "History" }).click()
+    await page.getByRole("dialog", { name: "History of ENG-9" }).getByRole("insertion").first().waitFor()
+  },
   "Edit a description": async (page) => {
     await page.goto(`${site.origin}/w/main/tickets/ENG-1`)
     await page.getByRole("button", { name: "Edit the description" }).click()

@@ -73,6 +73,8 @@ export const seedPlanning = async (call: Call, as: (key: string) => Call): Promi
       tags: index % 4 === 0 ? [bug.id] : []
     })
   }
+  const texts = ["The total is rounded down.", "The total is rounded as the bank does: half a cent goes up."]
+  for (const description of texts) await call("PATCH", "tickets/ENG-9", { description })
   await call("POST", "tickets", { team: "OPS", title: "Move the backups" })
   const { access_token, agent } = await call<{ access_token: string; agent: string }>("POST", "agents/register", {
     client: "claude",
