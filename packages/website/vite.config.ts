@@ -50,6 +50,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: {
       output: {
+        // The first file names the others: of fewer letters, their hashes take less of every page.
+        hashCharacters: "hex",
         // What every screen needs is one file: it compresses better, and is one request.
         codeSplitting: {
           groups: [

@@ -30,17 +30,21 @@ const list = Command.make(
   {
     team: optionalText("team", "Only tickets of this team, by key"),
     project: optionalText("project", "Only tickets of this project"),
+    milestone: optionalText(
+      "milestone",
+      "Only tickets of this milestone, such as checkout/1: the project and its number"
+    ),
     owner: optionalText("owner", "Only tickets of this owner: an email address, an id, me, or none"),
     category: Flag.Literals("category", ["backlog", "unstarted", "started", "completed", "canceled"]).pipe(
       Flag.optional,
       Flag.withDescription("Only tickets whose status has this category")
     )
   },
-  Effect.fnUntraced(function* ({ category, owner, project, team }) {
+  Effect.fnUntraced(function* ({ category, milestone, owner, project, team }) {
     const found = yield* call((client, { workspace }) =>
       client.tickets.list({
         params: { slug: workspace },
-        query: given({ category, owner, project, team: Option.map(team, teamKey) })
+        query: given({ category, milestone, owner, project, team: Option.map(team, teamKey) })
       })
     )
     const header = ["Ticket", "Status", "Owner", "Title"]

@@ -753,6 +753,20 @@ describe("delivery", () => {
     const ofTeam = ["tickets", "list", "--owner", "me", "--team", key.toLowerCase()]
     const listed = await at.delivery(ofTeam, { env })
     assert.match(listed.out, new RegExp(`^${made.identifier}\\s+Todo|^${made.identifier}\\s+Backlog`, "m"))
+    const slug = key.toLowerCase()
+    await workspace.post("projects", { slug, name: slug, teams: [key] })
+    await workspace.post(`projects/${slug}/milestones`, { name: "Beta" })
+    await workspace.patch(`tickets/${made.identifier}`, { project: slug, milestone: 1 })
+    await workspace.post("tickets", { team: key, title: "Another", project: slug })
+    const ofMilestone = await json<{ tickets: ReadonlyArray<Ticket> }>(
+      at,
+      ["tickets", "list", "--milestone", `${slug}/1`],
+      { env }
+    )
+    assert.deepStrictEqual(
+      ofMilestone.tickets.map(({ identifier }) => identifier),
+      [made.identifier]
+    )
     const shown = await at.delivery(["tickets", "show", made.identifier.toLowerCase()], { env })
     assert.include(shown.out, "\nVisa\nMastercard\n")
     const machine = await accountKey(workspace, "member")

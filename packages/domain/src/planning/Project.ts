@@ -2,7 +2,8 @@ import { Schema } from "effect"
 import { Body, Exact } from "../Body.ts"
 import { Person } from "../identity/Actor.ts"
 import { MilestoneId, PersonId, ProductId, ProjectId, TeamId } from "../Ids.ts"
-import { Name, OneOf, Ref, Slug, Text } from "../Text.ts"
+import { maxNumber } from "../Numbers.ts"
+import { isSlug, Name, OneOf, Ref, Slug, Text } from "../Text.ts"
 import { CalendarDate, Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
@@ -41,6 +42,16 @@ export const Milestone = Schema.Struct({
   ]
 })
 export type Milestone = typeof Milestone.Type
+
+/** How filters name a milestone: the slug of its project, and its number. */
+export const milestoneRef = (project: string, number: number): string => `${project}/${number}`
+
+/** The parts of such a name; undefined if the text is none. */
+export const parseMilestoneRef = (text: string): { readonly project: string; readonly number: number } | undefined => {
+  const [project = "", digits = "", ...more] = text.split("/")
+  const number = /^[1-9]\d{0,9}$/.test(digits) ? Number(digits) : 0
+  return more.length > 0 || !isSlug(project) || number === 0 || number > maxNumber ? undefined : { project, number }
+}
 
 /** A product, in the short form that projects have. */
 export const ProjectProduct = Schema.Struct({

@@ -62,6 +62,13 @@ export const ticketQuery = {
   project: Schema.optionalKey(
     Ref.annotate({ description: "Only tickets of this project, by slug.", examples: ["checkout"] })
   ),
+  milestone: Schema.optionalKey(
+    Ref.annotate({
+      description:
+        "Only tickets of this milestone: the slug of its project, a slash and its number, such as `checkout/1`.",
+      examples: ["checkout/1"]
+    })
+  ),
   owner: Schema.optionalKey(
     Ref.annotate({
       description:
@@ -89,7 +96,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       doc(
         "read",
         "List tickets",
-        "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. With `q`, it is a search: the 100 best, in an order of its own. Returns 404 if the team, project or owner of a filter does not exist. Any role may call this."
+        "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. With `q`, it is a search: the 100 best, in an order of its own. Returns 404 if the team, project, milestone or owner of a filter does not exist. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {

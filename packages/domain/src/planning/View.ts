@@ -27,7 +27,10 @@ const filters = {
   }),
   tags: filterOf(Ref).annotate({ description: "Ids of tags." }),
   teams: filterOf(Ref).annotate({ description: "Keys of teams." }),
-  projects: filterOf(Ref).annotate({ description: "Slugs of projects." })
+  projects: filterOf(Ref).annotate({ description: "Slugs of projects." }),
+  milestones: filterOf(Ref).annotate({
+    description: "Milestones: the slug of the project, a slash and the number, such as `checkout/1`."
+  })
 }
 
 const exampleFilters = {
@@ -36,7 +39,8 @@ const exampleFilters = {
   owners: ["me"],
   tags: [],
   teams: [],
-  projects: []
+  projects: [],
+  milestones: []
 } as const
 
 export const ViewFilters = Schema.Struct({
@@ -45,11 +49,12 @@ export const ViewFilters = Schema.Struct({
   owners: Schema.Array(Schema.String),
   tags: Schema.Array(Schema.String),
   teams: Schema.Array(Schema.String),
-  projects: Schema.Array(Schema.String)
+  projects: Schema.Array(Schema.String),
+  milestones: Schema.Array(Schema.String)
 }).annotate({
   identifier: "ViewFilters",
   description:
-    "Which tickets a view shows: those that match one value of each filter that has any. Tags, teams and projects that you cannot see are left out here, but restrict the view nevertheless. Names of statuses follow the teams that you see.",
+    "Which tickets a view shows: those that match one value of each filter that has any. Tags, teams, projects and milestones that you cannot see are left out here, but restrict the view nevertheless. Names of statuses follow the teams that you see.",
   examples: [exampleFilters]
 })
 export type ViewFilters = typeof ViewFilters.Type
@@ -61,7 +66,8 @@ const ViewFiltersInput = Body({
   owners: Schema.optionalKey(filters.owners),
   tags: Schema.optionalKey(filters.tags),
   teams: Schema.optionalKey(filters.teams),
-  projects: Schema.optionalKey(filters.projects)
+  projects: Schema.optionalKey(filters.projects),
+  milestones: Schema.optionalKey(filters.milestones)
 }).annotate({
   identifier: "ViewFiltersInput",
   description: "Which tickets a view shows. A filter that is empty or left out does not restrict.",

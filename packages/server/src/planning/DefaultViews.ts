@@ -21,7 +21,16 @@ export const defaultViewsOf = (
       teamId: null,
       projectId: project.id,
       name,
-      filters: { categories, statuses: [], followed: [], owners: [], tags: [], teams: [], projects: [] },
+      filters: {
+        categories,
+        statuses: [],
+        followed: [],
+        owners: [],
+        tags: [],
+        teams: [],
+        projects: [],
+        milestones: []
+      },
       layout: "list" as const,
       groupedBy: "status" as const,
       sortedBy: null,

@@ -1,10 +1,13 @@
 import type { ProjectId } from "@delivery/domain/Ids"
+import { parseMilestoneRef } from "@delivery/domain/planning/Project"
 import { Effect, Layer } from "effect"
-import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { type MilestoneRow, milestones, MilestonesRepo } from "./MilestonesRepo.ts"
 import { projects } from "./ProjectsRepo.ts"
 import { tickets } from "./TicketsRepo.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesProjectInMemory } from "./Visibility.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -19,6 +22,23 @@ export const layer = Layer.effect(
     })
   )
 )
+
+/** The milestone that a filter names, where the viewer sees its project. */
+export const findMilestoneInMemory = (
+  database: MemoryDatabase,
+  viewer: Viewer,
+  ref: string
+): MilestoneRow | undefined => {
+  const named = parseMilestoneRef(ref)
+  const project =
+    named &&
+    database
+      .table(projects)
+      .find(({ slug, workspaceId }) => workspaceId === viewer.workspaceId && slug === named.project)
+  return project !== undefined && seesProjectInMemory(database, viewer, project.id)
+    ? database.table(milestones).find(({ number, projectId }) => projectId === project.id && number === named!.number)
+    : undefined
+}
 
 const insert = (memory: Memory) => (milestone: Omit<MilestoneRow, "number">) =>
   memory.write((database) =>

@@ -53,6 +53,8 @@ export interface TicketFilter {
   readonly team?: string | undefined
   /** A project's slug or id. */
   readonly project?: string | undefined
+  /** A milestone, by the slug of its project and its number. */
+  readonly milestone?: string | undefined
   /** The id or email address of a member, the id of an agent, `me` or `none`. */
   readonly owner?: string | undefined
   readonly category?: StatusCategory | undefined
@@ -131,11 +133,16 @@ const list = (dependencies: Dependencies) => {
     if (filter.project !== undefined && project === undefined) {
       return yield* NotFound.reference("project", filter.project)
     }
+    const milestone = filter.milestone === undefined ? undefined : yield* repo.findMilestone(viewer, filter.milestone)
+    if (filter.milestone !== undefined && milestone === undefined) {
+      return yield* NotFound.reference("milestone", filter.milestone)
+    }
     const owners = filter.owner === undefined ? undefined : yield* ownerIds(access, filter.owner)
     if (owners?.length === 0) return []
     const selection: TicketSelection = {
       teamIds,
       projectIds: project === undefined ? [] : [project.id],
+      milestoneIds: milestone === undefined ? [] : [milestone],
       owners: owners ?? [],
       categories: filter.category === undefined ? [] : [filter.category]
     }

@@ -13,6 +13,7 @@ import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { deleteAttachmentsInMemory } from "./AttachmentsMemory.ts"
 import { deleteCommentInMemory } from "./CommentsMemory.ts"
 import { comments } from "./CommentsRepo.ts"
+import { findMilestoneInMemory } from "./MilestonesMemory.ts"
 import { milestones } from "./MilestonesRepo.ts"
 import { projectLinkKey, projects, projectTeams } from "./ProjectsRepo.ts"
 import { inOrder, nearest, rankedList } from "./RankedListMemory.ts"
@@ -53,6 +54,7 @@ export const layer = Layer.effect(
       locate: locate(memory),
       lockTeams: lockTeams(memory),
       findProject: findProject(memory),
+      findMilestone: findMilestone(memory),
       lockProject: findProject(memory),
       lock: lock(memory),
       resolve: resolve(memory),
@@ -117,13 +119,22 @@ const seesTicket = (database: MemoryDatabase, viewer: Viewer, { teamId }: Ticket
   seesTeamInMemory(database, viewer, database.table(teams).get(teamId)!)
 
 const isSelected = (database: MemoryDatabase, selection: TicketSelection) => {
-  const { categories = [], owners = [], projectIds = [], statusIds = [], tagIds = [], teamIds = [] } = selection
+  const {
+    categories = [],
+    milestoneIds = [],
+    owners = [],
+    projectIds = [],
+    statusIds = [],
+    tagIds = [],
+    teamIds = []
+  } = selection
   const isOneOf = <A>(selected: ReadonlyArray<A>, value: A) => selected.length === 0 || selected.includes(value)
   const tagged = database.table(ticketTags)
   const statuses = database.table(ticketStatuses)
   return (ticket: TicketRow): boolean =>
     isOneOf(teamIds, ticket.teamId) &&
     (projectIds.length === 0 || (ticket.projectId !== null && projectIds.includes(ticket.projectId))) &&
+    (milestoneIds.length === 0 || (ticket.milestoneId !== null && milestoneIds.includes(ticket.milestoneId))) &&
     isOneOf(statusIds, ticket.statusId) &&
     isOneOf(categories, statuses.get(ticket.statusId)!.category) &&
     isOneOf<PersonId | AgentId | null>(owners, ticket.ownerId) &&
@@ -176,6 +187,11 @@ const findProject = (memory: Memory) => (viewer: Viewer, ref: string) =>
       ? { ...projectPart(found), archived: found.archivedAt !== null }
       : undefined
   })
+
+const findMilestone =
+  (memory: Memory): Repo["findMilestone"] =>
+  (viewer, ref) =>
+    memory.read((database) => findMilestoneInMemory(database, viewer, ref)?.id)
 
 const resolve =
   (memory: Memory): Repo["resolve"] =>

@@ -171,6 +171,7 @@ export interface TicketDetails extends ListedTicket {
 export interface TicketSelection {
   readonly teamIds?: ReadonlyArray<TeamId>
   readonly projectIds?: ReadonlyArray<ProjectId>
+  readonly milestoneIds?: ReadonlyArray<MilestoneId>
   /** Null for tickets without an owner. */
   readonly owners?: ReadonlyArray<PersonId | AgentId | null>
   readonly categories?: ReadonlyArray<StatusCategory>
@@ -266,6 +267,8 @@ export class TicketsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyMap<TeamId, LockedTeam>>
     /** A project by slug or id, where the viewer sees one of its teams. */
     readonly findProject: (viewer: Viewer, ref: string) => Effect.Effect<LockedProject | undefined>
+    /** A milestone by the slug of its project and its number, where the viewer sees the project. */
+    readonly findMilestone: (viewer: Viewer, ref: string) => Effect.Effect<MilestoneId | undefined>
     /** Like `findProject`, with a shared lock until the transaction ends. */
     readonly lockProject: (viewer: Viewer, ref: string) => Effect.Effect<LockedProject | undefined>
     /** Locks the ticket until the transaction ends, and returns where it is now. */

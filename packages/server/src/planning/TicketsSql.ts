@@ -1,4 +1,5 @@
-import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { MilestoneId, WorkspaceId } from "@delivery/domain/Ids"
+import { parseMilestoneRef } from "@delivery/domain/planning/Project"
 import { isId, isSlug } from "@delivery/domain/Text"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -37,6 +38,7 @@ export const layer = Layer.effect(
       locate: locate(sql),
       lockTeams: lockTeams(sql),
       findProject: findProject(sql, ""),
+      findMilestone: findMilestone(sql),
       lockProject: findProject(sql, "for share of p"),
       lock: lock(sql),
       resolve: resolve(sql),
@@ -75,11 +77,20 @@ const visible = (
 ]
 
 const conditionsOf = (sql: PgClient.PgClient, selection: TicketSelection): ReadonlyArray<Statement.Fragment> => {
-  const { categories = [], owners = [], projectIds = [], statusIds = [], tagIds = [], teamIds = [] } = selection
+  const {
+    categories = [],
+    milestoneIds = [],
+    owners = [],
+    projectIds = [],
+    statusIds = [],
+    tagIds = [],
+    teamIds = []
+  } = selection
   const isOneOf = (column: string, ids: ReadonlyArray<string>) => sql`${sql.literal(column)} = any(${uuids(ids)})`
   const conditions: Array<Statement.Fragment> = []
   if (teamIds.length > 0) conditions.push(isOneOf("t.team_id", teamIds))
   if (projectIds.length > 0) conditions.push(isOneOf("t.project_id", projectIds))
+  if (milestoneIds.length > 0) conditions.push(isOneOf("t.milestone_id", milestoneIds))
   if (statusIds.length > 0) conditions.push(isOneOf("t.status_id", statusIds))
   if (categories.length > 0) conditions.push(sql`s.category = any(${texts(categories, (category) => category)})`)
   if (owners.length > 0) {
@@ -165,6 +176,20 @@ const findProject = (sql: PgClient.PgClient, lock: "" | "for share of p"): Repo[
         )
       : Effect.undefined
 }
+
+const findMilestone =
+  (sql: PgClient.PgClient): Repo["findMilestone"] =>
+  (viewer, ref) => {
+    const named = parseMilestoneRef(ref)
+    return named === undefined
+      ? Effect.undefined
+      : sql<{ readonly id: MilestoneId }>`select m.id from milestones m join projects p on p.id = m.project_id
+          where p.workspace_id = ${viewer.workspaceId} and p.slug = ${named.project} and m.number = ${named.number}
+            and ${seesProject(sql, viewer, "p")}`.pipe(
+          Effect.map((rows): MilestoneId | undefined => rows[0]?.id),
+          dieOnSqlError
+        )
+  }
 
 /** What is locked, with whether it is archived in place of when. */
 const locked = <Part extends { readonly archivedAt: unknown }>({ archivedAt, ...part }: Part) => ({

@@ -21,10 +21,11 @@ export const resolveFilters = Effect.fnUntraced(function* (
     owners: owners.filter((owner) => owner !== "me" && owner !== "none"),
     tags: input.tags ?? [],
     teams: input.teams ?? [],
-    projects: input.projects ?? []
+    projects: input.projects ?? [],
+    milestones: input.milestones ?? []
   }
   const known = yield* repo.resolve(viewer, refs)
-  for (const field of ["owners", "tags", "teams", "projects"] as const) {
+  for (const field of ["owners", "tags", "teams", "projects", "milestones"] as const) {
     const missing = refs[field].find((ref) => !known[field].has(ref))
     if (missing !== undefined) return yield* NotFound.reference(`filters.${field}`, missing)
   }
@@ -35,14 +36,15 @@ export const resolveFilters = Effect.fnUntraced(function* (
     owners: distinct(owners),
     tags: distinct(refs.tags.map((ref) => known.tags.get(ref)!)),
     teams: distinct(refs.teams.map((ref) => known.teams.get(ref)!)),
-    projects: distinct(refs.projects.map((ref) => known.projects.get(ref)!))
+    projects: distinct(refs.projects.map((ref) => known.projects.get(ref)!)),
+    milestones: distinct(refs.milestones.map((ref) => known.milestones.get(ref)!))
   }
   return filters
 })
 
 /** New filters of a view, with those values that the caller does not see and so could not send. */
 export const keepUnseen = (view: FoundView, filters: StoredFilters): StoredFilters => {
-  const { filters: before, namingTeams, seen, tags } = view
+  const { filters: before, milestones, namingTeams, seen, tags } = view
   const withUnseen = <Id extends string>(
     stored: ReadonlyArray<Id>,
     seen: ReadonlyArray<{ readonly id: Id }>,
@@ -58,7 +60,8 @@ export const keepUnseen = (view: FoundView, filters: StoredFilters): StoredFilte
     followed,
     tags: distinct([...tags.filter(({ isSeen }) => !isSeen).map(({ id }) => id), ...filters.tags]),
     teams,
-    projects: withUnseen(before.projects, seen.projects, filters.projects)
+    projects: withUnseen(before.projects, seen.projects, filters.projects),
+    milestones: distinct([...milestones.filter(({ isSeen }) => !isSeen).map(({ id }) => id), ...filters.milestones])
   }
 }
 
@@ -80,7 +83,8 @@ export const selectionOf = Effect.fnUntraced(function* (repo: ViewsRepo["Service
     owners: owners ?? [],
     statusIds: statusIds ?? [],
     categories: filters.categories,
-    tagIds: view.tags.map(({ id }) => id)
+    tagIds: view.tags.map(({ id }) => id),
+    milestoneIds: view.milestones.map(({ id }) => id)
   }
 })
 

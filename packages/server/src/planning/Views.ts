@@ -282,7 +282,8 @@ const present = (view: FoundView): View => ({
     owners: view.filters.owners,
     tags: view.tags.filter(({ isSeen }) => isSeen).map(({ id }) => id),
     teams: view.seen.teams.map(({ key }) => key),
-    projects: view.seen.projects.map(({ slug }) => slug)
+    projects: view.seen.projects.map(({ slug }) => slug),
+    milestones: view.milestones.filter(({ isSeen }) => isSeen).map(({ ref }) => ref)
   },
   layout: view.layout,
   group: view.groupedBy,

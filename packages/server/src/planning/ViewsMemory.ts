@@ -1,5 +1,6 @@
 import type { TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import { milestoneRef } from "@delivery/domain/planning/Project"
 import { nameKey } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -9,6 +10,8 @@ import { memberKey, members } from "../identity/MembersRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { Row } from "../storage/Table.ts"
+import { findMilestoneInMemory } from "./MilestonesMemory.ts"
+import { milestones } from "./MilestonesRepo.ts"
 import { projectLinkKey, type ProjectRow, projects, projectTeams } from "./ProjectsRepo.ts"
 import { inOrder, rankedList } from "./RankedListMemory.ts"
 import { followName, type NamingTeam } from "./StatusNames.ts"
@@ -121,7 +124,13 @@ const resolve =
         owners: new Map(knownOwners.map((id) => [id, id])),
         tags: new Map(knownTags.map((id) => [id, id])),
         teams: new Map(knownTeams.map(({ id, key }) => [key, id])),
-        projects: new Map(knownProjects.map(({ id, slug }) => [slug, id]))
+        projects: new Map(knownProjects.map(({ id, slug }) => [slug, id])),
+        milestones: new Map(
+          refs.milestones.flatMap((ref) => {
+            const milestone = findMilestoneInMemory(database, viewer, ref)
+            return milestone === undefined ? [] : [[ref, milestone.id] as const]
+          })
+        )
       }
     })
 
@@ -161,6 +170,13 @@ const foundView = (
     tags: filters.tags.flatMap((id) => {
       const tag = database.table(tags).get(id)
       return tag === undefined ? [] : [{ id, isSeen: isTagSeen(database, viewer, tag) }]
+    }),
+    milestones: filters.milestones.flatMap((id) => {
+      const milestone = database.table(milestones).get(id)
+      if (milestone === undefined) return []
+      const { slug } = database.table(projects).get(milestone.projectId)!
+      const isSeen = seesProjectInMemory(database, viewer, milestone.projectId)
+      return [{ id, ref: milestoneRef(slug, milestone.number), isSeen }]
     }),
     seen: {
       teams: filters.teams.flatMap((id) => {

@@ -1,5 +1,5 @@
 import type { Actor } from "@delivery/domain/identity/Actor"
-import type { ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
+import type { MilestoneId, ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import type { ViewGroup, ViewLayout, ViewScope, ViewSort } from "@delivery/domain/planning/View"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -18,6 +18,7 @@ export interface StoredFilters extends StatusNames {
   readonly tags: ReadonlyArray<TagId>
   readonly teams: ReadonlyArray<TeamId>
   readonly projects: ReadonlyArray<ProjectId>
+  readonly milestones: ReadonlyArray<MilestoneId>
 }
 
 /** The scope of a view: a team, a project or, where both are null, the workspace. */
@@ -59,6 +60,8 @@ export interface FoundView extends ViewRow {
   readonly scope: ViewScope
   /** The tags of the filters, without deleted ones. */
   readonly tags: ReadonlyArray<{ readonly id: TagId; readonly isSeen: boolean }>
+  /** The milestones of the filters, without deleted ones; `ref` names it as filters do. */
+  readonly milestones: ReadonlyArray<{ readonly id: MilestoneId; readonly ref: string; readonly isSeen: boolean }>
   /** The teams and projects of the filters that the viewer sees. */
   readonly seen: {
     readonly teams: ReadonlyArray<{ readonly id: TeamId; readonly key: string }>
@@ -78,6 +81,7 @@ export interface FilterRefs {
   readonly tags: ReadonlyArray<string>
   readonly teams: ReadonlyArray<string>
   readonly projects: ReadonlyArray<string>
+  readonly milestones: ReadonlyArray<string>
 }
 
 /** For each field, the id of each reference to something that the viewer sees. */
@@ -86,6 +90,7 @@ export interface KnownRefs {
   readonly tags: ReadonlyMap<string, TagId>
   readonly teams: ReadonlyMap<string, TeamId>
   readonly projects: ReadonlyMap<string, ProjectId>
+  readonly milestones: ReadonlyMap<string, MilestoneId>
 }
 
 /** Stores views. A viewer does not find the views of a team or project that they do not see. */

@@ -1,4 +1,4 @@
-import type { ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
+import type { MilestoneId, ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
 import { isId, nameKey } from "@delivery/domain/Text"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -84,8 +84,8 @@ const isSeenByAll = "(t.visibility = 'open' or t.id is not distinct from v.team_
 /** Whether the filters of the view `v` follow a name in the team `t`. */
 const isFollowed = "coalesce(v.filters->'followed' @> jsonb_build_array(jsonb_build_object('teamId', t.id)), false)"
 
-/** Filters that are older than `followed` do not have it. */
-const filtersColumn = `('{"followed": []}' || v.filters) as filters`
+/** Filters that are older than `followed` and `milestones` do not have them. */
+const filtersColumn = `('{"followed": [], "milestones": []}' || v.filters) as filters`
 
 const properties = [
   "id",
@@ -111,6 +111,7 @@ type SelectedView = SelectedRow &
     readonly isArchived: boolean
     readonly position: number
     readonly tags: FoundView["tags"]
+    readonly milestones: FoundView["milestones"]
     readonly teams: FoundView["seen"]["teams"]
     readonly projects: FoundView["seen"]["projects"]
     readonly namingTeams: FoundView["namingTeams"]
@@ -132,6 +133,10 @@ const selectViews = (sql: PgClient.PgClient) => {
           'isSeen', g.team_id is null or ${seesTeam(sql, viewer, "of_tag")}) order by f.at), '[]')
         from jsonb_array_elements_text(v.filters->'tags') with ordinality f (id, at)
         join tags g on g.id = f.id::uuid left join teams of_tag on of_tag.id = g.team_id) as tags,
+      (select coalesce(json_agg(json_build_object('id', m.id, 'ref', p.slug || '/' || m.number,
+          'isSeen', ${seesProject(sql, viewer, "p")}) order by f.at), '[]')
+        from jsonb_array_elements_text(v.filters->'milestones') with ordinality f (id, at)
+        join milestones m on m.id = f.id::uuid join projects p on p.id = m.project_id) as milestones,
       (select coalesce(json_agg(json_build_object('id', t.id, 'key', t.key) order by f.at), '[]')
         from jsonb_array_elements_text(v.filters->'teams') with ordinality f (id, at)
         join teams t on t.id = f.id::uuid where ${seesTeam(sql, viewer, "t")}) as teams,
@@ -162,6 +167,7 @@ const readView = (row: SelectedView): FoundView => {
         ? { kind: "workspace" }
         : { kind: fields.teamId === null ? "project" : "team", key: row.scopeKey },
     tags: row.tags,
+    milestones: row.milestones,
     seen: { teams: row.teams, projects: row.projects },
     namingTeams: row.namingTeams,
     isArchived: row.isArchived,
@@ -235,6 +241,11 @@ const resolve = (sql: PgClient.PgClient) => (viewer: Viewer, refs: FilterRefs) =
         and ${seesTeam(sql, viewer, "t")}
     union all select 'projects', p.slug, p.id from projects p
       where p.workspace_id = ${workspace} and p.slug = any(${texts(refs.projects, (slug) => slug)})
+        and ${seesProject(sql, viewer, "p")}
+    union all select 'milestones', p.slug || '/' || m.number, m.id from milestones m
+      join projects p on p.id = m.project_id
+      where p.workspace_id = ${workspace}
+        and p.slug || '/' || m.number = any(${texts(refs.milestones, (ref) => ref)})
         and ${seesProject(sql, viewer, "p")}`.pipe(
     Effect.map((rows): KnownRefs => {
       const idsOf = <Id extends string>(field: keyof KnownRefs) =>
@@ -243,7 +254,8 @@ const resolve = (sql: PgClient.PgClient) => (viewer: Viewer, refs: FilterRefs) =
         owners: idsOf("owners"),
         tags: idsOf<TagId>("tags"),
         teams: idsOf<TeamId>("teams"),
-        projects: idsOf<ProjectId>("projects")
+        projects: idsOf<ProjectId>("projects"),
+        milestones: idsOf<MilestoneId>("milestones")
       }
     }),
     dieOnSqlError

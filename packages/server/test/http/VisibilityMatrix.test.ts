@@ -196,6 +196,8 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "filters.tags[]": "tag",
   "filters.teams[]": "team",
   "filters.projects[]": "project",
+  "filters.milestones[]": "milestone",
+  "list_tickets.milestone": "milestone",
   // Members and agents are of the workspace.
   member: null,
   owner: null,
@@ -290,6 +292,8 @@ const kinds: Readonly<Record<string, Kind | null>> = {
 const kindOf = ({ name }: Pick<Endpoint, "name">, field: Field): Kind | null | undefined => {
   // What is compared with what is stored is looked up nowhere.
   if (/^(?:changes\.)?expected(?:$|\.)/.test(field.name)) return null
+  // Of a list, with its project; elsewhere counted in it.
+  if (field.in === "query" && field.name === "milestone") return "milestone"
   const ofGroup = kinds[`${groupOf(name)}.${field.name}`]
   return ofGroup === undefined ? kinds[field.name] : ofGroup
 }

@@ -19,6 +19,7 @@ import { accountKey, type Http, join, newWorkspace, registerAgent, teamKey, uniq
 export type Kind =
   | "team"
   | "project"
+  | "milestone"
   | "ticket"
   | "comment"
   | "attachment"
@@ -107,6 +108,12 @@ export const forms: Readonly<Record<Exclude<Kind, OfTicket>, readonly [Form, ...
     }
   ],
   project: [{ made: async (scene, team) => (await newProject(scene, team)).slug, absent: () => unique("project") }],
+  milestone: [
+    {
+      made: async (scene, team) => `${(await newProject(scene, team)).slug}/1`,
+      absent: () => `${unique("project")}/1`
+    }
+  ],
   ticket: [
     {
       made: async (scene, team) => (await newTicket(scene, team)).identifier,

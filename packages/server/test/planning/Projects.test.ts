@@ -889,7 +889,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       const { member, open, viewer } = yield* makeTeams
       const { createdAt, slug } = yield* create(member, { teams: [open.key] })
       const views = yield* (yield* Views).list({ project: slug }).pipe(as(viewer))
-      const filters = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
+      const filters = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [], milestones: [] }
       assert.deepStrictEqual<ReadonlyArray<unknown>>(
         views.map(({ id: _, ...view }) => view),
         [

@@ -394,7 +394,7 @@ onEachServer("projects", (test) => {
 })
 
 onEachServer("views", (test) => {
-  const filters = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
+  const filters = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [], milestones: [] }
 
   test("creates, changes, moves and deletes views in their scopes", async (owner) => {
     const { create, team, workspace } = await newTeam(owner)

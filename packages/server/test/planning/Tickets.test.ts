@@ -20,7 +20,7 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { addProject } from "./ProjectsScene.ts"
+import { addMilestone, addProject } from "./ProjectsScene.ts"
 import { addTeam, addTeamMember } from "./Scene.ts"
 import { addAgent, create, identifiers, lastEvent, makeTicketScene, withoutPlan } from "./TicketsScene.ts"
 
@@ -107,7 +107,11 @@ withServicesOnEachStorage("Tickets", (it) => {
         const other = yield* addTeam(workspace.id)
         const [agent, ofAdmin] = [yield* addAgent(member), yield* addAgent(admin)]
         const project = yield* addProject(workspace.id, { teams: [team.id, other.id] })
-        const a = yield* create(scene, { owner: member.principal.id, project: project.slug })
+        const secret = yield* addTeam(workspace.id, { visibility: "private" })
+        const hidden = yield* addProject(workspace.id, { teams: [secret.id] })
+        for (const one of [project, project, hidden]) yield* addMilestone(one)
+        const milestone = `${project.slug}/2`
+        const a = yield* create(scene, { owner: member.principal.id, project: project.slug, milestone: 2 })
         const b = yield* create(scene, { owner: agent.principal.id, status: status("started").id })
         const c = yield* create(scene, { team: other.key, project: project.slug })
         const d = yield* create(scene, { owner: admin.principal.email, status: status("canceled").id })
@@ -118,6 +122,9 @@ withServicesOnEachStorage("Tickets", (it) => {
           [{}, [a, b, c, d]],
           [{ team: team.key }, [a, b, d]],
           [{ project: project.slug }, [a, c]],
+          [{ milestone }, [a]],
+          [{ milestone, team: other.key }, []],
+          [{ milestone: `${project.slug}/1` }, []],
           [{ owner: member.principal.id }, [a]],
           [{ owner: member.principal.email }, [a]],
           [{ owner: agent.principal.id }, [b]],
@@ -137,6 +144,12 @@ withServicesOnEachStorage("Tickets", (it) => {
         for (const [field, filter] of [
           ["team", { team: "NONE" }],
           ["project", { project: "none" }],
+          ["milestone", { milestone: "2" }],
+          ["milestone", { milestone: `${project.slug}/3` }],
+          ["milestone", { milestone: `${project.slug}/02` }],
+          ["milestone", { milestone: `${project.slug}/2/2` }],
+          ["milestone", { milestone: `${project.slug}/99999999999` }],
+          ["milestone", { milestone: `${hidden.slug}/1` }],
           ["owner", { owner: newId() }],
           ["owner", { owner: "None" }],
           ["owner", { owner: memberKey.principal.id }]

@@ -5,6 +5,7 @@ import type { CreateView, ReorderView, View, ViewFiltersInput } from "@delivery/
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
+import { Milestones } from "../../src/planning/Milestones.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
@@ -30,11 +31,12 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { addMilestone } from "./ProjectsScene.ts"
 import { addTeam, addTeamMember, seesAll, statusesOf } from "./Scene.ts"
 import { addAgent } from "./TicketsScene.ts"
 import { newestEvents } from "../events/NewestEvents.ts"
 
-const unfiltered = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
+const unfiltered = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [], milestones: [] }
 
 /** The field or the noun of what does not exist, without the value that the call sent. */
 const missing = <A, R>(call: Effect.Effect<A, { readonly _tag: string; readonly message: string }, R>) =>
@@ -193,12 +195,15 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       const { admin, closed, hidden, insider, member, open, outsider, shared, viewer, workspace } = yield* makeTeams
       const elsewhere = yield* makeTeams
       const inactive = yield* addMember(workspace, "member", { active: false })
+      for (const { id } of [shared, hidden]) yield* addMilestone({ id, workspaceId: workspace.id })
+      yield* addMilestone({ id: elsewhere.shared.id, workspaceId: elsewhere.workspace.id })
       const filters: ViewFiltersInput = {
         categories: ["started", "backlog", "started"],
         statuses: ["In review", "in REVIEW", "Next"],
         owners: ["none", viewer.principal.id, "me", "me", inactive.principal.id],
         teams: [open.key, open.key],
-        projects: [shared.slug]
+        projects: [shared.slug],
+        milestones: [`${shared.slug}/1`, `${shared.slug}/1`]
       }
       const expected = {
         categories: ["started", "backlog"],
@@ -206,7 +211,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
         owners: ["none", viewer.principal.id, "me", inactive.principal.id],
         tags: [],
         teams: [open.key],
-        projects: [shared.slug]
+        projects: [shared.slug],
+        milestones: [`${shared.slug}/1`]
       }
       const made = yield* create(member, { filters })
       assert.deepStrictEqual<unknown>(made.filters, expected)
@@ -215,7 +221,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
         ["owners", [outsider.principal.id, elsewhere.member.principal.id, newId<string>(), "ME", "", "you"]],
         ["tags", [newId<string>(), "bug", ""]],
         ["teams", [closed.key, elsewhere.open.key, "NONE", "", open.id]],
-        ["projects", [hidden.slug, elsewhere.shared.slug, "none", "", shared.id]]
+        ["projects", [hidden.slug, elsewhere.shared.slug, "none", "", shared.id]],
+        ["milestones", [`${hidden.slug}/1`, `${elsewhere.shared.slug}/1`, `${shared.slug}/2`, shared.slug, "1", ""]]
       ] as const) {
         for (const ref of refs) {
           const wrong = { [field]: [...expected[field], ref] }
@@ -224,11 +231,16 @@ withServicesOnEachStorage("Views", (it, storageName) => {
           assert.strictEqual(yield* missing(call), `filters.${field}`)
         }
       }
-      const seen = { teams: [closed.key, open.key], projects: [hidden.slug, shared.slug] }
+      const milestones = [`${hidden.slug}/1`, `${shared.slug}/1`]
+      const seen = { teams: [closed.key, open.key], projects: [hidden.slug, shared.slug], milestones }
       const mixed = yield* create(insider, { filters: seen })
       assert.deepInclude(mixed.filters, seen)
       const [, shown] = yield* views.list({}).pipe(as(member))
-      assert.deepInclude(shown?.filters, { teams: [open.key], projects: [shared.slug] })
+      assert.deepInclude(shown?.filters, {
+        teams: [open.key],
+        projects: [shared.slug],
+        milestones: [`${shared.slug}/1`]
+      })
       // Filters follow a new slug.
       const slug = unique("moved")
       yield* (yield* Projects).update(shared.slug, { slug }).pipe(as(member))
@@ -237,6 +249,16 @@ withServicesOnEachStorage("Views", (it, storageName) => {
         moved.map((view) => view.filters.projects),
         [[slug], [hidden.slug, slug]]
       )
+      assert.deepStrictEqual(
+        moved.map((view) => view.filters.milestones),
+        [[`${slug}/1`], [`${hidden.slug}/1`, `${slug}/1`]]
+      )
+      // And lose a milestone that is deleted.
+      yield* (yield* Milestones).delete(slug, 1).pipe(as(member))
+      assert.deepStrictEqual(
+        (yield* views.list({}).pipe(as(insider))).map((view) => view.filters.milestones),
+        [[], [`${hidden.slug}/1`]]
+      )
     })
   )
 
@@ -244,7 +266,13 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     Effect.gen(function* () {
       const views = yield* Views
       const { closed, hidden, insider, member, open, shared, workspace } = yield* makeTeams
-      const filters = { owners: ["me"], teams: [open.key, closed.key], projects: [hidden.slug, shared.slug] }
+      const filters = {
+        owners: ["me"],
+        teams: [open.key, closed.key],
+        projects: [hidden.slug, shared.slug],
+        milestones: [`${hidden.slug}/1`, `${shared.slug}/1`]
+      }
+      for (const { id } of [shared, hidden]) yield* addMilestone({ id, workspaceId: workspace.id })
       const made = yield* create(insider, { filters })
       yield* TestClock.adjust(10)
       const renamed = yield* views.update(made.id, { name: "New name" }).pipe(as(insider))
@@ -271,7 +299,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
         ...unfiltered,
         categories: ["completed"],
         teams: [closed.key],
-        projects: [hidden.slug]
+        projects: [hidden.slug],
+        milestones: [`${hidden.slug}/1`]
       })
       const events = (yield* eventsOf(workspace)).slice(3)
       assert.deepStrictEqual(
@@ -444,7 +473,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       const tickets = yield* Tickets
       const tags = yield* Tags
       const projects = yield* Projects
-      const { admin, closed, hidden, insider, member, memberKey, open, shared, viewer } = yield* makeTeams
+      const { admin, closed, hidden, insider, member, memberKey, open, shared, viewer, workspace } = yield* makeTeams
       yield* projects.update(shared.slug, { teams: [open.key, closed.key] }).pipe(as(insider))
       const [bug, late] = [
         yield* tags.create({ name: unique("bug"), color: "#ff0000" }).pipe(as(admin)),
@@ -502,6 +531,11 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       yield* expect([a, b, c, d, e, f], { teams: [closed.key, open.key] })
       yield* expect([a, e, f], { projects: [shared.slug] })
       yield* expect([a, d, e, f], { projects: [shared.slug, hidden.slug] })
+      yield* addMilestone({ id: shared.id, workspaceId: workspace.id })
+      const milestones = [`${shared.slug}/1`]
+      yield* tickets.update(a, { milestone: 1 }).pipe(as(member), Effect.orDie)
+      yield* expect([a], { milestones })
+      yield* expect([], { milestones, projects: [hidden.slug] })
       yield* expect([d], { projects: [hidden.slug, shared.slug], statuses: ["Todo"], tags: [bug.id] })
       const ofTeam = { kind: "team", key: open.key } as const
       yield* expect([a, b, c, f], {}, ofTeam)

@@ -8,6 +8,7 @@ import { useKeys } from "../ui/keys.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { categories, categoryNames } from "./categories.ts"
 import { isFiltered } from "./filters.ts"
+import { useMilestoneChoices } from "./useMilestoneChoices.ts"
 import { useOwners } from "./owners.ts"
 import { projectsQuery, tagsQuery, teamsQuery } from "./queries.ts"
 import { type FilterName, type Grouping, groupings, type Sorting, type TicketsSearch } from "./search.ts"
@@ -107,6 +108,7 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
   const { data: teams } = useQuery(teamsQuery(slug))
   const { data: projects } = useQuery(projectsQuery(slug))
   const { data: tags } = useQuery(tagsQuery(slug, undefined))
+  const milestones = useMilestoneChoices(slug, search)
   const many = (
     name: FilterName,
     noun: string,
@@ -152,6 +154,7 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
           "project",
           (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
         )}
+        {(milestones.length > 0 || search.milestones !== undefined) && many("milestones", "milestone", milestones)}
         {many(
           "tags",
           "tag",

@@ -22,11 +22,13 @@ const only = (values: ReadonlyArray<string> | undefined): string | undefined =>
 /** What the server is asked for: as little as it can tell apart. The rest is for `matches`. */
 export const askedOf = ({ categories = [], q, ...filters }: TicketsSearch): ReadonlyArray<TicketsAsked> => {
   const [team, project, owner] = [only(filters.teams), only(filters.projects), only(filters.owners)]
+  const milestone = only(filters.milestones)
   const rest = {
     ...(q === undefined ? {} : { q }),
     ...(team === undefined ? {} : { team }),
     ...(project === undefined ? {} : { project }),
-    ...(owner === undefined ? {} : { owner })
+    ...(owner === undefined ? {} : { owner }),
+    ...(milestone === undefined ? {} : { milestone })
   }
   const known = allCategories.filter((category) => categories.includes(category))
   // Words find the best hundred of all.
@@ -45,4 +47,5 @@ export const matches = (ticket: TicketSummary, filters: TicketFilters, me: strin
   ) &&
   hasOne(filters.tags, (one) => ticket.tags.some(({ id }) => id === one)) &&
   hasOne(filters.teams, (one) => ticket.team.key === one) &&
-  hasOne(filters.projects, (one) => ticket.project?.slug === one)
+  hasOne(filters.projects, (one) => ticket.project?.slug === one) &&
+  hasOne(filters.milestones, (one) => `${ticket.project?.slug}/${ticket.milestone?.number}` === one)

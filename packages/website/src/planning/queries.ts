@@ -38,6 +38,7 @@ export interface TicketsAsked {
   readonly q?: string
   readonly team?: string
   readonly project?: string
+  readonly milestone?: string
   readonly owner?: string
   readonly category?: StatusCategory
 }

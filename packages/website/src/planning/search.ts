@@ -3,7 +3,7 @@ import { type Address, oneAt, textAt, textsAt, withoutUndefined } from "../ui/ad
 /** Which tickets are shown, and how, as it stands in the address. A ticket matches one value of each filter that has any. */
 
 /** The filters, by the names that views of the API have. */
-export const filterNames = ["categories", "statuses", "owners", "tags", "teams", "projects"] as const
+export const filterNames = ["categories", "statuses", "owners", "tags", "teams", "projects", "milestones"] as const
 export type FilterName = (typeof filterNames)[number]
 
 export type TicketFilters = { readonly [Name in FilterName]?: ReadonlyArray<string> }

@@ -1,3 +1,4 @@
+import type { ProjectId } from "@delivery/domain/Ids"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { describe, expect, it } from "vitest"
 import { besideAt, placeOf } from "../../src/planning/board.ts"
@@ -118,10 +119,17 @@ describe("Filters of tickets", () => {
       { team: "ENG", category: "started" }
     ])
     expect(askedOf({ q: "pay", categories: ["started"] })).toEqual([{ q: "pay" }])
+    expect(askedOf({ milestones: ["checkout/1"] })).toEqual([{ milestone: "checkout/1" }])
+    expect(askedOf({ milestones: ["checkout/1", "checkout/2"] })).toEqual([{}])
     const mine = ticket(1, { owner: ana, tags: [bug] })
     expect(matches(mine, { owners: ["me"], tags: [bug.id], statuses: ["BACKLOG"] }, ana.id)).toBe(true)
     expect(matches(mine, { owners: ["none"] }, ana.id)).toBe(false)
     expect(matches(ticket(2), { owners: ["none"], teams: [] }, ana.id)).toBe(true)
+    const project = { id: "p" as ProjectId, slug: "checkout", name: "Checkout" }
+    const planned = ticket(3, { project, milestone: { number: 2, name: "Everybody" } })
+    expect(matches(planned, { milestones: ["checkout/1", "checkout/2"] }, ana.id)).toBe(true)
+    expect(matches(planned, { milestones: ["search/2", "checkout/1"] }, ana.id)).toBe(false)
+    expect(matches(ticket(4), { milestones: ["checkout/1"] }, ana.id)).toBe(false)
   })
 
   it("group tickets by milestone in the order of their project, those of none last", () => {
