@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useState } from "react"
+import { type KeyboardEvent, type ReactNode, useId, useState } from "react"
 import { later } from "../ui/later.tsx"
 import { AttachButton } from "./AttachButton.tsx"
 import { UploadList } from "./UploadList.tsx"
@@ -18,8 +18,12 @@ interface Props {
   readonly rows?: number
   readonly hasFocus?: boolean
   readonly onChange: (text: string) => void
-  /** Ctrl or ⌘ with Enter. */
-  readonly onSubmit: () => void
+  /** Whether its name stands above it, as in a form. */
+  readonly isLabelShown?: boolean | undefined
+  /** What the server has against the text. */
+  readonly issue?: string | undefined
+  /** Ctrl or ⌘ with Enter. In a form, that submits it. */
+  readonly onSubmit?: () => void
   readonly onEscape?: () => void
 }
 
@@ -63,8 +67,68 @@ const Preview = ({ text }: { readonly text: string }) => (
   </div>
 )
 
+interface FrameProps extends Pick<Props, "isLabelShown" | "issue" | "label"> {
+  readonly id: string
+  readonly children: ReactNode
+}
+
+/** The name above a field, and what is wrong below it. */
+const Frame = ({ children, id, isLabelShown = false, issue, label }: FrameProps) =>
+  isLabelShown || issue !== undefined ? (
+    <div className="flex min-w-0 flex-col gap-1">
+      {isLabelShown && (
+        <label className="font-medium" htmlFor={`${id}-field`}>
+          {label}
+        </label>
+      )}
+      {children}
+      {issue !== undefined && (
+        <p className="text-danger" id={`${id}-issue`}>
+          {issue}
+        </p>
+      )}
+    </div>
+  ) : (
+    children
+  )
+
+interface BarProps extends Pick<Props, "label"> {
+  readonly files: ReturnType<typeof useFieldUploads>
+  readonly isPreview: boolean
+  readonly onPreview: (isPreview: boolean) => void
+}
+
+const Bar = ({ files, isPreview, label, onPreview }: BarProps) => (
+  <div className="flex gap-1 px-1 pt-1">
+    <button aria-pressed={!isPreview} className={tab} onClick={() => onPreview(false)} type="button">
+      Write
+    </button>
+    <button aria-pressed={isPreview} className={tab} onClick={() => onPreview(true)} type="button">
+      Preview
+    </button>
+    {files.mayAttach && (
+      <AttachButton
+        className={`${tab} ml-auto`}
+        label={`Attach files to the ${label.toLowerCase()}`}
+        onFiles={files.attach}
+      />
+    )}
+  </div>
+)
+
 export const MarkdownField = (props: Props) => {
-  const { hasFocus = false, label, onChange, onEscape, onSubmit, placeholder, rows = 5, slug } = props
+  const {
+    hasFocus = false,
+    isLabelShown,
+    issue,
+    label,
+    onChange,
+    onEscape,
+    onSubmit,
+    placeholder,
+    rows = 5,
+    slug
+  } = props
   // As fields have line breaks: places in what is shown are places in the text.
   const value = props.value.replaceAll(/\r\n?/g, "\n")
   const id = useId()
@@ -75,57 +139,52 @@ export const MarkdownField = (props: Props) => {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) {
+      if (onSubmit === undefined) return
       event.preventDefault()
       onSubmit()
-    } else if (mentions.onKey(event.key)) event.preventDefault()
-    else if (event.key === "Escape" && onEscape !== undefined) {
+    } else if (mentions.onKey(event.key)) {
+      event.preventDefault()
+      // Escape closes the choices, and not the dialog around them.
+      event.stopPropagation()
+    } else if (event.key === "Escape" && onEscape !== undefined) {
       event.preventDefault()
       onEscape()
     }
   }
   return (
-    <div
-      className="border-border focus-within:border-strong relative flex flex-col rounded-md border"
-      onDragOver={files.onDragOver}
-      onDrop={files.onDrop}
-      onPaste={files.onPaste}
-    >
-      <div className="flex gap-1 px-1 pt-1">
-        <button aria-pressed={!isPreview} className={tab} onClick={() => setPreview(false)} type="button">
-          Write
-        </button>
-        <button aria-pressed={isPreview} className={tab} onClick={() => setPreview(true)} type="button">
-          Preview
-        </button>
-        {files.mayAttach && (
-          <AttachButton
-            className={`${tab} ml-auto`}
-            label={`Attach files to the ${label.toLowerCase()}`}
-            onFiles={files.attach}
+    <Frame id={id} isLabelShown={isLabelShown} issue={issue} label={label}>
+      <div
+        className="border-border focus-within:border-strong relative flex flex-col rounded-md border"
+        onDragOver={files.onDragOver}
+        onDrop={files.onDrop}
+        onPaste={files.onPaste}
+      >
+        <Bar files={files} isPreview={isPreview} label={label} onPreview={setPreview} />
+        {isPreview ? (
+          <Preview text={value} />
+        ) : (
+          <textarea
+            aria-activedescendant={hasChoices ? `${id}-${mentions.current}` : undefined}
+            aria-autocomplete="list"
+            aria-describedby={issue === undefined ? undefined : `${id}-issue`}
+            aria-invalid={issue === undefined ? undefined : true}
+            id={`${id}-field`}
+            aria-controls={hasChoices ? id : undefined}
+            aria-label={label}
+            autoFocus={hasFocus}
+            className="field-sizing-content max-h-[60vh] w-full resize-none bg-transparent px-3 py-2 outline-none"
+            onBlur={mentions.close}
+            onChange={({ target }) => mentions.onText(target.value, target.selectionStart)}
+            onKeyDown={onKeyDown}
+            placeholder={placeholder}
+            ref={mentions.field}
+            rows={rows}
+            value={mentions.shown}
           />
         )}
+        <UploadList uploads={files.uploads} />
+        {hasChoices && <Choices id={id} mentions={mentions} />}
       </div>
-      {isPreview ? (
-        <Preview text={value} />
-      ) : (
-        <textarea
-          aria-activedescendant={hasChoices ? `${id}-${mentions.current}` : undefined}
-          aria-autocomplete="list"
-          aria-controls={hasChoices ? id : undefined}
-          aria-label={label}
-          autoFocus={hasFocus}
-          className="field-sizing-content max-h-[60vh] w-full resize-none bg-transparent px-3 py-2 outline-none"
-          onBlur={mentions.close}
-          onChange={({ target }) => mentions.onText(target.value, target.selectionStart)}
-          onKeyDown={onKeyDown}
-          placeholder={placeholder}
-          ref={mentions.field}
-          rows={rows}
-          value={mentions.shown}
-        />
-      )}
-      <UploadList uploads={files.uploads} />
-      {hasChoices && <Choices id={id} mentions={mentions} />}
-    </div>
+    </Frame>
   )
 }

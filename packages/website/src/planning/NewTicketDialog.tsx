@@ -12,11 +12,12 @@ import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { ticketsAboutQuery } from "../flow/queries.ts"
-import { Input, TextArea } from "../ui/Field.tsx"
+import { Input } from "../ui/Field.tsx"
 import { visible } from "../ui/format.ts"
 import Command from "../ui/Command.tsx"
 import { keepTeam } from "./lastTeam.ts"
 import type { Likely } from "./likely.ts"
+import { MarkdownField } from "./MarkdownField.tsx"
 import { ticketsKey } from "./queries.ts"
 import { TicketFieldsView } from "./TicketFieldsView.tsx"
 import { useDraft } from "./useDraft.ts"
@@ -156,13 +157,13 @@ const NewTicketDialog = ({
         onChange={(event) => setTitle(event.target.value)}
         value={title}
       />
-      <TextArea
-        hint="Markdown"
-        isMono
+      <MarkdownField
+        isLabelShown
         issue={issueAt(create.error, "description")}
         label="Description"
-        onChange={(event) => setDescription(event.target.value)}
+        onChange={setDescription}
         rows={9}
+        slug={slug}
         value={description}
       />
       <TicketFieldsView fields={fields} slug={slug} />

@@ -37,6 +37,37 @@ const commentsOf = async ({ identifier }: Ticket) =>
   (await site.call<{ comments: ReadonlyArray<{ body: string }> }>("GET", `tickets/${identifier}/comments`)).comments
 
 describe("A mention", () => {
+  it("is offered in the description of a new ticket", async () => {
+    const page = await openScreen(site, "tickets")
+    await page.getByRole("button", { name: "New ticket" }).click()
+    const dialog = page.getByRole("dialog", { name: "New ticket" })
+    await dialog.getByRole("textbox", { name: "Title" }).fill("Pay by invoice")
+    const field = dialog.getByRole("textbox", { name: "Description" })
+    const choices = dialog.getByRole("listbox", { name: "People and agents" })
+    await field.click()
+    await page.keyboard.type(`Ask @${me.name.slice(0, 3)}`)
+    await choices.waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    // The choices are closed, and the dialog stays as it is.
+    await page.keyboard.press("Escape")
+    await choices.waitFor({ state: "detached" })
+    expect(await dialog.getByText("Discard what you typed?").count()).toBe(0)
+    await page.keyboard.type(me.name.slice(3, 4))
+    await choices.waitFor()
+    await page.keyboard.press("Enter")
+    expect(await field.inputValue()).toBe(`Ask @${me.name} `)
+    await page.keyboard.type("first.")
+    await dialog.getByRole("button", { name: "Preview" }).click()
+    await dialog.getByText("first.").waitFor()
+    await dialog.getByRole("button", { name: "Write" }).click()
+    await field.press("Control+Enter")
+    await dialog.waitFor({ state: "detached" })
+    const { tickets } = await site.call<{ tickets: ReadonlyArray<Ticket & { title: string }> }>("GET", "tickets")
+    expect(tickets.filter(({ title }) => title === "Pay by invoice").map(({ description }) => description)).toEqual([
+      `Ask ${link} first.`
+    ])
+  })
+
   it("is a name while it is typed, and somebody when it is sent", async () => {
     const ticket = await make()
     const page = await open(ticket)
