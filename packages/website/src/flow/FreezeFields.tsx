@@ -1,10 +1,12 @@
-import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
+import type { FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Input } from "../ui/Field.tsx"
 
 /** A freeze window as it is typed, in the time of the browser. */
 export interface FreezeDraft {
   readonly key: number
+  /** The window of the policy that it was made of; none of a new one. */
+  readonly of: FreezeWindow | undefined
   readonly from: string
   readonly to: string
   readonly reason: string
@@ -20,18 +22,20 @@ const local = (at: Date): string => {
   return shifted.toISOString().slice(0, 16)
 }
 
-export const freezeDraft = ({ from, reason, to }: ReadinessPolicy["freezes"][number]): FreezeDraft => ({
+export const freezeDraft = (window: FreezeWindow): FreezeDraft => ({
   key: keys++,
-  from: local(new Date(from)),
-  to: local(new Date(to)),
-  reason
+  of: window,
+  from: local(new Date(window.from)),
+  to: local(new Date(window.to)),
+  reason: window.reason
 })
 
-export const windowOf = ({ from, reason, to }: FreezeDraft) => ({
-  from: new Date(from).toISOString(),
-  to: new Date(to).toISOString(),
-  reason: reason.trim()
-})
+/** Fields have no seconds: what was not changed of a window is what it was. */
+export const windowOf = ({ from, of, reason, to }: FreezeDraft): FreezeWindow => {
+  const time = (text: string, was: string | undefined) =>
+    was !== undefined && local(new Date(was)) === text ? was : new Date(text).toISOString()
+  return { from: time(from, of?.from), to: time(to, of?.to), reason: reason === of?.reason ? reason : reason.trim() }
+}
 
 const isInOrder = ({ from, to }: FreezeDraft): boolean => from === "" || to === "" || from < to
 
@@ -92,7 +96,9 @@ export const FreezeFields = ({ freezes, onChange }: Props) => {
         <div>
           <Button
             icon="plus"
-            onClick={() => onChange([...freezes, { key: keys++, from: local(new Date()), to: "", reason: "" }])}
+            onClick={() =>
+              onChange([...freezes, { key: keys++, of: undefined, from: local(new Date()), to: "", reason: "" }])
+            }
           >
             Add window
           </Button>

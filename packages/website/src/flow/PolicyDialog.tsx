@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { ReadinessPolicy, ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
@@ -11,8 +11,17 @@ import { useAction } from "../api/useAction.ts"
 import { environmentsQuery } from "../catalog/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
-import { mergePolicies } from "./mergePolicies.ts"
 import { type FreezeDraft, FreezeFields, freezeDraft, missingOf, windowOf } from "./FreezeFields.tsx"
+import {
+  coverages,
+  mergePolicies,
+  type MyPolicy,
+  policyClashes,
+  requirementLabels,
+  settingLabels,
+  weightLabels
+} from "./policyChanges.ts"
+import { policyQuery } from "./readiness.ts"
 
 interface Props {
   readonly deployment: Deployment
@@ -21,26 +30,14 @@ interface Props {
   readonly onClose: () => void
 }
 
-const coverages = ["critical", "acceptance", "regression", "exhaustive"] as const satisfies ReadonlyArray<Coverage>
+const kinds = ["tickets", "secrets", "drift", "mutes"] as const
+type Weights = Pick<ReadinessPolicy, (typeof kinds)[number]>
 
-const kinds = [
-  ["tickets", "Tickets that block releases"],
-  ["secrets", "Missing secrets"],
-  ["drift", "Drift of secrets"],
-  ["mutes", "Overdue mutes"]
-] as const
+const optionsOf = (labels: Readonly<Record<ReasonSetting, string>>) =>
+  (["block", "warn", "off"] as const).map((value) => ({ value, label: labels[value] }))
 
-const settings: ReadonlyArray<{ readonly value: ReasonSetting; readonly label: string }> = [
-  { value: "block", label: "Block" },
-  { value: "warn", label: "Warn" },
-  { value: "off", label: "Do not look" }
-]
-
-const requirements: ReadonlyArray<{ readonly value: ReasonSetting; readonly label: string }> = [
-  { value: "block", label: "Must have passed" },
-  { value: "warn", label: "Warn unless it passed" },
-  { value: "off", label: "Not required" }
-]
+const settings = optionsOf(settingLabels)
+const requirements = optionsOf(requirementLabels)
 
 const nowhere = ""
 
@@ -50,61 +47,76 @@ interface Place {
   readonly environment: string
 }
 
-/** The window that the draft was made of, if it is still that one: fields have no seconds, and may have lost them. */
-const untouched = (windows: ReadinessPolicy["freezes"], draft: FreezeDraft) => {
-  const { from, reason, to } = windowOf(draft)
-  return windows.find((window) => {
-    const other = windowOf(freezeDraft(window))
-    return other.from === from && other.to === to && other.reason === reason
-  })
-}
-
 /** How often somebody else may be first. */
 const mostTries = 5
 
-/** Sets what the person changed, and nothing else. */
+interface Seen {
+  readonly base: ReadinessPolicy
+  readonly mine: MyPolicy
+  /** What the person was told that others have changed. */
+  readonly clashes: ReadonlyArray<string>
+}
+
+/** Sets what the person changed, and nothing else: not in place of what somebody else has set and they were not told. */
 const setPolicy = async (
   params: Place,
-  base: ReadinessPolicy,
-  mine: ReadinessPolicy,
+  read: () => Promise<ReadinessPolicy>,
+  seen: Seen,
   tries = mostTries
 ): Promise<ReadinessPolicy> => {
-  const expected = await client.readiness.policy({ params })
+  const expected = await read()
+  const { base, clashes, mine } = seen
+  if (policyClashes(base, mine, expected).some((clash) => !clashes.includes(clash))) {
+    throw new Error("The policy was changed meanwhile: look at it, then save again.")
+  }
   try {
     return await client.readiness.setPolicy({ params, payload: { ...mergePolicies(base, mine, expected), expected } })
   } catch (error) {
     if (tries === 1 || failureOf(error).reason !== "policy_changed") throw error
-    return setPolicy(params, base, mine, tries - 1)
+    return setPolicy(params, read, seen, tries - 1)
   }
+}
+
+const useFilled = (policy: ReadinessPolicy) => {
+  const [from, setFrom] = useState(policy.from ?? nowhere)
+  const [weights, setWeights] = useState<Weights>(policy)
+  const [required, setRequired] = useState<Readonly<Partial<Record<Coverage, ReasonSetting>>>>(
+    Object.fromEntries(policy.requires.map(({ coverage, severity }) => [coverage, severity]))
+  )
+  const [freezes, setFreezes] = useState<ReadonlyArray<FreezeDraft>>(policy.freezes.map(freezeDraft))
+  const missing = missingOf(freezes)
+  const mine: MyPolicy | undefined =
+    missing.length > 0
+      ? undefined
+      : {
+          from: from === nowhere ? null : from,
+          requires: coverages.flatMap((coverage) => {
+            const severity = required[coverage] ?? "off"
+            return severity === "off" ? [] : [{ coverage, severity }]
+          }),
+          tickets: weights.tickets,
+          secrets: weights.secrets,
+          drift: weights.drift,
+          mutes: weights.mutes,
+          freezes: freezes.map((draft) => ({ of: draft.of, window: windowOf(draft) }))
+        }
+  return { freezes, from, mine, missing, required, setFreezes, setFrom, setRequired, setWeights, weights }
 }
 
 /** Changes what must hold before a version goes out. */
 const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
   const [product, environment] = [deployment.product.slug, deployment.environment.slug]
-  const [from, setFrom] = useState(policy.from ?? nowhere)
-  const [weights, setWeights] = useState<Readonly<Record<(typeof kinds)[number][0], ReasonSetting>>>(policy)
-  const [required, setRequired] = useState<Readonly<Partial<Record<Coverage, ReasonSetting>>>>(
-    Object.fromEntries(policy.requires.map(({ coverage, severity }) => [coverage, severity]))
-  )
-  const [freezes, setFreezes] = useState<ReadonlyArray<FreezeDraft>>(policy.freezes.map(freezeDraft))
-  const { data } = useQuery(environmentsQuery(slug))
-  const others = (data?.environments ?? []).filter((one) => one.slug !== environment)
   // What it was when the dialog was opened: whatever somebody else changes meanwhile stays.
   const [base] = useState(policy)
+  const filled = useFilled(base)
+  const { freezes, from, mine, missing, required, setFreezes, setFrom, setRequired, setWeights, weights } = filled
+  const { data } = useQuery(environmentsQuery(slug))
+  const others = (data?.environments ?? []).filter((one) => one.slug !== environment)
+  const queries = useQueryClient()
+  const read = () => queries.fetchQuery({ ...policyQuery(slug, product, environment), staleTime: 0 })
+  const clashes = mine === undefined ? [] : policyClashes(base, mine, policy)
   const save = useAction({
-    act: () =>
-      setPolicy({ slug, product, environment }, base, {
-        from: from === nowhere ? null : from,
-        requires: coverages.flatMap((coverage) => {
-          const severity = required[coverage] ?? "off"
-          return severity === "off" ? [] : [{ coverage, severity }]
-        }),
-        tickets: weights.tickets,
-        secrets: weights.secrets,
-        drift: weights.drift,
-        mutes: weights.mutes,
-        freezes: freezes.map((draft) => untouched(base.freezes, draft) ?? windowOf(draft))
-      }),
+    act: (filledIn: MyPolicy) => setPolicy({ slug, product, environment }, read, { base, mine: filledIn, clashes }),
     changes: [workspaceKey(slug, "readiness")],
     done: () => ({ title: `The policy of ${deployment.product.name} in ${deployment.environment.name} was changed` }),
     onDone: onClose
@@ -113,11 +125,21 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
     <FormDialog
       action="Save policy"
       description="It keeps nothing from going out by itself: your deployment asks “delivery deployments ready” first."
-      doing={save}
-      missing={missingOf(freezes)}
+      doing={{ ...save, mutate: () => mine !== undefined && save.mutate(mine) }}
+      missing={missing}
       onClose={onClose}
       title={`When may a version go to ${deployment.environment.name}?`}
     >
+      {clashes.length > 0 && (
+        <div className="bg-warning-soft text-warning foreign rounded-md px-3 py-2" role="alert">
+          <p>Somebody else has changed meanwhile what you change, too. If you save, yours is in place of theirs:</p>
+          <ul className="list-disc pl-5">
+            {clashes.map((clash) => (
+              <li key={clash}>{clash}</li>
+            ))}
+          </ul>
+        </div>
+      )}
       <Select
         label="Versions come from"
         onChange={setFrom}
@@ -141,10 +163,10 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
       </fieldset>
       <fieldset className="grid gap-3 sm:grid-cols-2">
         <legend className="text-muted pb-1 text-xs font-medium">What else is looked at</legend>
-        {kinds.map(([kind, label]) => (
+        {kinds.map((kind) => (
           <Select
             key={kind}
-            label={label}
+            label={weightLabels[kind]}
             onChange={(next) => setWeights({ ...weights, [kind]: next })}
             options={settings}
             value={weights[kind]}

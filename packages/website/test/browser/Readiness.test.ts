@@ -131,6 +131,33 @@ describe("Readiness", () => {
     expect(await viewer.getByRole("button", { name: "Change policy" }).count()).toBe(0)
   })
 
+  it("tells who changes a policy of what somebody else has changed of the same, before it is in its place", async () => {
+    const page = await openScreen(site, `${place}?view=readiness`)
+    const before = await site.call<ReadinessPolicy>("GET", `${place}/readiness-policy`)
+    const window = { from: "2300-12-01T00:00:00.000Z", to: "2300-12-08T00:00:00.000Z", reason: "Move" }
+    const freezes = [...before.freezes, window]
+    const set = (policy: ReadinessPolicy) => site.call<ReadinessPolicy>("PUT", `${place}/readiness-policy`, policy)
+    await set({ ...before, drift: "off", freezes })
+    await page.getByText(/Move: /).waitFor()
+    await page.getByRole("button", { name: "Change policy" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByRole("button", { name: "Remove the window Move" }).click()
+    await dialog.getByRole("combobox", { name: "Drift of secrets" }).press("Enter")
+    await page.getByRole("option", { name: "Warn" }).click()
+    const renamed = [...before.freezes, { ...window, reason: "Move of the office" }]
+    const theirs = await set({ ...before, drift: "block", freezes: renamed })
+    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    const told = dialog.getByRole("alert").filter({ hasText: "yours is in place of theirs" })
+    await told.getByText("Drift of secrets is “Block”").waitFor()
+    await told.getByText(/^the window Move is now Move of the office, /).waitFor()
+    expect(await site.call("GET", `${place}/readiness-policy`)).toEqual(theirs)
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect(await site.call("GET", `${place}/readiness-policy`)).toEqual({ ...before, drift: "warn" })
+    await set(before)
+  })
+
   it("names what changed since the product loaded its secrets, and warns before a version is set", async () => {
     const { token } = await site.call<{ token: string }>("POST", `${place}/tokens`, { name: "kubernetes" })
     const loaded = await fetch(`${site.origin}/deploy/v1/secrets`, { headers: { authorization: `Bearer ${token}` } })
