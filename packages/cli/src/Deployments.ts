@@ -115,20 +115,40 @@ const ready = Command.make(
     version: optionalText(
       "version",
       "The version that is to go out. Default: the one that runs where the policy says versions come from, else the one that runs"
+    ),
+    known: Flag.Boolean("known").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Exit with 1 also if nobody has released or tested the version, as where it is mistyped")
     )
   },
-  Effect.fnUntraced(function* ({ environment, product, version }) {
+  Effect.fnUntraced(function* ({ environment, known, product, version }) {
     const found = yield* call((client, { workspace }) =>
       client.readiness.get({ params: { slug: workspace, product, environment }, query: given({ version }) })
     )
     yield* print(found, readinessText(found, `${product} in ${environment}`))
     if (!found.ready) return yield* new Failure({ message: "It may not go out." })
+    if (known && (found.version === null || isUnknown(found))) {
+      return yield* new Failure({ message: "Nobody has released or tested the version." })
+    }
   })
 ).pipe(Command.withDescription("Say whether a version may go out, with the reasons; exit with 1 if it may not"))
 
+const isUnknown = ({ reasons }: Readiness): boolean => reasons.some(({ kind }) => kind === "version_unknown")
+
+/** "ready" alone is said where a test says so. */
+const verdictOf = (readiness: Readiness): string => {
+  if (!readiness.ready) return colour("red", "not ready")
+  const but = [
+    ...(isUnknown(readiness) ? ["nobody has released or tested it"] : []),
+    ...(readiness.requires.length === 0 ? ["no run is required"] : [])
+  ]
+  return but.length === 0 ? colour("green", "ready") : colour("yellow", `ready, but ${but.join(", and ")}`)
+}
+
 /** What it is about, the runs that decided, and the reasons. */
-const readinessText = ({ ready, reasons, runs, version }: Readiness, target: string): string => {
-  const verdict = `${version ?? "An unknown version"} for ${target}: ${ready ? colour("green", "ready") : colour("red", "not ready")}`
+const readinessText = (readiness: Readiness, target: string): string => {
+  const { reasons, runs, version } = readiness
+  const verdict = `${version ?? "An unknown version"} for ${target}: ${verdictOf(readiness)}`
   const decided = runs.map(
     ({ coverage, environment, gateResult, result, run }) =>
       `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`}`

@@ -692,13 +692,24 @@ describe("delivery", () => {
       const { status } = await workspace.send("PUT", "deployments/shop/staging/readiness-policy", { json })
       assert.strictEqual(status, 200)
     }
-    assert.deepStrictEqual(await ready(), { code: 0, out: "1 for shop in staging: ready\n", err: "" })
-    const unknown = await ready("--version", "2")
-    assert.strictEqual(unknown.code, 0)
-    assert.match(
-      unknown.out,
-      /^2 for shop in staging: ready\n.*\nwarn +version_unknown +Nobody has released or tested 2: /
+    const free = "1 for shop in staging: ready, but no run is required\n"
+    assert.deepStrictEqual(await ready(), { code: 0, out: free, err: "" })
+    assert.include(await ready("--known"), { code: 0, out: free })
+    const typo = await ready("--version", "typo-1")
+    assert.include(typo, { code: 0, err: "" })
+    assert.deepStrictEqual(
+      typo.out.split("\n").map((line) => line.split(/\s{2,}/)),
+      [
+        ["typo-1 for shop in staging: ready, but nobody has released or tested it, and no run is required"],
+        ["Severity", "Reason"],
+        ["warn", "version_unknown", "Nobody has released or tested typo-1: no deployment of the product ever had it."],
+        [""]
+      ]
     )
+    assert.include(await ready("--version", "typo-1", "--known"), {
+      code: 1,
+      err: "Nobody has released or tested the version.\n"
+    })
     await put({ requires: [{ coverage: "critical" }, { coverage: "regression", severity: "warn" }] })
     const refused = await ready("--version", "2")
     assert.include(refused, { code: 1, err: "It may not go out.\n" })

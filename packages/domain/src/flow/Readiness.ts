@@ -118,6 +118,13 @@ export const Readiness = Schema.Struct({
       "The version that was looked at: that of the request, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known."
   }),
   at: Timestamp.annotate({ description: "When it was decided." }),
+  changesAt: Schema.NullOr(Timestamp).annotate({
+    description:
+      "When time alone may change it: the next freeze window begins or ends, or a mute of the product runs out. Null where nothing is to come: it holds until something happens."
+  }),
+  requires: Schema.Array(Coverage).annotate({
+    description: "The coverages of which the policy requires a run. Empty: no run is required."
+  }),
   reasons: Schema.Array(Reason).annotate({ description: "By kind, in the order of the kinds." }),
   runs: Schema.Array(DecidingRun).annotate({
     description: "For each coverage that the policy requires, the run that decided, if there is one."
@@ -130,6 +137,8 @@ export const Readiness = Schema.Struct({
       ready: false,
       version: "9fceb02",
       at: "2026-11-21T09:40:00.000Z",
+      changesAt: "2026-12-23T00:00:00.000Z",
+      requires: ["critical"],
       reasons: [exampleReason],
       runs: [exampleRun]
     }

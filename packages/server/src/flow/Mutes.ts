@@ -7,6 +7,7 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, type ActorRef, anyRole, atLeast } from "../access/Access.ts"
+import { Audit } from "../audit/Audit.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Settings } from "../Config.ts"
 import { Events, type NewEvent } from "../events/Events.ts"
@@ -50,6 +51,7 @@ interface Dependencies {
   readonly products: ProductsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
+  readonly audit: Audit["Service"]
   readonly overdue: OverdueMutes["Service"]
   readonly baseUrl: string
 }
@@ -61,6 +63,7 @@ function* make() {
     products: yield* ProductsRepo,
     storage: yield* Storage,
     events: yield* Events,
+    audit: yield* Audit,
     overdue: yield* OverdueMutes,
     baseUrl: (yield* Settings).baseUrl
   }
@@ -171,17 +174,20 @@ const end = (dependencies: Dependencies) => {
   })
 }
 
+/** An event that is in the audit too where a person did it. */
+type MuteEvent = Required<Pick<NewEvent, "changes">> & NewEvent & { readonly kind: "ticket_muted" | "ticket_unmuted" }
+
 type MuteDetails = NonNullable<TicketDetails["mute"]>
 
 /** What a change makes of a ticket. */
 interface Decision {
   readonly after: TicketDetails
-  readonly event: NewEvent
+  readonly event: MuteEvent
 }
 
 /** Changes the ticket of a path, which the transaction holds, with its team; not where `decide` answers undefined. */
 const changing = (dependencies: Dependencies) => {
-  const { storage, tickets } = dependencies
+  const { audit, storage, tickets } = dependencies
   const planning = { repo: tickets }
   const find = locate(planning)
   const lockTicket = lock(planning)
@@ -201,7 +207,10 @@ const changing = (dependencies: Dependencies) => {
       if (held.teamId !== place.teamId) return undefined
       const before = yield* findTicket(viewer, place.id, ref)
       const decided = yield* decide(before, team.archived)
-      return decided === undefined ? before : yield* store(by, before, decided)
+      if (decided === undefined) return before
+      const { changes, kind, subject } = decided.event
+      yield* audit.record(by, { action: kind, subject, changes })
+      return yield* store(by, before, decided)
     })
     return yield* retry(changed)
   })
@@ -286,7 +295,7 @@ const keyOf = ({ cases, productId, until }: MuteDetails): string =>
 
 const testsOf = ({ cases, product }: MuteDetails): string => shownCases({ product, caseIds: cases })!
 
-const muted = (ticket: TicketDetails, before: MuteDetails | null, mute: MuteDetails): NewEvent => ({
+const muted = (ticket: TicketDetails, before: MuteDetails | null, mute: MuteDetails): MuteEvent => ({
   kind: "ticket_muted",
   ...about(ticket),
   changes: [
@@ -307,7 +316,7 @@ const namesOfChange = (before: MuteDetails | null, mute: MuteDetails) => {
 const namedWith = (tests: string, caseIds: ReadonlyArray<string>): string =>
   caseIds.length === 0 ? tests : withNames(`${tests}, `, caseIds.toSorted(compare))
 
-export const unmuted = (ticket: TicketDetails, mute: MuteDetails): NewEvent => ({
+export const unmuted = (ticket: TicketDetails, mute: MuteDetails): MuteEvent => ({
   kind: "ticket_unmuted",
   ...about(ticket),
   changes: [

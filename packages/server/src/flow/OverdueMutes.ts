@@ -44,6 +44,8 @@ export class OverdueMutes extends Context.Service<
   {
     /** Those of open tickets, the one that ended first at the front. */
     readonly find: (viewer: Viewer, product: ProductId, now: Timestamp) => Effect.Effect<ReadonlyArray<OverdueMute>>
+    /** When the next mute of the product is over; null where there is none to come. */
+    readonly nextEnd: (viewer: Viewer, product: ProductId, now: Timestamp) => Effect.Effect<Timestamp | null>
     /** What a ticket muted of the product until its time, if it did. */
     readonly noted: (ticket: TicketId, product: ProductId) => Effect.Effect<LateMute | undefined>
     /** Keeps what a ticket muted until its time, in place of what was kept of it and the product. */

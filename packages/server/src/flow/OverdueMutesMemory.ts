@@ -12,7 +12,13 @@ import { OverdueMutes, overdueMutes } from "./OverdueMutes.ts"
 export const layer = Layer.effect(
   OverdueMutes,
   Effect.map(MemoryStorage, (memory) =>
-    OverdueMutes.of({ find: find(memory), noted: noted(memory), note: note(memory), forget: forget(memory) })
+    OverdueMutes.of({
+      find: find(memory),
+      nextEnd: nextEnd(memory),
+      noted: noted(memory),
+      note: note(memory),
+      forget: forget(memory)
+    })
   )
 )
 
@@ -48,6 +54,18 @@ const find =
             : null
           return caseIds.toSorted(compare).map((caseId) => ({ caseId, until, ticket: shown }))
         })
+    })
+
+const nextEnd =
+  (memory: Memory): Repo["nextEnd"] =>
+  ({ workspaceId }, product, now) =>
+    memory.read((database) => {
+      const ends = database
+        .table(tickets)
+        .filter((row) => row.workspaceId === workspaceId && row.mute?.productId === product)
+        .map(({ mute }) => mute!.until)
+        .filter((until) => until > now)
+      return ends.toSorted(compare)[0] ?? null
     })
 
 const keyOf = (ticket: TicketId, product: ProductId): string => `${ticket}/${product}`

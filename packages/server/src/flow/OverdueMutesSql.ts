@@ -9,7 +9,7 @@ import { OverdueMutes } from "./OverdueMutes.ts"
 export const layer = Layer.effect(
   OverdueMutes,
   Effect.map(PgClient.PgClient, (sql) =>
-    OverdueMutes.of({ find: find(sql), noted: noted(sql), note: note(sql), forget: forget(sql) })
+    OverdueMutes.of({ find: find(sql), nextEnd: nextEnd(sql), noted: noted(sql), note: note(sql), forget: forget(sql) })
   )
 )
 
@@ -50,6 +50,16 @@ const find =
           ticket: isSeen ? { id, identifier: ticketIdentifier(key, number), title } : null
         }))
       ),
+      dieOnSqlError
+    )
+
+const nextEnd =
+  (sql: PgClient.PgClient): Repo["nextEnd"] =>
+  ({ workspaceId }, product, now) =>
+    sql<{ readonly until: Date | null }>`select min((mute->>'until')::timestamptz) as until from tickets
+      where workspace_id = ${workspaceId} and mute is not null and mute->>'productId' = ${product}
+        and (mute->>'until')::timestamptz > ${date(now)}`.pipe(
+      Effect.map(([row]) => (row === undefined || row.until === null ? null : iso(row.until))),
       dieOnSqlError
     )
 

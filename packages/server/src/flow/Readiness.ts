@@ -1,6 +1,7 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Drift } from "@delivery/domain/flow/Drift"
 import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
+import { freezeChanges, type FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { compare } from "@delivery/domain/Order"
@@ -14,12 +15,13 @@ import { type EnvironmentRow, EnvironmentsRepo } from "../catalog/EnvironmentsRe
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Settings } from "../Config.ts"
 import { LoadsRepo } from "../deploy/LoadsRepo.ts"
-import { changesBetween, Events } from "../events/Events.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
+import { changesBetween } from "../events/Events.ts"
 import { viewerOf } from "../planning/Viewer.ts"
 import { Storage } from "../storage/Storage.ts"
 import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
-import { type Findings, reasonsOf } from "./ReadinessReasons.ts"
+import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
 import { type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
 
 /** Whether a version may go out to a deployment (docs/contract.md, Readiness). */
@@ -57,7 +59,7 @@ interface Dependencies {
   readonly products: ProductsRepo["Service"]
   readonly environments: EnvironmentsRepo["Service"]
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   readonly baseUrl: string
 }
 
@@ -70,7 +72,7 @@ function* make() {
     products: yield* ProductsRepo,
     environments: yield* EnvironmentsRepo,
     storage: yield* Storage,
-    events: yield* Events,
+    events: yield* AuditedEvents,
     baseUrl: (yield* Settings).baseUrl
   }
   return Readiness.of({
@@ -136,6 +138,8 @@ const get = (dependencies: Dependencies) => {
       ready: reasons.every(({ severity }) => severity !== "block"),
       version: found.version,
       at,
+      changesAt: changesAtOf(policy, found),
+      requires: policy.requires.map(({ coverage }) => coverage),
       reasons,
       runs: policy.requires.flatMap(({ coverage }) =>
         found.runs
@@ -185,6 +189,7 @@ const findingsOf = (dependencies: Dependencies) => {
       at,
       runs: version === null || coverages.length === 0 ? [] : yield* repo.runs(place, version, coverages),
       mutes: policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at),
+      nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),
       tickets: policy.tickets === "off" ? [] : yield* repo.blockingTickets(viewer, place.productId),
       missing,
       changed,
@@ -291,12 +296,31 @@ const settingsOf = (input: SetReadinessPolicy) => ({
 
 const changesOf = (before: ReadinessPolicy, after: ReadinessPolicy): ReadonlyArray<Change> => [
   ...changesBetween(told(before), told(after), "from", "requires", "tickets", "secrets", "drift", "mutes"),
-  // The windows are too long for an event.
-  ...(windowsOf(before) === windowsOf(after) ? [] : [{ field: "freezes", from: null, to: "changed" }])
+  ...windowChanges(before, after)
 ]
 
-const windowsOf = ({ freezes }: ReadinessPolicy): string =>
-  freezes.map(({ from, reason, to }) => `${from} ${to} ${reason}`).join("\n")
+/** Of how many windows an event tells. */
+const mostWindows = 20
+
+const windowChanges = (before: ReadinessPolicy, after: ReadinessPolicy): ReadonlyArray<Change> => {
+  const changes = freezeChanges(before.freezes, after.freezes)
+  const more = changes.length - mostWindows
+  return [
+    ...changes.slice(0, mostWindows).map((change) => ({
+      field: "freezes",
+      from: windowText(change.before),
+      to: windowText(change.after)
+    })),
+    ...(more > 0 ? [{ field: "freezes", from: null, to: `and ${more} more` }] : [])
+  ]
+}
+
+/** To the minute where the time has no seconds. */
+const timeText = (at: string): string =>
+  `${at.slice(0, 10)} ${at.endsWith(":00.000Z") ? at.slice(11, 16) : at.slice(11, -1)} UTC`
+
+const windowText = (window: FreezeWindow | undefined): string | null =>
+  window === undefined ? null : `${window.reason}: ${timeText(window.from)} to ${timeText(window.to)}`
 
 const told = ({ requires, ...policy }: ReadinessPolicy) => ({
   ...policy,

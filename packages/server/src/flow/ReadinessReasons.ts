@@ -22,6 +22,8 @@ export interface Findings {
   readonly tickets: ReadonlyArray<BlockingTicket>
   readonly missing: ReadonlyArray<Identified<MissingSecret>>
   readonly changed: ReadonlyArray<Identified<ChangedSecret>>
+  /** When the next mute of the product is over. */
+  readonly nextMuteEnd: Timestamp | null
   /** The name of the environment that versions come from. */
   readonly fromName: string | null
 }
@@ -44,6 +46,15 @@ export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages
   ...weighed("drift", policy.drift, driftReasons(found, pages)),
   ...weighed("frozen", "block", freezeReasons(policy, found, pages))
 ]
+
+/** When time alone may change the reasons, or null. */
+export const changesAtOf = (
+  { freezes }: Pick<ReadinessPolicy, "freezes">,
+  { at, nextMuteEnd }: Pick<Findings, "at" | "nextMuteEnd">
+): Timestamp | null =>
+  [...freezes.flatMap(({ from, to }) => [from, to]), ...(nextMuteEnd === null ? [] : [nextMuteEnd])]
+    .filter((time) => time > at)
+    .toSorted(compare)[0] ?? null
 
 type Unweighed = Pick<Reason, "subject" | "message">
 

@@ -7,6 +7,8 @@ import { TestClock } from "effect/testing"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
 import type { OverdueMute } from "../../src/flow/OverdueMutes.ts"
+import { Audit } from "../../src/audit/Audit.ts"
+import { Mutes } from "../../src/flow/Mutes.ts"
 import { Readiness } from "../../src/flow/Readiness.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
@@ -437,6 +439,60 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("holds until the next window begins or ends, or a mute of the product runs out", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const mutes = yield* Mutes
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* (yield* Tickets).update(identifier, { owner: scene.member.principal.id }).pipe(as(scene.owner))
+      const window = (from: number, to: number) => ({ from: minute(from), to: minute(to), reason: "Holidays" })
+      const changesAt = Effect.map(shop.ready(), (readiness) => readiness.changesAt)
+      yield* TestClock.setTime(Date.parse(minute(60)))
+      assert.strictEqual(yield* changesAt, null)
+      yield* shop.setPolicy({ freezes: [window(0, 50), window(100, 200), window(150, 300)] })
+      assert.strictEqual(yield* changesAt, minute(100))
+      const muted = { product: shop.product.slug, cases: ["test:one"], until: minute(80) }
+      yield* mutes.set(identifier, muted).pipe(as(scene.member))
+      assert.strictEqual(yield* changesAt, minute(80))
+      yield* TestClock.setTime(Date.parse(minute(80)))
+      assert.strictEqual(yield* changesAt, minute(100))
+      yield* TestClock.setTime(Date.parse(minute(100)))
+      assert.strictEqual(yield* changesAt, minute(150))
+      yield* TestClock.setTime(Date.parse(minute(300)))
+      assert.strictEqual(yield* changesAt, null)
+      yield* mutes.set(identifier, { ...muted, until: minute(400) }).pipe(as(scene.member))
+      assert.strictEqual(yield* changesAt, minute(400))
+      yield* shop.setPolicy({ mutes: "off" })
+      assert.strictEqual(yield* changesAt, null)
+    })
+  )
+
+  it.effect("tells in events and in the audit which windows came, went and changed", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const window = (from: number, to: number, reason: string) => ({ from: minute(from), to: minute(to), reason })
+      yield* shop.setPolicy({ freezes: [window(1, 2, "Audit"), window(5, 9, "Holidays")] })
+      yield* shop.setPolicy({ freezes: [window(5, 7, "Holidays"), window(10, 11, "Move")] })
+      const changes = [
+        [
+          "Holidays: 1970-01-01 00:05 UTC to 1970-01-01 00:09 UTC",
+          "Holidays: 1970-01-01 00:05 UTC to 1970-01-01 00:07 UTC"
+        ],
+        ["Audit: 1970-01-01 00:01 UTC to 1970-01-01 00:02 UTC", null],
+        [null, "Move: 1970-01-01 00:10 UTC to 1970-01-01 00:11 UTC"]
+      ]
+      const told = (from: { readonly from: string | null; readonly to: string | null }) => [from.from, from.to]
+      const event = (yield* eventsOf(scene.workspace)).findLast(({ kind }) => kind === "policy_updated")
+      assert.sameDeepMembers(event!.changes.map(told), changes)
+      const { entries } = yield* (yield* Audit).list({ action: "policy_updated" }).pipe(as(scene.owner))
+      assert.strictEqual(entries.length, 2)
+      assert.sameDeepMembers(entries[0]!.changes.map(told), changes)
+      assert.strictEqual(entries[0]!.subject.label, event!.subjectLabel)
+    })
+  )
+
   it.effect("has a policy that is replaced as a whole, and told by events", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene
@@ -477,7 +533,7 @@ withServicesOnEachStorage("Readiness", (it) => {
             ["secrets", "warn", "block"],
             ["drift", "warn", "off"],
             ["mutes", "warn", "block"],
-            ["freezes", null, "changed"]
+            ["freezes", null, "Holidays: 1970-01-01 00:01 UTC to 1970-01-01 00:02 UTC"]
           ],
           [
             ["requires", "critical (block), regression (warn)", null],
@@ -485,7 +541,7 @@ withServicesOnEachStorage("Readiness", (it) => {
             ["secrets", "block", "warn"],
             ["drift", "off", "block"],
             ["mutes", "block", "warn"],
-            ["freezes", null, "changed"]
+            ["freezes", "Holidays: 1970-01-01 00:01 UTC to 1970-01-01 00:02 UTC", null]
           ],
           [
             ["from", "stage", null],

@@ -89,6 +89,7 @@ export const readinessWith = (mutes: ReadonlyMap<ProductId, ReadonlyArray<Overdu
       Layer.fresh(Readiness.layer),
       Layer.succeed(OverdueMutes, {
         find: (_, product) => Effect.succeed(mutes.get(product) ?? []),
+        nextEnd: () => Effect.succeed(null),
         noted: () => Effect.undefined,
         note: () => Effect.void,
         forget: () => Effect.void

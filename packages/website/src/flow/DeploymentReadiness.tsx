@@ -71,7 +71,9 @@ const Verdict = ({ readiness }: { readonly readiness: Readiness }) => {
     ? (["text-danger", "lock", isUnknown ? "Not ready, and nobody has released or tested it" : "Not ready"] as const)
     : isUnknown
       ? (["text-warning", "warning", "Nobody has released or tested this version"] as const)
-      : (["text-success", "check", "Ready"] as const)
+      : readiness.requires.length === 0
+        ? (["text-muted", "check", "Ready: no run is required"] as const)
+        : (["text-success", "check", "Ready"] as const)
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-4" role="status">
       <span className={`text-md inline-flex items-center gap-2 font-medium ${tone}`}>
@@ -197,7 +199,11 @@ const DeploymentReadiness = ({ deployment, slug }: Props) => {
         <>
           <Verdict readiness={data} />
           {data.reasons.length === 0 ? (
-            <p className="text-muted px-4 pt-2">Nothing that the policy asks for keeps it back.</p>
+            <p className="text-muted px-4 pt-2">
+              {data.requires.length === 0
+                ? "Nothing that the policy looks at keeps it back. It asks for no run, so that no test says that the version works."
+                : "Nothing that the policy asks for keeps it back."}
+            </p>
           ) : (
             <ul aria-label="Reasons" className="border-border mt-2 border-t">
               {data.reasons.map((reason, index) => (

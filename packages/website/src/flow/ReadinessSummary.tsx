@@ -28,7 +28,9 @@ const ReadinessSummary = ({ deployment, slug }: Props) => {
         ] as const)
       : warnings > 0
         ? (["text-warning", "warning", `ready, with ${counted(warnings, "warning")}`] as const)
-        : (["text-success", "check", "ready"] as const)
+        : data.requires.length === 0
+          ? (["text-muted", "check", "ready: no run is required"] as const)
+          : (["text-success", "check", "ready"] as const)
   const words = `${about}${text}`
   return (
     <Link

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { askAgainIn } from "./askAgain.ts"
 
 /** Whether a version may go out, and what says so. */
 
@@ -13,7 +14,10 @@ export const readinessQuery = (slug: string, product: string, environment: strin
         { params: { slug, product, environment }, query: version === undefined ? {} : { version } },
         { signal }
       ),
-    placeholderData: keepPreviousData
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data === undefined ? false : askAgainIn(state.data, state.dataUpdatedAt, Date.now()),
+    refetchIntervalInBackground: true
   })
 
 export const policyQuery = (slug: string, product: string, environment: string) =>
