@@ -167,7 +167,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
                       deployment={cell}
                       isWeighed={deployments.length <= mostWeighed || cell.environment.class === "production"}
                       missing={missingSecrets(secrets, product.slug, cell.environment.slug)}
-                      run={lastRun(runs, product.slug, cell.environment.slug)}
+                      run={lastRun(runs, cell)}
                       slug={slug}
                     />
                   )}

@@ -61,10 +61,15 @@ export const missingSecrets = (
     )
     .map(({ name }) => name)
 
-/** The newest run of a product in an environment. */
+/** The newest run that tested what the deployment runs now: one of another version says nothing about this one. */
 export const lastRun = (
   runs: ReadonlyArray<TestRunSummary>,
-  product: string,
-  environment: string
+  { environment, product, version }: Deployment
 ): TestRunSummary | undefined =>
-  runs.find((run) => run.product.slug === product && run.environment.slug === environment)
+  runs.find(
+    (run) =>
+      run.product.slug === product.slug &&
+      run.environment.slug === environment.slug &&
+      run.deploymentVersion === version &&
+      !run.deploymentChanged
+  )

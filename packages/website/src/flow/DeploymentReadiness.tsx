@@ -1,10 +1,12 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
 import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
-import { deploymentsQuery, releasesQuery } from "../catalog/queries.ts"
+import { deploymentsQuery } from "../catalog/queries.ts"
+import { useKnownVersions } from "../catalog/useKnownVersions.ts"
+import { wholeOf } from "../catalog/wholeVersion.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
@@ -111,37 +113,17 @@ const Runs = ({ readiness, slug }: { readonly readiness: Readiness; readonly slu
     </Section>
   )
 
-/** The shortest beginning of a commit that stands for it. */
-const fewestDigits = 7
-
-/** The version that a text is the beginning of, as it is shown everywhere, where that is one alone; else the text. */
-const useWholeVersion = (slug: string, places: ReadonlyArray<Deployment>) => {
-  const queries = useQueryClient()
-  return async (text: string): Promise<string> => {
-    if (text.length < fewestDigits) return text
-    const histories = await Promise.all(
-      places.map(({ environment, product }) =>
-        queries.fetchQuery(releasesQuery(slug, product.slug, environment.slug)).catch(() => undefined)
-      )
-    )
-    const released = histories.flatMap((one) => one?.releases.map(({ version }) => version) ?? [])
-    const known = new Set([...places.map(({ version }) => version), ...released])
-    const found = [...known].filter((one) => one !== null && one.startsWith(text))
-    return found.length === 1 ? found[0]! : text
-  }
-}
-
 /** Which version is asked about: one that runs elsewhere, or any other that is typed. */
 const ChosenVersion = ({ deployment, slug }: Props) => {
   const { version } = useSearch({ from: "/w/$slug/deployments/$product/$environment" })
   const navigate = useNavigate({ from: "/w/$slug/deployments/$product/$environment" })
   const { data } = useQuery(deploymentsQuery(slug))
+  const readKnown = useKnownVersions(slug, deployment.product.slug)
   const [text, setText] = useState("")
   const places = (data?.deployments ?? []).filter((one) => one.product.slug === deployment.product.slug)
   const versions = [...new Set(places.flatMap((one) => one.version ?? []))]
   const choose = (next: string | undefined) =>
     void navigate({ search: { view: "readiness", ...(next === undefined ? {} : { version: next }) }, replace: true })
-  const wholeVersion = useWholeVersion(slug, places)
   const whereOf = (one: string) =>
     places
       .filter((place) => place.version === one)
@@ -160,7 +142,7 @@ const ChosenVersion = ({ deployment, slug }: Props) => {
         onSubmit={(event) => {
           event.preventDefault()
           if (text.trim() === "") return
-          void wholeVersion(text.trim()).then(choose)
+          void readKnown().then((known) => choose(wholeOf(known, text.trim())))
           setText("")
         }}
       >

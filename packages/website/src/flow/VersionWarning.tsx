@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
-import { visible } from "../ui/format.ts"
+import { shortSha, visible } from "../ui/format.ts"
 import { readinessQuery } from "./readiness.ts"
 import { told } from "./reasons.ts"
 
@@ -22,19 +22,31 @@ const VersionWarning = ({ environment, product, slug, version }: Props) => {
     return () => clearTimeout(timer)
   }, [version])
   const { data } = useQuery({ ...readinessQuery(slug, product, environment, asked), staleTime: 30_000 })
-  const blocks = (data?.reasons ?? []).filter(({ severity }) => severity === "block")
-  if (data?.version !== version || blocks.length === 0) return null
+  if (data?.version !== version) return null
+  const blocks = data.reasons.filter(({ severity }) => severity === "block")
+  const isUnknown = data.reasons.some(({ kind }) => kind === "version_unknown")
+  if (blocks.length === 0 && !isUnknown) return null
   return (
-    <div className="bg-warning-soft text-warning mt-3 rounded-md px-3 py-2" role="status">
-      <p className="font-medium">By its policy this version is not ready:</p>
-      <ul className="list-disc pl-5">
-        {blocks.slice(0, 5).map(({ kind, message, subject }) => (
-          <li className="foreign break-words" key={`${kind} ${subject?.id ?? message}`}>
-            {visible(told(message, version))}
-          </li>
-        ))}
-      </ul>
-      {blocks.length > 5 && <p>and {blocks.length - 5} more</p>}
+    <div className="bg-warning-soft text-warning mt-3 flex flex-col gap-2 rounded-md px-3 py-2" role="status">
+      {isUnknown && (
+        <p className="foreign break-words">
+          Nobody has released or tested {visible(shortSha(version))}. Look whether it is written right: a release cannot
+          be taken back.
+        </p>
+      )}
+      {blocks.length > 0 && (
+        <div>
+          <p className="font-medium">By its policy this version is not ready:</p>
+          <ul className="list-disc pl-5">
+            {blocks.slice(0, 5).map(({ kind, message, subject }) => (
+              <li className="foreign break-words" key={`${kind} ${subject?.id ?? message}`}>
+                {visible(told(message, version))}
+              </li>
+            ))}
+          </ul>
+          {blocks.length > 5 && <p>and {blocks.length - 5} more</p>}
+        </div>
+      )}
     </div>
   )
 }

@@ -176,7 +176,66 @@ describe("Readiness", () => {
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("Version").fill("v-next")
     await dialog.getByText("By its policy this version is not ready:").waitFor()
+    await dialog.getByText("Nobody has released or tested v-next. Look whether it is written right").waitFor()
     await dialog.getByText(/Black Friday/).waitFor()
+  })
+
+  it("takes the short id of a version that is known for the whole one", async () => {
+    const staging = await site.call<{ version: string }>("GET", "deployments/shop/staging")
+    const before = await site.call<{ version: string }>("GET", place)
+    const page = await openScreen(site, place)
+    const open = async (text: string) => {
+      await page.getByRole("button", { name: "Set version" }).click()
+      await page.getByRole("dialog").getByLabel("Version").fill(text)
+    }
+    const dialog = page.getByRole("dialog")
+    const short = staging.version.slice(0, 7)
+    await open(short)
+    await dialog.getByText(`${short} is short for ${staging.version}, which is set.`).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByLabel("Version").press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect(await site.call("GET", place)).toMatchObject({ version: staging.version })
+    await open(before.version.slice(0, 7))
+    await dialog.getByRole("button", { name: "Set it as typed" }).click()
+    await dialog.getByText(/^Nobody has released or tested/).waitFor()
+    await dialog.getByRole("button", { name: "Cancel" }).click()
+    await site.call("PATCH", place, { version: before.version })
+  })
+
+  it("marks a version in the table by the runs that tested it alone", async () => {
+    const page = await openScreen(site, "deployments")
+    const cell = page.locator("a[href$='/deployments/shop/staging']")
+    await cell.locator("svg").first().waitFor()
+    const { version } = await site.call<{ version: string }>("GET", "deployments/shop/staging")
+    await site.call("PATCH", "deployments/shop/staging", { version: "never-tested-1" })
+    await cell.getByText("never-tested-1").waitFor()
+    expect(await cell.getByText("never-tested-1").locator("..").locator("svg").count()).toBe(0)
+    await site.call("PATCH", "deployments/shop/staging", { version })
+  })
+
+  it("is asked again when a window begins, without an event", async () => {
+    const page = await openScreen(site, "deployments")
+    await page.clock.install({ time: Date.now() })
+    const product = { slug: "csv", name: "Csv", type: "library" }
+    await site.call("POST", "products", product)
+    await site.call("POST", "deployments", {
+      product: "csv",
+      environment: "production",
+      baseUrl: "https://csv.example.com"
+    })
+    const begin = Date.now() + 30 * 60_000
+    const freeze = { from: new Date(begin).toISOString(), to: new Date(begin + 60_000).toISOString(), reason: "Soon" }
+    await site.call("PUT", "deployments/csv/production/readiness-policy", { freezes: [freeze] })
+    await page.goto(`${site.origin}/w/main/deployments/csv/production?view=readiness`)
+    const verdict = page.getByRole("status").filter({ hasText: "Ready: no run is required" })
+    await verdict.waitFor()
+    await page.getByRole("link", { name: "Ready: no run is required" }).waitFor()
+    const asked = page.waitForRequest((request) =>
+      new URL(request.url()).pathname.endsWith("/csv/production/readiness")
+    )
+    await page.clock.fastForward("30:01")
+    await asked
   })
 
   it("is kept back by a ticket that blocks releases, which is set by mouse and by keyboard", async () => {
