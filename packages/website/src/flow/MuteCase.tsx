@@ -10,6 +10,7 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { mutesQuery } from "./queries.ts"
+import { useUnmute } from "./useUnmute.ts"
 
 const MuteDialog = later(() => import("./MuteDialog.tsx"))
 
@@ -46,6 +47,11 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
   const muted = data?.muted ?? null
   const about = data?.ticket ?? null
   const { data: mutes } = useQuery(mutesQuery(slug, product))
+  const muting = mutes?.mutes.find(
+    ({ cases, overdue, ticket }) =>
+      !overdue && ticket !== null && ticket.identifier === muted?.ticket && cases.includes(caseId)
+  )
+  const unmute = useUnmute(slug)
   const late = mutes?.mutes.find(({ cases, overdue }) => overdue && cases.includes(caseId))
   return (
     <>
@@ -86,6 +92,11 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
         <span className="text-muted inline-flex min-h-7 min-w-0 items-center gap-1.5">
           Open ticket: <TicketLink slug={slug} ticket={about} />
         </span>
+      )}
+      {mayMute && muting !== undefined && (
+        <Button isBusy={unmute.isPending} onClick={() => unmute.mutate({ was: muting, gone: [caseId] })}>
+          Unmute
+        </Button>
       )}
       {mayMute && (
         <Button onClick={open} shortcut="m">

@@ -1,5 +1,5 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useRef, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
@@ -17,7 +17,7 @@ import { Input } from "../ui/Field.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { changedByMutes } from "./changedByMutes.ts"
-import { expectedOf } from "./mute.ts"
+import { alreadyMuted, expectedOf } from "./mute.ts"
 import { mutesQuery, ticketsAboutQuery } from "./queries.ts"
 import { UntilField, useUntil } from "./UntilField.tsx"
 
@@ -102,6 +102,10 @@ interface Asked extends Pick<Props, "slug" | "product"> {
 }
 
 interface Choice {
+  /** What mutes the tests by now, beside the ticket. */
+  readonly readMuted: () => Promise<ReadonlyArray<string>>
+  /** What of it was said. */
+  readonly told: ReadonlyArray<string>
   readonly makeTicket: () => Promise<string>
   readonly until: string
   /** It was said that the ticket will be the person's. */
@@ -152,8 +156,13 @@ const useMute = (props: Props, chosen: ReadonlySet<string>) => {
   const me = useMe()?.id
   const ids = props.cases.flatMap(({ caseId }) => (chosen.has(caseId) ? [caseId] : []))
   return useAction({
-    act: (choice: Choice) =>
-      choice.makeTicket().then((identifier) => muteBy({ ids, me, product, slug }, identifier, choice)),
+    act: async (choice: Choice) => {
+      const muted = await choice.readMuted()
+      if (muted.some((one) => !choice.told.includes(one))) {
+        throw new Error("Somebody has muted it meanwhile: look at it, then mute it again if it is to be so.")
+      }
+      return muteBy({ ids, me, product, slug }, await choice.makeTicket(), choice)
+    },
     changes: [...changedByMutes, "evidence"].map((kind) => workspaceKey(slug, kind)),
     done: ({ identifier, url }, { isTaken }) => ({
       title: `${ids.length === 1 ? "The test is" : `${counted(ids.length, "test")} are`} muted by ${identifier}`,
@@ -164,6 +173,35 @@ const useMute = (props: Props, chosen: ReadonlySet<string>) => {
     onDone: onClose
   })
 }
+
+/** What mutes the tests already, as the workspace has it now. */
+const useMuted = (slug: string, product: string, chosen: ReadonlySet<string>, identifier: string) => {
+  const queries = useQueryClient()
+  const query = mutesQuery(slug, product)
+  const { data } = useQuery(query)
+  const mutes = data?.mutes ?? []
+  const toldOf = (list: typeof mutes) => alreadyMuted(list, [...chosen], identifier, Date.now())
+  return {
+    others: mutes
+      .filter(({ overdue, ticket }) => !overdue && ticket?.identifier === identifier)
+      .flatMap((mute) => mute.cases.filter((caseId) => !chosen.has(caseId))),
+    told: toldOf(mutes),
+    readMuted: async () => toldOf((await queries.fetchQuery({ ...query, staleTime: 0 })).mutes)
+  }
+}
+
+/** Not in place of the mute of another ticket, but beside it. */
+const MutedAlready = ({ told }: { readonly told: ReadonlyArray<string> }) =>
+  told.length > 0 && (
+    <div className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
+      <p>Muted already; this adds to it:</p>
+      <ul className="list-disc pl-5">
+        {told.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+    </div>
+  )
 
 interface ByTicketProps {
   readonly identifier: string
@@ -201,10 +239,7 @@ const Known = (props: KnownProps) => {
   const title = typed ?? titleOf(some)
   const fields = useTicketFields(slug, mine, product.name)
   const until = useUntil()
-  const { data: mutes } = useQuery(mutesQuery(slug, product.slug))
-  const others = (mutes?.mutes ?? [])
-    .filter(({ overdue, ticket }) => !overdue && ticket?.identifier === identifier)
-    .flatMap((mute) => mute.cases.filter((caseId) => !chosen.has(caseId)))
+  const muted = useMuted(slug, product.slug, chosen, identifier)
   const mute = useMute(props, chosen)
   const owner = useOwner(slug, identifier, useMe()?.id)
   // Made once, also where muting by it is tried again.
@@ -234,7 +269,7 @@ const Known = (props: KnownProps) => {
       description={`${cases.length === 1 ? "It goes on running, but its failures do" : "They go on running, but their failures do"} not count in runs that start from now on. A ticket says why, and who looks after it.`}
       doing={{
         ...mute,
-        mutate: () => end !== undefined && mute.mutate({ makeTicket, until: end, isTaken: owner.isTaken })
+        mutate: () => end !== undefined && mute.mutate({ ...muted, makeTicket, until: end, isTaken: owner.isTaken })
       }}
       fields={["until"]}
       isWaiting={fields.isLoading || owner.isLoading}
@@ -242,6 +277,7 @@ const Known = (props: KnownProps) => {
       onClose={onClose}
       title={cases.length === 1 ? `Mute “${visible(cases[0]!.title.slice(0, 100))}”` : "Mute tests"}
     >
+      <MutedAlready told={muted.told} />
       {cases.length > 1 && <Chosen cases={cases} chosen={chosen} onChange={setChosen} />}
       <UntilField issue={issueAt(mute.error, "until")} value={until} />
       <Select
@@ -256,7 +292,7 @@ const Known = (props: KnownProps) => {
         ]}
         value={identifier}
       />
-      <ByTicket identifier={identifier} others={others.length} owner={owner.text} />
+      <ByTicket identifier={identifier} others={muted.others.length} owner={owner.text} />
       {isNew && (
         <>
           <Input

@@ -18,12 +18,13 @@ import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { leftOf, type MutedTest, mutedTests } from "./mute.ts"
 import { mutesQuery } from "./queries.ts"
+import { useUnmute } from "./useUnmute.ts"
 
 /** All tests that are muted, and for how long still: those of which that is over and nobody has looked after come first. */
 
 const ExtendDialog = later(() => import("./ExtendDialog.tsx"))
 
-const columns = "grid grid-cols-[minmax(0,1fr)_minmax(0,16rem)_9rem_6rem] items-center gap-x-3 px-4"
+const columns = "grid grid-cols-[minmax(0,1fr)_minmax(0,16rem)_9rem_9rem] items-center gap-x-3 px-4"
 
 interface Props {
   readonly slug: string
@@ -34,7 +35,8 @@ interface RowProps {
   readonly isCurrent: boolean
   readonly one: MutedTest
   readonly slug: string
-  readonly onExtend: (() => void) | undefined
+  /** What a member may do with it. */
+  readonly acts: { readonly onExtend: () => void; readonly onUnmute: () => void } | undefined
 }
 
 const Ticket = ({ mute: { ticket }, slug }: { readonly mute: MutedTest["mute"]; readonly slug: string }) =>
@@ -47,12 +49,23 @@ const Ticket = ({ mute: { ticket }, slug }: { readonly mute: MutedTest["mute"]; 
     </Link>
   )
 
-const Extend = ({ one: { caseId, mute }, onExtend }: Pick<RowProps, "one" | "onExtend">) =>
-  onExtend !== undefined &&
+const Acts = ({ acts, one: { caseId, mute } }: Pick<RowProps, "acts" | "one">) =>
+  acts !== undefined &&
   mute.ticket !== null && (
-    <Button aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(caseId)}`} look="quiet" onClick={onExtend}>
-      {mute.overdue ? "Mute again…" : "Extend…"}
-    </Button>
+    <>
+      {!mute.overdue && (
+        <Button aria-label={`Unmute ${visible(caseId)}`} look="quiet" onClick={acts.onUnmute}>
+          Unmute
+        </Button>
+      )}
+      <Button
+        aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(caseId)}`}
+        look="quiet"
+        onClick={acts.onExtend}
+      >
+        {mute.overdue ? "Mute again…" : "Extend…"}
+      </Button>
+    </>
   )
 
 const Overdue = () => (
@@ -73,7 +86,7 @@ const Left = ({ mute }: { readonly mute: MutedTest["mute"] }) => (
 /** How many lines a row has where there is no room for columns: two for the name, whose end tells it from others, and two for the rest. */
 const narrowLines = 4
 
-const NarrowRow = ({ isCurrent, one, onExtend, slug }: RowProps) => (
+const NarrowRow = ({ acts, isCurrent, one, slug }: RowProps) => (
   <div
     className={`border-border hover:bg-hover flex h-[calc(var(--row)*4)] flex-col justify-center gap-1 border-b px-4 ${isCurrent ? "bg-selected" : ""}`}
   >
@@ -91,7 +104,7 @@ const NarrowRow = ({ isCurrent, one, onExtend, slug }: RowProps) => (
       {one.mute.overdue && <Overdue />}
       <Left mute={one.mute} />
       <span className="flex-1" />
-      <Extend one={one} onExtend={onExtend} />
+      <Acts acts={acts} one={one} />
     </span>
   </div>
 )
@@ -103,7 +116,7 @@ const subscribe = (listener: () => void) => {
   return () => narrow.removeEventListener("change", listener)
 }
 
-const Row = ({ isCurrent, one, onExtend, slug }: RowProps) => (
+const Row = ({ acts, isCurrent, one, slug }: RowProps) => (
   <div className={`${columns} border-border hover:bg-hover h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}>
     <span className="flex min-w-0 items-center gap-2">
       {one.mute.overdue && <Overdue />}
@@ -119,8 +132,8 @@ const Row = ({ isCurrent, one, onExtend, slug }: RowProps) => (
       <Ticket mute={one.mute} slug={slug} />
     </span>
     <Left mute={one.mute} />
-    <span className="text-right">
-      <Extend one={one} onExtend={onExtend} />
+    <span className="flex justify-end gap-1">
+      <Acts acts={acts} one={one} />
     </span>
   </div>
 )
@@ -136,6 +149,11 @@ const List = ({ onExtend, slug, tests }: ListProps) => {
   const mayMute = mayAct(useRole(slug), "member")
   const isNarrow = useSyncExternalStore(subscribe, () => narrow.matches)
   const Shown = isNarrow ? NarrowRow : Row
+  const unmute = useUnmute(slug)
+  const actsOf = ({ caseId, mute }: MutedTest) => ({
+    onExtend: () => onExtend(mute),
+    onUnmute: () => unmute.mutate({ was: mute, gone: [caseId] })
+  })
   return (
     <Rows
       count={tests.length}
@@ -154,9 +172,9 @@ const List = ({ onExtend, slug, tests }: ListProps) => {
       }}
       row={(index, isCurrent) => (
         <Shown
+          acts={mayMute ? actsOf(tests[index]!) : undefined}
           isCurrent={isCurrent}
           one={tests[index]!}
-          onExtend={mayMute ? () => onExtend(tests[index]!.mute) : undefined}
           slug={slug}
         />
       )}

@@ -4,10 +4,7 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
-import { workspaceKey } from "../api/queries.ts"
-import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -15,10 +12,10 @@ import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
-import { changedByMutes } from "./changedByMutes.ts"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
-import { expectedOf, leftOf } from "./mute.ts"
+import { leftOf } from "./mute.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
+import { useUnmute } from "./useUnmute.ts"
 
 /** The tests of a ticket: which it mutes and until when, and what proves that they pass again. */
 
@@ -35,43 +32,6 @@ interface Props {
   readonly mayChange: boolean
 }
 
-/** Which tests are to count again, of what was muted then. */
-interface Unmuted {
-  readonly was: ListedMute
-  readonly gone: ReadonlyArray<string>
-}
-
-const without = (mute: ListedMute, gone: ReadonlyArray<string>): ListedMute | null => {
-  const cases = mute.cases.filter((caseId) => !gone.includes(caseId))
-  return cases.length === 0 ? null : { ...mute, cases }
-}
-
-const useUnmute = ({ slug, ticket: { identifier } }: Props) => {
-  const params = { slug, ticket: identifier }
-  const changes = changedByMutes.map((kind) => workspaceKey(slug, kind))
-  const back = useAction({
-    act: ({ gone, was }: Unmuted) =>
-      client.mutes.set({ params, payload: { ...expectedOf(was)!, expected: expectedOf(without(was, gone)) } }),
-    changes,
-    failed: () => "It is not muted again"
-  })
-  return useAction({
-    act: ({ gone, was }: Unmuted): Promise<unknown> => {
-      const rest = expectedOf(without(was, gone))
-      return rest === null
-        ? client.mutes.end({ params })
-        : client.mutes.set({ params, payload: { ...rest, expected: expectedOf(was) } })
-    },
-    changes,
-    done: (_, unmuted) => ({
-      title:
-        unmuted.gone.length === 1 ? "The test counts again" : `${counted(unmuted.gone.length, "test")} count again`,
-      undo: () => back.mutate(unmuted)
-    }),
-    failed: () => "It stays muted"
-  })
-}
-
 interface MutedProps extends Props {
   readonly mute: ListedMute
   readonly onExtend: () => void
@@ -80,7 +40,7 @@ interface MutedProps extends Props {
 const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
   const { mayChange, slug } = props
   const [areAll, setAll] = useState(false)
-  const unmute = useUnmute(props)
+  const unmute = useUnmute(slug)
   const { cases, overdue, product, until } = mute
   return (
     <Section

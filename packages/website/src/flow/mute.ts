@@ -122,3 +122,20 @@ export const muteOf = (mutes: ReadonlyArray<ListedMute>, caseId: string, now: nu
   const mute = mutesByCase(mutes).get(caseId)
   return mute === undefined || mute.overdue || Date.parse(mute.until) <= now ? undefined : mute
 }
+
+/** What mutes some of the tests now beside a ticket: "SHOP-13 mutes the test until Dec 12, 2026, 2:00 PM", each ticket once. */
+export const alreadyMuted = (
+  mutes: ReadonlyArray<ListedMute>,
+  caseIds: ReadonlyArray<string>,
+  beside: string | undefined,
+  now: number
+): ReadonlyArray<string> =>
+  mutes.flatMap(({ cases, overdue, ticket, until }) => {
+    const muted = caseIds.filter((caseId) => cases.includes(caseId)).length
+    if (muted === 0 || overdue || Date.parse(until) <= now) return []
+    if (ticket !== null && ticket.identifier === beside) return []
+    const what = caseIds.length === 1 ? "the test" : muted === caseIds.length ? "them" : `${muted} of them`
+    return [
+      `${ticket === null ? "a ticket of a private team" : ticket.identifier} mutes ${what} until ${momentOf(until)}`
+    ]
+  })

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Page, Route } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed, type Seeded } from "../support/Seed.ts"
 import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
@@ -267,5 +267,52 @@ describe("Muting", () => {
     await again.getByRole("button", { name: "Mute again" }).waitFor()
     await again.getByRole("button", { name: "Cancel" }).click()
     expect((await ticket(identifier)).mute).toBeNull()
+  })
+
+  it("tells of another ticket that mutes the test: in an open dialog, and when it is unmuted", async () => {
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    const test = caseOf(
+      "language/keeps-prices-in-the-currency-of-the-country",
+      "Language › keeps prices in the currency of the country"
+    )
+    const until = new Date(Date.now() + 5 * day).toISOString()
+    const newTicket = async (title: string) => {
+      const { identifier } = await site.call<{ identifier: string }>("POST", "tickets", {
+        team: "MUT",
+        title,
+        owner: me.id
+      })
+      return identifier
+    }
+    const [theirs, mine] = [await newTicket("Theirs"), await newTicket("Mine")]
+    await site.call("PATCH", `tickets/${mine}`, { cases: { product: "shop", caseIds: [test] } })
+    const page = await openScreen(site, `products/shop/cases/${encodeURIComponent(test)}`)
+    await isLive(page)
+    await page.getByRole("link", { name: `${mine} Mine` }).waitFor()
+    await page.keyboard.press("m")
+    const dialog = page.getByRole("dialog", { name: /keeps prices/ })
+    await dialog.getByText(`You own ${mine}.`).waitFor()
+    // Somebody is first, and no event has come yet: it is told before a second mute is made.
+    const first = async (route: Route) => {
+      await site.call("PUT", `tickets/${theirs}/mute`, { product: "shop", cases: [test], until })
+      await route.continue()
+    }
+    await page.route("**/mutes?*", first, { times: 1 })
+    await dialog.getByRole("button", { name: "Mute the test" }).click()
+    await dialog.getByText("Somebody has muted it meanwhile").waitFor()
+    await dialog.getByRole("alert").getByText(`${theirs} mutes the test until`).waitFor()
+    expect((await ticket(mine)).mute).toBeNull()
+    await dialog.getByRole("button", { name: "Mute the test" }).click()
+    await page.getByText(`The test is muted by ${mine}`).waitFor()
+    // Of two, the page names the one that ends last.
+    await page.getByRole("button", { name: "Unmute" }).click()
+    await page.getByText(`${mine} no longer mutes the test`).waitFor()
+    await page.getByText(new RegExp(`It does not count all the same: ${theirs} mutes the test until`)).waitFor()
+    expect((await ticket(mine)).mute).toBeNull()
+    await page.getByRole("region", { name: "Summary" }).getByText(theirs).first().waitFor()
+    await page.goto(`${site.origin}/w/main/muted-tests`)
+    await page.getByRole("button", { name: `Unmute ${test}` }).click()
+    await page.getByText("The test counts again").waitFor()
+    expect((await ticket(theirs)).mute).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 import type { ListedMute } from "@delivery/domain/flow/Mute"
 import { describe, expect, it } from "vitest"
-import { extendedOf } from "../../src/flow/mute.ts"
+import { alreadyMuted, extendedOf, momentOf } from "../../src/flow/mute.ts"
 
 /** What an open dialog makes of a mute that others change meanwhile. */
 
@@ -40,5 +40,22 @@ describe("A mute that goes on", () => {
   it("that is overdue goes on from what somebody else has muted anew", () => {
     const now = mute({ until: "2026-12-28T10:00:00.000Z" })
     expect(extendedOf([now], mute({ overdue: true }))).toEqual({ mute: now, cases: ["a"], current: now })
+  })
+})
+
+describe("What mutes tests already", () => {
+  it("is each other ticket that mutes them now, once", () => {
+    const now = Date.parse("2026-12-01T10:00:00.000Z")
+    const other = (identifier: string, fields: Partial<ListedMute> = {}) =>
+      mute({ ticket: { id: identifier as never, identifier, title: "Other" }, ...fields })
+    const end = momentOf(mute().until)
+    expect(alreadyMuted([mute(), other("ENG-2"), other("ENG-3", { cases: ["b"] })], ["a"], "ENG-1", now)).toEqual([
+      `ENG-2 mutes the test until ${end}`
+    ])
+    expect(
+      alreadyMuted([mute({ ticket: null, cases: ["a", "b"] }), other("ENG-2")], ["a", "b"], undefined, now)
+    ).toEqual([`a ticket of a private team mutes them until ${end}`, `ENG-2 mutes 1 of them until ${end}`])
+    expect(alreadyMuted([other("ENG-2", { overdue: true })], ["a"], undefined, now)).toEqual([])
+    expect(alreadyMuted([other("ENG-2")], ["a"], undefined, Date.parse(mute().until))).toEqual([])
   })
 })
