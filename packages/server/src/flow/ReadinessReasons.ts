@@ -84,6 +84,10 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
     return run.gateResult === "passed" && !run.retriedElsewhere ? [] : [runFailed(run, severity, found.version, pages)]
   })
 
+/** The list of runs knows the commits that were tested, and no versions and coverages. */
+const commitFilter = (version: string | null): string =>
+  version !== null && /^[0-9a-f]{7,64}$/i.test(version) ? `&q=${version}` : ""
+
 const runMissing = (
   coverage: string,
   severity: Severity,
@@ -96,7 +100,7 @@ const runMissing = (
     type: "coverage",
     id: coverage,
     label: coverage,
-    url: `${workspaceUrl}/test-runs?product=${encodeURIComponent(productSlug)}`
+    url: `${workspaceUrl}/test-runs?product=${encodeURIComponent(productSlug)}${commitFilter(version)}`
   },
   message:
     version === null

@@ -177,7 +177,12 @@ const textOf = (
       origin,
       releases: releases.filter((release) => release.deploymentId === deploymentId)
     })),
-    runs.map(({ number, product, result }) => ({ number, product: product.slug, result }))
+    // What was muted says nothing against a fix.
+    runs.map(({ gateResult, number, product, result }) => ({
+      number,
+      product: product.slug,
+      result: gateResult ?? result
+    }))
   )
 
 const productPart = ({ id, name, slug }: LiveRelease["product"]) => ({ id, slug, name })

@@ -145,6 +145,8 @@ const numberField = (
   />
 )
 
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 const grid = "grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2"
 
 /** Which runs count, and how often a test must fail in them. */
@@ -226,7 +228,7 @@ const TicketFields = ({ filled, set, things }: FieldsProps) => {
         onChange={(owner) => set({ owner })}
         options={[
           { value: none, label: "Nobody" },
-          ...(isGone ? [{ value: filled.owner, label: "Somebody who has left" }] : []),
+          ...(isGone ? [{ value: filled.owner, label: capitalized(things.ownerOf(filled.owner)) }] : []),
           ...things.owners.map(({ hint, label, owner }) => ({
             value: owner.id as string,
             label,

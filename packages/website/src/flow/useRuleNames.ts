@@ -19,6 +19,11 @@ export const useRuleNames = (slug: string) => {
   const { data: members } = useQuery(membersQuery(slug))
   const { data: runs } = useQuery(latestRunsQuery(slug))
   const owners = useOwners(slug)
+  const ownerOf = (id: string): string => {
+    const known = owners.find((one) => one.owner.id === id)
+    const reader = members?.members.find((one) => one.active && one.id === id)
+    return known?.label ?? (reader === undefined ? "somebody who has left" : `${visible(reader.name)}, who only reads`)
+  }
   const nameOf = (all: ReadonlyArray<{ readonly slug: string; readonly name: string }> | undefined, ref: string) =>
     visible(all?.find((one) => one.slug === ref)?.name ?? ref)
   return {
@@ -27,6 +32,8 @@ export const useRuleNames = (slug: string) => {
     teams: teams?.teams ?? [],
     projects: projects?.projects ?? [],
     owners,
+    /** The name of who owns the tickets of a rule, also of one who may not be chosen any more. */
+    ownerOf,
     /** What a new rule is likely to be about: the product of the newest run, and a team that works on a product. */
     likely: {
       product: (
@@ -54,7 +61,7 @@ export const useRuleNames = (slug: string) => {
       environment: environment === null ? null : nameOf(environments?.environments, environment),
       team: visible(teams?.teams.find(({ key }) => key === team)?.name ?? team),
       project: project === null ? null : nameOf(projects?.projects, project),
-      owner: owner === null ? null : (owners.find((one) => one.owner.id === owner)?.label ?? "somebody who has left")
+      owner: owner === null ? null : ownerOf(owner)
     })
   }
 }

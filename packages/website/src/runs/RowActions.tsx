@@ -11,6 +11,7 @@ import { counted, visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
+import { OpenTicket } from "./OpenTicket.tsx"
 import { runQuery } from "./queries.ts"
 import { TraceLink } from "./TraceLink.tsx"
 
@@ -90,6 +91,9 @@ const Muting = (props: Props) => {
     test === undefined ? (areAll ? "Mute all…" : "Mute the rest…") : now === undefined ? "Mute…" : "Mute again…"
   return (
     <>
+      {now === undefined && test?.status === "failed" && (
+        <OpenTicket caseId={test.caseId} product={product.slug} slug={slug} />
+      )}
       {now !== undefined && (
         <span className={mutedClass} title={`Until ${momentOf(now.until)}, in runs that start now`}>
           muted{" "}

@@ -51,6 +51,7 @@ const failAgain = async (sha: string) => {
     cleanup: null,
     tests: [{ ...one, priority: null, files: [], attempt }]
   })
+  return number
 }
 
 const rules = (page: Page) => page.getByRole("list", { name: "Test rules" }).locator(":scope > li")
@@ -78,7 +79,7 @@ describe("Test rules", () => {
         /When a test on main fails in a run of Shop in Staging, make a ticket in team Web, and ask Claude.* to plan it\./
       )
       .waitFor()
-    await failAgain("a")
+    const failed = await failAgain("a")
     await rules(page).getByRole("button", { name: "Show its tickets" }).click()
     await rules(page)
       .getByRole("link", { name: /WEB-1 Failing: Pays twice/ })
@@ -88,6 +89,12 @@ describe("Test rules", () => {
       .getByRole("region", { name: "Tests" })
       .getByText(/Failed last in run \d+/)
       .waitFor()
+    // The failed run leads to it, and says whose it is.
+    await page.goto(`${site.origin}/w/main/test-runs/${failed}`)
+    const row = page.getByRole("list", { name: "Failures" }).getByRole("listitem").filter({ hasText: "Pays twice" })
+    await row.getByText(/^Claude/).waitFor()
+    await row.getByRole("link", { name: "WEB-1" }).press("Enter")
+    await page.waitForURL(/\/tickets\/WEB-1$/)
   })
 
   it("are changed in all their fields, stopped, begun again and deleted", async () => {
@@ -195,5 +202,12 @@ describe("Test rules", () => {
     await rules(viewer).getByRole("button", { name: "Show its tickets" }).waitFor()
     expect(await rules(viewer).getByRole("button").count()).toBe(1)
     expect(await viewer.getByRole("button", { name: "New rule" }).count()).toBe(0)
+    // The owner of a rule who only reads is called so, and not somebody who has left.
+    const { id } = await viewer.evaluate(async () => (await fetch("/v1/me")).json() as Promise<{ id: string }>)
+    const rule = { product: "shop", team: "OPS", owner: id, branch: "old", when: { failures: 1, ofLast: 1 } }
+    await site.call("POST", "test-rules", rule)
+    await rules(page)
+      .getByText(/on old fails in a run of Shop, .* and give it to Vera Lund, who only reads/)
+      .waitFor()
   })
 })

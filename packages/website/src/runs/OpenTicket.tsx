@@ -1,0 +1,37 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { actorName } from "../api/actors.ts"
+import { ticketQuery } from "../planning/queries.ts"
+import { visible } from "../ui/format.ts"
+import { casesQuery } from "./queries.ts"
+
+interface Props {
+  readonly slug: string
+  readonly product: string
+  readonly caseId: string
+}
+
+/** Who looks after a test that fails: its open ticket, and whose that is. Read once for all rows: the first page of what fails now. */
+export const OpenTicket = ({ caseId, product, slug }: Props) => {
+  const { data } = useInfiniteQuery(casesQuery(slug, product, { state: "failing" }))
+  const found = data?.pages[0]?.cases.find((one) => one.caseId === caseId)?.ticket
+  const { data: ticket } = useQuery({
+    ...ticketQuery(slug, found?.identifier ?? ""),
+    enabled: found !== undefined && found !== null
+  })
+  if (found === undefined || found === null) return null
+  const owner = ticket === undefined ? undefined : ticket.owner === null ? "nobody’s" : actorName(ticket.owner)
+  return (
+    <span className="text-muted flex min-w-0 items-center gap-1 px-1.5 text-xs whitespace-nowrap">
+      <Link
+        className="text-text hover:underline"
+        params={{ slug, ticket: found.identifier }}
+        title={visible(found.title)}
+        to="/w/$slug/tickets/$ticket"
+      >
+        {found.identifier}
+      </Link>
+      {owner !== undefined && <span className="foreign max-w-32 truncate max-sm:hidden">{owner}</span>}
+    </span>
+  )
+}
