@@ -156,7 +156,9 @@ const signIn = (dependencies: Dependencies): AccountSignIns["Service"]["signIn"]
       const known = yield* repo.findBySubject(account.issuer, account.subject)
       if (known !== undefined) yield* use(dependencies, known, provider, account, now)
       const personId = known?.personId ?? (yield* adopt(dependencies, provider, account, now))
-      return yield* sessions.begin(personId, provider.method, browser)
+      // A provider that knows the browser asks nobody anything: that proves no more than it did when it asked.
+      const provedAt = account.provedAt === null ? undefined : timestamp(account.provedAt)
+      return yield* sessions.begin(personId, provider.method, browser, provedAt)
     })
     return yield* once(begun)
   })

@@ -60,7 +60,9 @@ export const make = Effect.fnUntraced(function* (settings: GitHubSettings) {
             subject: String(user.id),
             email: primary?.email,
             isVerified: primary?.verified === true,
-            name: user.name ?? user.login
+            name: user.name ?? user.login,
+            // It does not say.
+            provedAt: null
           })
         })
       )

@@ -107,7 +107,11 @@ const identify = async (
     name
   } = isComplete ? claims : await client.fetchUserInfo(configuration, tokens.access_token, sub)
   // Some issuers write it as text.
-  return accountOf({ ...account, email, isVerified: verified === true || verified === "true", name })
+  const isVerified = verified === true || verified === "true"
+  const { auth_time: authTime }: { readonly auth_time?: unknown } = claims
+  // A time that is none is of long ago.
+  const provedAt = authTime === undefined ? null : Math.min(Date.now(), Math.max(0, Number(authTime) * 1000 || 0))
+  return accountOf({ ...account, email, isVerified, name, provedAt })
 }
 
 /** An issuer that was asked by `max_age` says when it was. The person may have taken that out of its address. */

@@ -11,6 +11,8 @@ export interface ProvenAccount {
   /** Whether the provider says that it has verified the address. */
   readonly isVerified: boolean
   readonly name: string | null
+  /** When they last proved it to the provider, in milliseconds; null where it does not say. */
+  readonly provedAt: number | null
 }
 
 /** What binds the answer of a provider to its question. */
@@ -73,6 +75,7 @@ export const accountOf = (described: {
   readonly email: unknown
   readonly isVerified: boolean
   readonly name: unknown
+  readonly provedAt: number | null
 }): ProvenAccount => {
   const email = Option.getOrNull(emailOf(described.email))
   const name = Option.getOrNull(personName(described.name))

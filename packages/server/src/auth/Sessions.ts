@@ -6,7 +6,7 @@ import type { AcceptInvite } from "@delivery/domain/identity/Invite"
 import type { PersonId, SessionId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
-import { timestamp } from "@delivery/domain/Timestamp"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { setImmediate } from "node:timers/promises"
 import { Settings } from "../Config.ts"
@@ -57,8 +57,13 @@ export interface Begun {
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** Begins a session of a person who proved who they are, in place of the one that the browser had. */
-    readonly begin: (personId: PersonId, method: SignInMethod, browser: Browser) => Effect.Effect<Begun>
+    /** Begins a session of a person who proved who they are, now or at an earlier time, in place of the one that the browser had. */
+    readonly begin: (
+      personId: PersonId,
+      method: SignInMethod,
+      browser: Browser,
+      provedAt?: Timestamp
+    ) => Effect.Effect<Begun>
     /** Signs in with a link or a code. */
     readonly consumeLink: (
       proof: SignInProof,
@@ -220,7 +225,12 @@ const begin = (dependencies: Dependencies) => {
   const { idleMillis, maxMillis } = settings.sessions
   const signedIn = describe(dependencies)
   const announceDevice = announce(dependencies)
-  return Effect.fn("Sessions.begin")(function* (personId: PersonId, method: SignInMethod, browser: Browser) {
+  return Effect.fn("Sessions.begin")(function* (
+    personId: PersonId,
+    method: SignInMethod,
+    browser: Browser,
+    provedAt?: Timestamp
+  ) {
     const token = yield* newToken("wtk_")
     const millis = yield* Clock.currentTimeMillis
     const now = timestamp(millis)
@@ -234,7 +244,7 @@ const begin = (dependencies: Dependencies) => {
       address: browser.address,
       createdAt: now,
       lastSeenAt: now,
-      provedAt: now
+      provedAt: provedAt !== undefined && provedAt < now ? provedAt : now
     }
     const begun = Effect.gen(function* () {
       yield* repo.endOld(timestamp(millis - maxMillis), timestamp(millis - idleMillis))

@@ -39,15 +39,15 @@ const bounded = <E>(bytes: Stream.Stream<Uint8Array, E>, where: string) =>
         : Effect.succeed(new Uint8Array(Buffer.concat([before, chunk])))
   )
 
-const othersMayRead = 0o004
+const othersMayUse = 0o006
 
 const fromFile = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem
     const { mode } = yield* fs.stat(path)
-    if ((mode & othersMayRead) !== 0 && process.platform !== "win32") {
+    if ((mode & othersMayUse) !== 0 && process.platform !== "win32") {
       yield* Effect.logWarning(
-        `VAULT_KEYS_FILE: every user of this machine may read ${path}. Take that right away: chmod o= ${path}`
+        `VAULT_KEYS_FILE: every user of this machine may read or write ${path}. Take that right away: chmod o= ${path}`
       )
     }
     return yield* parsed(yield* bounded(fs.stream(path), "VAULT_KEYS_FILE"), "VAULT_KEYS_FILE")

@@ -42,7 +42,7 @@ export const startOnce = ({ repo, requests, storage }: Dependencies) =>
       }
       if (before.fingerprint !== fingerprint) return yield* isReused
       if (!isRunning(before, run.startedAt)) return yield* hasEnded
-      yield* requests.replaceToken(before.id, run.tokenHash)
+      yield* requests.replaceToken(before.id, run)
       const begun: BegunRun = { ...before, mutes: yield* repo.mutes(before.id) }
       return begun
     })

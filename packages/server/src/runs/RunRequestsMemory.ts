@@ -26,11 +26,11 @@ export const layer = Layer.effect(
         }),
       insert: (request) =>
         memory.write((database) => Effect.sync(() => database.table(testRunRequests).set(keyOf(request), request))),
-      replaceToken: (id, tokenHash) =>
+      replaceToken: (id, { makerId, tokenHash }) =>
         memory.write((database) =>
           Effect.sync(() => {
             const runs = database.table(testRuns)
-            runs.set(id, { ...runs.get(id)!, tokenHash })
+            runs.set(id, { ...runs.get(id)!, makerId, tokenHash })
           })
         )
     })

@@ -2,7 +2,7 @@ import type { TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { type Row, table, text, uuid } from "../storage/Table.ts"
-import type { FoundTestRun } from "./TestRunsRepo.ts"
+import type { FoundTestRun, NewTestRun } from "./TestRunsRepo.ts"
 
 /** The runs that were started with a `requestId`. */
 export const testRunRequests = table("test_run_requests", {
@@ -34,7 +34,7 @@ export class RunRequestsRepo extends Context.Service<
     /** The run of the request, if it has started one; nobody else starts it until the transaction ends. */
     readonly hold: (request: RunRequest) => Effect.Effect<RequestedRun | undefined>
     readonly insert: (request: TestRunRequestRow) => Effect.Effect<void>
-    /** Gives a run another run token. */
-    readonly replaceToken: (run: TestRunId, tokenHash: string) => Effect.Effect<void>
+    /** Gives a run another run token, which ends with the credential that it is given to. */
+    readonly replaceToken: (run: TestRunId, token: Pick<NewTestRun, "tokenHash" | "makerId">) => Effect.Effect<void>
   }
 >()("@delivery/server/runs/RunRequestsRepo") {}

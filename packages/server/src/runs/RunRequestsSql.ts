@@ -11,8 +11,12 @@ export const layer = Layer.effect(
     return RunRequestsRepo.of({
       hold: hold(sql),
       insert: (request) => dieOnSqlError(insert(request)),
-      replaceToken: (run, tokenHash) =>
-        dieOnSqlError(Effect.asVoid(sql`update test_runs set token_hash = ${tokenHash} where id = ${run}`))
+      replaceToken: (run, { makerId, tokenHash }) =>
+        dieOnSqlError(
+          Effect.asVoid(
+            sql`update test_runs set token_hash = ${tokenHash}, maker_id = ${makerId}::uuid where id = ${run}`
+          )
+        )
     })
   })
 )

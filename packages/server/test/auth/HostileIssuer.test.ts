@@ -297,6 +297,21 @@ layer(newServer(patient), { excludeTestServices: true })("A hostile issuer", (it
     assert.notStrictEqual(browser.cookie(baseUrl, sessionCookie), token)
   })
 
+  test("a sign-in without a question is no fresh proof where the issuer says when it asked", async (baseUrl) => {
+    const sudoUntil = async (changes: Partial<Answers>) => {
+      const browser = newBrowser()
+      assert.strictEqual(await goThrough(baseUrl, browser, changes), "/")
+      const answer = await browser.visit(`${baseUrl}/auth/v1/session`)
+      return ((await answer.json()) as { session: { sudoUntil: string | null } }).session.sudoUntil
+    }
+    const now = Math.floor(Date.now() / 1000)
+    for (const time of [past(), now - 16 * 60]) assert.isNull(await sudoUntil(claim({ auth_time: time })))
+    const until = Date.parse((await sudoUntil(claim({ auth_time: now - 10 * 60 })))!)
+    assert.strictEqual(until, (now + 5 * 60) * 1000)
+    assert.isNotNull(await sudoUntil({}))
+    assert.isBelow(Date.parse((await sudoUntil(claim({ auth_time: 1e12 })))!), (now + 20 * 60) * 1000)
+  })
+
   test("an error with the wrong state is no refusal", async (baseUrl) => {
     const refused = (state?: string) => (answer: URLSearchParams) => {
       answer.delete("code")

@@ -78,6 +78,7 @@ describe("VAULT_KEYS_FILE", () => {
     Effect.gen(function* () {
       for (const [mode, warns] of [
         [0o644, true],
+        [0o602, true],
         [0o640, false],
         [0o400, false]
       ] as const) {
@@ -87,7 +88,9 @@ describe("VAULT_KEYS_FILE", () => {
         assert.deepStrictEqual(
           lines,
           warns
-            ? [`VAULT_KEYS_FILE: every user of this machine may read ${path}. Take that right away: chmod o= ${path}`]
+            ? [
+                `VAULT_KEYS_FILE: every user of this machine may read or write ${path}. Take that right away: chmod o= ${path}`
+              ]
             : []
         )
       }

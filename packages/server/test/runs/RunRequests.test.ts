@@ -1,10 +1,13 @@
 import { Conflict } from "@delivery/domain/Errors"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
+import { timestamp } from "@delivery/domain/Timestamp"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
 import { Settings } from "../../src/Config.ts"
 import * as Files from "../../src/files/Files.ts"
+import { BlocksRepo } from "../../src/identity/BlocksRepo.ts"
 import { hashToken } from "../../src/ids/Tokens.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import { RunErasure } from "../../src/runs/erasure/RunErasure.ts"
@@ -61,6 +64,25 @@ for (const storage of sharedStorages) {
         assert.strictEqual(yield* refused(at, { git: { ...git, branch: "other" } }), "request_id_reused")
         assert.strictEqual((yield* start(at, {}, at.admin)).number, 2)
         assert.strictEqual((yield* start(at, { requestId: "two" })).number, 3)
+      })
+    )
+
+    it.effect("give a token that ends with the credential that it was given to", () =>
+      Effect.gen(function* () {
+        const at = yield* makeDeployed()
+        const [first, second] = [randomUUID(), randomUUID()]
+        const withKey = (id: string): CallerOf => ({
+          ...at.member,
+          credential: { kind: "apiKey", id, lastFour: "wxyz", scopes: null } as never
+        })
+        const block = (id: string) =>
+          Effect.flatMap(BlocksRepo, (blocks) => blocks.block(at.workspace.id, id, [id], timestamp(Date.now())))
+        yield* start(at, {}, withKey(first))
+        const { semaphores } = yield* start(at, {}, withKey(second))
+        yield* block(first)
+        assert.isTrue(yield* isKnown(at, semaphores.token))
+        yield* block(second)
+        assert.isFalse(yield* isKnown(at, semaphores.token))
       })
     )
 
