@@ -17,7 +17,12 @@ const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => {
   return (
     <Dialog onClose={onClose} title="Keys">
       {/* The keyboard scrolls it where it is longer than the screen. */}
-      <div aria-label="All keys" className="-mx-2 flex flex-col gap-4 rounded-sm px-2" role="region" tabIndex={0}>
+      <div
+        aria-label="All keys"
+        className="-mx-2 flex flex-col gap-4 rounded-sm px-2 -outline-offset-2"
+        role="region"
+        tabIndex={0}
+      >
         {[...groups].map(([group, keys]) => (
           <section aria-label={group} key={group}>
             <h3 className="text-muted pb-1 text-xs font-medium">{group}</h3>

@@ -129,7 +129,7 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
       onClose={onClose}
       title={`How ${identifier} is completed`}
     >
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2 sm:items-end">
         <Select
           label="It is completed"
           onChange={setHow}

@@ -203,7 +203,7 @@ const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly 
         <List
           items={slowest}
           label="Commits"
-          none="No deployment told its commits with their times. `delivery deployments set-version` does."
+          none="No deployment told its commits with their times. “delivery deployments set-version” tells them."
           noun="commit"
           row={({ at, ms, product, sha }) => (
             <CommitRow

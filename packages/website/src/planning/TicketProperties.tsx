@@ -219,7 +219,7 @@ const Tags = ({ mayChange, onChange, slug, ticket }: Props) => {
   useKeys(mayChange ? [{ keys: "l", label: "Set the tags", group, run: () => setOpen(true) }] : [])
   return (
     <div className="flex min-h-(--row) items-start gap-2">
-      <dt className="text-muted w-20 shrink-0 pt-1">Tags</dt>
+      <dt className="text-muted w-20 shrink-0 pt-2">Tags</dt>
       <dd className="flex min-w-0 flex-1 flex-wrap items-center gap-1 px-2 py-1">
         {ticket.tags.map((tag) => (
           <TagBadge key={tag.id} tag={tag} />

@@ -1,4 +1,4 @@
-import { shortSha, visible } from "./format.ts"
+import { formatAbsolute, shortSha, visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 
 /** What has changed of something: each field, from what to what. Texts may be those of strangers. */
@@ -15,12 +15,24 @@ const maxText = 200
 /** How many changes a line says, at most. */
 const maxChanges = 10
 
-const shown = (value: string | null): string => (value === null ? "none" : visible(shortSha(value).slice(0, maxText)))
+const isTime = (value: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)
+
+const shown = (value: string | null): string => {
+  if (value === null) return "none"
+  return isTime(value) ? formatAbsolute(new Date(value)) : visible(shortSha(value).slice(0, maxText))
+}
+
+/** The API's `repositoryId` is "repository id" for people. */
+const wordsOf = (field: string): string =>
+  visible(field).replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
 
 /** The same in words, in full. */
 export const changesText = (changes: ReadonlyArray<Change>): string =>
   changes
-    .map(({ field, from, to }) => `${field}: ${from === null ? "" : `${visible(from)} to `}${visible(to ?? "none")}`)
+    .map(
+      ({ field, from, to }) =>
+        `${wordsOf(field)}: ${from === null ? "" : `${visible(from)} to `}${visible(to ?? "none")}`
+    )
     .join(", ")
 
 /** In one line. */
@@ -29,7 +41,7 @@ export const Changes = ({ changes }: { readonly changes: ReadonlyArray<Change> }
     // What is told to screen readers alone is cut where the line is.
     <span className="relative" key={field}>
       {index > 0 && ", "}
-      {visible(field)}:{" "}
+      {wordsOf(field)}:{" "}
       {from !== null && (
         <>
           {shown(from)}
