@@ -7,12 +7,13 @@ import { createHash, randomInt } from "node:crypto"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { open } from "../../src/database/EmbeddedDatabaseOpening.ts"
 import { type Change, changeOf, stateAfter, writers } from "./PowerLossChanges.ts"
 import { anyLoss, contentsOf, type DiskCall, everything, readCalls, SimulatedDisk } from "./SimulatedDisk.ts"
 
 /** How many losses of power; a run for docs/measurements.md has more. */
-const points = Number(process.env["POWER_LOSS_POINTS"] ?? 24)
+const points = Number(process.env["POWER_LOSS_POINTS"] ?? 20)
 const seed = Number(process.env["POWER_LOSS_SEED"] ?? randomInt(2 ** 31))
 
 /** Mulberry32: the same numbers for the same seed. */
@@ -37,12 +38,12 @@ const directory = scratch()
 const recorded = join(directory, "recorded")
 const callsFile = join(directory, "calls")
 let calls: ReadonlyArray<DiskCall> = []
-let bytes = Buffer.alloc(0)
+let bytes: Buffer = Buffer.alloc(0)
 
 /** Runs the writers, and records all that their process does to the disk. */
 const live = (first: number, changes: number, end: "close" | "kill"): void => {
-  const recorder = new URL("RecordedDisk.ts", import.meta.url).href
-  const program = join(import.meta.dirname, "PowerLossProcess.ts")
+  const recorder = new URL("./RecordedDisk.ts", import.meta.url).href
+  const program = fileURLToPath(new URL("./PowerLossProcess.ts", import.meta.url))
   const { signal, status, stderr } = spawnSync(
     process.execPath,
     [program, join(recorded, "data"), String(first), String(changes), end],

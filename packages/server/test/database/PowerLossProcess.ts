@@ -43,7 +43,8 @@ const inTransaction = Effect.fnUntraced(function* (change: Change) {
       switch (kind) {
         case "transfer":
           yield* sql`UPDATE accounts SET amount = amount - ${id} WHERE id = ${id % 10}`
-          return yield* sql`UPDATE accounts SET amount = amount + ${id} WHERE id = ${(id + 1 + (id % 7)) % 10}`
+          yield* sql`UPDATE accounts SET amount = amount + ${id} WHERE id = ${(id + 1 + (id % 7)) % 10}`
+          return
         case "make":
           yield* sql`CREATE TABLE ${sql(`made_${id}`)} (id int PRIMARY KEY, body text)`
           // Some stay empty: such a table has files without a byte.
@@ -51,12 +52,13 @@ const inTransaction = Effect.fnUntraced(function* (change: Change) {
             yield* sql`INSERT INTO ${sql(`made_${id}`)} SELECT n, repeat(n::text, 50) FROM generate_series(1, 40) n`
           return
         case "drop":
-          return yield* sql`DROP TABLE ${sql(`made_${target}`)}`
+          yield* sql`DROP TABLE ${sql(`made_${target}`)}`
+          return
         case "rewrite":
           yield* sql`CREATE TABLE rewritten (LIKE entries INCLUDING ALL)`
           yield* sql`INSERT INTO rewritten SELECT * FROM entries`
           yield* sql`DROP TABLE entries`
-          return yield* sql`ALTER TABLE rewritten RENAME TO entries`
+          yield* sql`ALTER TABLE rewritten RENAME TO entries`
       }
     })
   )

@@ -31,7 +31,7 @@ type Change =
 
 class File {
   /** As of the last flush; longer than `size`, zero behind it. */
-  flushed = Buffer.alloc(0)
+  flushed: Buffer = Buffer.alloc(0)
   size = 0
   changes: Array<Change> = []
 }
