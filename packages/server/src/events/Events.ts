@@ -5,6 +5,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { NextId } from "../ids/NextId.ts"
+import { ByItself } from "./ByItself.ts"
 import { EventsRepo, type StoredEvent } from "./EventsRepo.ts"
 
 /** An event to be recorded. `path` is the subject's page below the workspace's, such as `products/shop`. */
@@ -48,6 +49,7 @@ function* make() {
 
 const makeEvent = (nextId: NextId["Service"]): Events["Service"]["make"] =>
   Effect.fnUntraced(function* (by, event) {
+    const byItself = yield* ByItself
     return {
       id: yield* nextId<EventId>(),
       workspaceId: by.workspace.id,
@@ -57,7 +59,10 @@ const makeEvent = (nextId: NextId["Service"]): Events["Service"]["make"] =>
       subjectId: event.subject.id,
       subjectLabel: event.subject.label,
       subjectPath: event.subject.path,
-      changes: event.changes ?? [],
+      changes: [
+        ...(event.changes ?? []),
+        ...(byItself === undefined ? [] : [{ field: "by", from: null, to: byItself }])
+      ],
       teamIds: event.teams ?? null,
       createdAt: timestamp(yield* Clock.currentTimeMillis)
     }

@@ -10,6 +10,7 @@ import { type Access, type ActorRef, anyRole, atLeast } from "../access/Access.t
 import { Audit } from "../audit/Audit.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Settings } from "../Config.ts"
+import { ByItself } from "../events/ByItself.ts"
 import { Events, type NewEvent } from "../events/Events.ts"
 import { present, rowOf } from "../planning/TicketAnswers.ts"
 import { about, shownCases } from "../planning/TicketEvents.ts"
@@ -239,7 +240,7 @@ const sweep = (dependencies: Dependencies) => {
         if (held.mute.until <= at && !isClosed(held)) late = held.mute
         return { workspace: { id: ticket.workspaceId }, actor: held.mute.by }
       })
-    )
+    ).pipe(Effect.provideService(ByItself, "end of the mute"))
     if (late !== undefined) yield* noteLate(overdue, ticket.workspaceId, { id: ticket.id, mute: late })
   })
   return Effect.gen(function* () {

@@ -6,6 +6,7 @@ import type { AgentId, TicketId } from "@delivery/domain/Ids"
 import { type Access, actorOf } from "../access/Access.ts"
 import { Effect } from "effect"
 import type { Messages } from "../agents/Messages.ts"
+import { ByItself } from "../events/ByItself.ts"
 import type { Events } from "../events/Events.ts"
 import type { MembersRepo } from "../identity/MembersRepo.ts"
 import type { Comments } from "../planning/Comments.ts"
@@ -108,9 +109,16 @@ const acting = ({ members }: Dependencies) =>
       membership: author.workspace,
       credential: { kind: "session", id: rule.id, lastFour: "" }
     } as const
-    const one: Acting = { rule, author, as: Effect.provideService(Caller, caller) }
+    const one: Acting = {
+      rule,
+      author,
+      as: (call) => call.pipe(Effect.provideService(Caller, caller), Effect.provideService(ByItself, nameOf(rule)))
+    }
     return one
   })
+
+/** As events and tickets call it. */
+const nameOf = ({ failures, ofLast }: FoundTestRule): string => `test rule (${failures} of ${ofLast} runs)`
 
 /** Holds every team that may get or change a ticket, at once and in one order, before any ticket. */
 const holdTeams = ({ repo, ticketsRepo }: Dependencies) =>
@@ -216,12 +224,12 @@ const ticketsByCase = (tickets: ReadonlyArray<CaseTicket>): ReadonlyMap<string, 
 const tellTicket = ({ comments }: Dependencies) =>
   Effect.fnUntraced(function* (
     { place, run, told }: Finished,
-    { as }: Acting,
+    { as, rule }: Acting,
     { id }: CaseTicket,
     tests: ReadonlyArray<Failure>
   ) {
     if (told.has(id)) return
-    yield* as(comments.create(id, { body: failedAgain(tests, run, place) }))
+    yield* as(comments.create(id, { body: failedAgain(tests, run, place, nameOf(rule)) }))
     told.add(id)
   })
 
@@ -267,7 +275,7 @@ const openTicket = (dependencies: Dependencies) => {
       tickets.create({
         team: rule.team,
         title: titleOf(tests, run),
-        description: descriptionOf(tests, run, place),
+        description: descriptionOf(tests, run, place, nameOf(rule)),
         cases: { product: rule.product, caseIds: tests.map(({ caseId }) => caseId) },
         // An owner who has left, and a project that is gone, cannot keep a failure from its ticket.
         owner: owner?.active === true ? rule.ownerId : null,
@@ -306,7 +314,7 @@ const closeTickets = (dependencies: Dependencies) => {
       const areWell = caseIds.every((caseId) => hasRecovered(statuses.get(caseId) ?? [], rule.closeAfter))
       // What needs more evidence than this stays open.
       if (!areWell || (yield* move(one, id, "completed")) !== undefined) continue
-      yield* as(comments.create(id, { body: passedAgain(rule.closeAfter, run, place) }))
+      yield* as(comments.create(id, { body: passedAgain(rule.closeAfter, run, place, nameOf(rule)) }))
     }
   })
 }

@@ -46,25 +46,40 @@ const listed = <A>(all: ReadonlyArray<A>, most: number, lineOf: (one: A) => stri
 const linkTo = (place: RunPlace) => (path: string) =>
   `[${code(path)}](${place.files}${path.split("/").map(encodeURIComponent).join("/")})`
 
+/** Whose words these are: a rule acts as its author, who has not written them. */
+const signed = (rule: string): string => `By ${rule}.`
+
 /** The description of a new ticket: which tests fail, what they say, their files, and where. */
-export const descriptionOf = (tests: ReadonlyArray<FailedTest>, run: FoundTestRun, place: RunPlace): string => {
+export const descriptionOf = (
+  tests: ReadonlyArray<FailedTest>,
+  run: FoundTestRun,
+  place: RunPlace,
+  rule: string
+): string => {
   const [first] = tests
   const files = [...new Set(tests.flatMap((test) => test.files))]
   return [
     `Run [${run.number}](${place.page}) ${ofCommit(run)} failed.`,
     listed(tests, namedTests, about).join("\n"),
     first!.error === "" ? "The failure says nothing." : block(firstCharacters(first!.error, 4_000)),
-    ...(files.length === 0 ? [] : [`Files:\n\n${listed(files, namedFiles, linkTo(place)).join("\n")}`])
+    ...(files.length === 0 ? [] : [`Files:\n\n${listed(files, namedFiles, linkTo(place)).join("\n")}`]),
+    signed(rule)
   ].join("\n\n")
 }
 
 /** The comment on a ticket whose tests fail again. */
-export const failedAgain = (tests: ReadonlyArray<FailedTest>, run: FoundTestRun, place: RunPlace): string =>
+export const failedAgain = (
+  tests: ReadonlyArray<FailedTest>,
+  run: FoundTestRun,
+  place: RunPlace,
+  rule: string
+): string =>
   [
     `Failed again in run [${run.number}](${place.page}) ${ofCommit(run)}.`,
-    listed(tests, namedTests, about).join("\n")
+    listed(tests, namedTests, about).join("\n"),
+    signed(rule)
   ].join("\n\n")
 
 /** The comment on a ticket that is completed. */
-export const passedAgain = (closeAfter: number, run: FoundTestRun, place: RunPlace): string =>
-  `Passed in ${closeAfter} ${closeAfter === 1 ? "run" : "runs"} since it failed last, now in run [${run.number}](${place.page}) ${ofCommit(run)}.`
+export const passedAgain = (closeAfter: number, run: FoundTestRun, place: RunPlace, rule: string): string =>
+  `Passed in ${closeAfter} ${closeAfter === 1 ? "run" : "runs"} since it failed last, now in run [${run.number}](${place.page}) ${ofCommit(run)}.\n\n${signed(rule)}`

@@ -6,6 +6,7 @@ import type { TicketNotification, TicketNotificationKind } from "@delivery/domai
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, personOf } from "../access/Access.ts"
+import { ByItself } from "../events/ByItself.ts"
 import { NextId } from "../ids/NextId.ts"
 import { type TicketNotificationRow, TicketNotificationsRepo } from "./TicketNotificationsRepo.ts"
 import type { TicketDetails } from "./TicketsRepo.ts"
@@ -26,11 +27,12 @@ export class TicketNotifications extends Context.Service<
     readonly mark: (id: string, as: "read" | "unread") => Effect.Effect<TicketNotification, NotFound, Caller>
     /**
      * Tells persons of what somebody did to a ticket, in the transaction that stores it: each once, of the first kind that
-     * names them, but not of what they did themselves.
+     * names them, but not of what they did themselves. Of what was done by itself in their name they are told where the ticket
+     * is theirs.
      */
     readonly notify: (
       by: Access,
-      ticket: Pick<TicketDetails, "id">,
+      ticket: Pick<TicketDetails, "id" | "owner">,
       concerned: Concerned,
       comment?: CommentId
     ) => Effect.Effect<void>
@@ -83,7 +85,8 @@ const kinds = ["ticket_mentioned", "ticket_assigned", "ticket_commented"] as con
 
 const notify = ({ nextId, repo }: Dependencies): TicketNotifications["Service"]["notify"] =>
   Effect.fnUntraced(function* (by, ticket, concerned, comment) {
-    const told = new Set<PersonId>(by.principal.kind === "user" ? [by.principal.id] : [])
+    const isOwnDeed = (yield* ByItself) === undefined || ticket.owner?.id !== by.principal.id
+    const told = new Set<PersonId>(by.principal.kind === "user" && isOwnDeed ? [by.principal.id] : [])
     const rows: Array<TicketNotificationRow> = []
     const createdAt = timestamp(yield* Clock.currentTimeMillis)
     for (const kind of kinds) {

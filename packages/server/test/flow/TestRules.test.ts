@@ -8,6 +8,7 @@ import { TestRules } from "../../src/flow/TestRules.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Comments } from "../../src/planning/Comments.ts"
 import { Teams } from "../../src/planning/Teams.ts"
+import { TicketNotifications } from "../../src/planning/TicketNotifications.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addMember, as, newId, refusal } from "../identity/Scene.ts"
@@ -152,6 +153,38 @@ withServicesOnEachStorage("Test rules", (it) => {
       assert.include(comment!.body, `Failed again in run [${number + 1}]`)
       assert.deepStrictEqual(comment!.mentions, { users: [], agents: [] })
       assert.lengthOf(yield* messages(), 2)
+    })
+  )
+
+  it.effect("are told as what they are, also to their author whose ticket it is", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at, { owner: at.member.principal.id, when: { failures: 1, ofLast: 2 } })
+      const inbox = Effect.flatMap(TicketNotifications, ({ list }) => as(at.member)(list))
+      yield* run(at, ["a"])
+      const made = yield* ticket(at)
+      const name = "test rule (1 of 2 runs)"
+      assert.isTrue(made.description.endsWith(`By ${name}.`))
+      const byOf = Effect.map(eventsOfKinds(at, "ticket_created", "ticket_commented", "ticket_updated"), (events) =>
+        events.map(({ changes, kind }) => [kind, changes.find(({ field }) => field === "by")?.to])
+      )
+      assert.deepStrictEqual(yield* byOf, [["ticket_created", name]])
+      assert.deepStrictEqual(
+        (yield* inbox).map(({ kind }) => kind),
+        ["ticket_assigned"]
+      )
+      yield* run(at, ["a"])
+      assert.deepStrictEqual(
+        (yield* inbox).map(({ kind }) => kind),
+        ["ticket_commented", "ticket_assigned"]
+      )
+      const [comment] = yield* as(at.owner)((yield* Comments).list(made.id))
+      assert.isTrue(comment!.body.endsWith(`By ${name}.`))
+      // What they do themselves is theirs, and of tickets of others they are not told.
+      yield* as(at.member)((yield* Tickets).update(made.id, { owner: null }))
+      yield* run(at, ["a"])
+      assert.lengthOf(yield* inbox, 2)
+      assert.deepInclude(yield* byOf, ["ticket_updated", undefined])
     })
   )
 

@@ -1,5 +1,5 @@
 import type { Event } from "@delivery/domain/events/Event"
-import { actorName } from "../api/actors.ts"
+import { changesOf, doerOf } from "../api/actors.ts"
 import { Changes } from "../ui/Changes.tsx"
 import { visible } from "../ui/format.ts"
 import { List } from "../ui/List.tsx"
@@ -35,13 +35,13 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
   <List isOrdered label="Events" noun="event">
     {events.map((event) => (
       <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-2 border-b px-4 py-1" key={event.id}>
-        <span className="foreign max-w-40 truncate font-medium">{actorName(event.actor)}</span>
+        <span className="foreign max-w-60 truncate font-medium">{doerOf(event)}</span>
         <span className="text-muted">{wordsOf(event.kind, event.subject.type)}</span>
         <PathLink path={pathOf(event.subject.url)} title={event.subject.label}>
           {visible(event.subject.label)}
         </PathLink>
         <span className="text-muted foreign min-w-0 flex-1 truncate text-xs">
-          <Changes changes={event.changes} />
+          <Changes changes={changesOf(event)} />
         </span>
         <span className="text-muted">
           <Time at={event.createdAt} />

@@ -39,7 +39,7 @@ export const changesText = (changes: ReadonlyArray<Change>): string =>
 export const Changes = ({ changes }: { readonly changes: ReadonlyArray<Change> }) =>
   changes.slice(0, maxChanges).map(({ field, from, to }, index) => (
     // What is told to screen readers alone is cut where the line is.
-    <span className="relative" key={field}>
+    <span className="relative" key={`${field} ${index}`}>
       {index > 0 && ", "}
       {wordsOf(field)}:{" "}
       {from !== null && (
