@@ -488,7 +488,7 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.sameDeepMembers(event!.changes.map(told), changes)
       const { entries } = yield* (yield* Audit).list({ action: "policy_updated" }).pipe(as(scene.owner))
       assert.strictEqual(entries.length, 2)
-      assert.sameDeepMembers(entries[0]!.changes.map(told), changes)
+      assert.sameDeepMembers(entries[0]!.changes!.map(told), changes)
       assert.strictEqual(entries[0]!.subject.label, event!.subjectLabel)
     })
   )

@@ -164,7 +164,7 @@ withServicesOnEachStorage("Test rules", (it) => {
       yield* run(at, ["a"])
       const made = yield* ticket(at)
       const name = "test rule (1 of 2 runs)"
-      assert.isTrue(made.description.endsWith(`By ${name}.`))
+      assert.isTrue(made.description?.endsWith(`By ${name}.`))
       const byOf = Effect.map(eventsOfKinds(at, "ticket_created", "ticket_commented", "ticket_updated"), (events) =>
         events.map(({ changes, kind }) => [kind, changes.find(({ field }) => field === "by")?.to])
       )

@@ -44,7 +44,7 @@ export const coverages = [
   "exhaustive"
 ] as const satisfies ReadonlyArray<Coverage>
 
-export const requiredOf = ({ requires }: Pick<ReadinessPolicy, "requires">, coverage: Coverage): ReasonSetting =>
+const requiredOf = ({ requires }: Pick<ReadinessPolicy, "requires">, coverage: Coverage): ReasonSetting =>
   requires.find((one) => one.coverage === coverage)?.severity ?? "off"
 
 /** The coverages, first those that the policy requires, in its order. */
