@@ -361,7 +361,7 @@ const makings: ReadonlyArray<{
       const client = { id: "corp", clientId: "delivery", clientSecret: Redacted.make("secret") }
       // Nobody asks it: it has said already who it is.
       const provider = yield* OidcProvider.make({ kind: "oidc", issuer, ...client })
-      const account = { issuer, subject: unique("subject"), email: null, isVerified: false, name: null }
+      const account = { issuer, subject: unique("subject"), email: null, isVerified: false, name: null, provedAt: null }
       const linked = Effect.flatMap(AccountSignIns, (accounts) => accounts.link(provider, account)).pipe(
         Effect.provide(AccountSignIns.layer),
         Effect.mapError((error) => ({ _tag: error, message: error }))
