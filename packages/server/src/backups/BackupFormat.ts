@@ -17,7 +17,7 @@ export const Manifest = Schema.Struct({
   files: Schema.Int,
   bytes: Schema.Number,
   /** The database needs these, also where they are empty. */
-  directories: Schema.Array(Schema.String),
+  directories: Schema.Array(Schema.String.check(Schema.isPattern(/^postgres(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/))),
   /** The SHA-256 of `SHA256SUMS`. */
   sums: Schema.String
 })

@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path, Stream } from "effect"
+import { Effect, Exit, FileSystem, Path, Stream } from "effect"
 import * as DataDirLock from "../database/DataDirLock.ts"
 import * as EmbeddedDatabase from "../database/EmbeddedDatabase.ts"
 import { unfinishedRestore } from "../database/EmbeddedDatabase.ts"
@@ -74,6 +74,10 @@ const copyOne = Effect.fnUntraced(function* (from: string, draft: string, file: 
   const source = path.join(from, file.path)
   if (!(yield* fs.exists(source))) {
     return yield* new BackupError({ message: `The back-up is damaged: ${source} is missing.` })
+  }
+  // What it leads to may be a device without an end.
+  if (Exit.isSuccess(yield* Effect.exit(fs.readLink(source)))) {
+    return yield* new BackupError({ message: `The back-up is damaged: ${source} is a link.` })
   }
   const target = path.join(draft, file.path)
   yield* fs.makeDirectory(path.dirname(target), { recursive: true, mode: 0o700 })

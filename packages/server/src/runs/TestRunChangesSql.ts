@@ -14,7 +14,7 @@ import { storeInParts } from "../storage/Parts.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { searchText } from "./search/SearchText.ts"
 import { endLeases } from "./SemaphoresSql.ts"
-import type { FinishedTestRun, NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
+import type { FinishedTestRun, NewTestRun, Numbered, StrayPublisher, TestRunsRepo } from "./TestRunsRepo.ts"
 import { runLabel, runPath } from "./TestRunState.ts"
 import { charactersOfTest } from "./TestSize.ts"
 
@@ -227,6 +227,21 @@ export const interrupt =
       Effect.map((rows) => rows.length),
       dieOnSqlError
     )
+
+export const strayPublishers = (sql: PgClient.PgClient): TestRunsRepo["Service"]["strayPublishers"] =>
+  dieOnSqlError(
+    sql<StrayPublisher>`select distinct p.workspace_id as "workspaceId", p.publisher_id as "personId" from (
+        select workspace_id, publisher_kind, publisher_id from test_runs where ${sql.literal(overdueAt)} is not null
+        union all
+        select t.workspace_id, t.publisher_kind, t.publisher_id from test_runs r
+        join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
+        where r.running_retry is not null and r.running_retry_expires_at is not null
+      ) p
+      where p.publisher_kind = 'user' and not exists (
+        select from members m where m.workspace_id = p.workspace_id and m.person_id = p.publisher_id
+          and m.active and m.role <> 'viewer'
+      )`
+  )
 
 /** Interrupts the runs of the CTE `ending`, each with an event; by its publisher where nobody else does it. */
 const interruption = (

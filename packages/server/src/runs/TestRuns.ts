@@ -403,6 +403,12 @@ const expiryBatch = 100
 const expire = ({ nextId, repo, retries }: Dependencies) => {
   const ids = Effect.replicateEffect(nextId<EventId>(), expiryBatch)
   return Effect.gen(function* () {
+    for (const { personId, workspaceId } of yield* repo.strayPublishers) {
+      const actor = { kind: "user", id: personId } as const
+      const which = { workspaceId, publishers: [actor], actor }
+      yield* repo.interrupt(which, yield* now, yield* ids)
+      yield* retries.interrupt(which, yield* now, yield* ids)
+    }
     for (let expired = expiryBatch; expired === expiryBatch;) {
       expired = (yield* repo.expire(yield* now, yield* ids)).length
       yield* Metric.update(runsExpired, expired)

@@ -1,4 +1,4 @@
-import type { DeploymentId, EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, EventId, PersonId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
@@ -9,8 +9,10 @@ import { deployments } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
+import { memberKey, members } from "../identity/MembersRepo.ts"
 import { type MemoryDatabase, MemoryStorage, memoryTable } from "../storage/MemoryStorage.ts"
 import { searchPart, searchText } from "./search/SearchText.ts"
+import { testRunRetries } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresMemory.ts"
 import {
   type FinishedTestRun,
@@ -18,6 +20,7 @@ import {
   type FoundTestRun,
   type NewTestRun,
   runningRetryOf,
+  type StrayPublisher,
   type TestRunFilter,
   type TestRunRow,
   testRuns,
@@ -36,6 +39,7 @@ export const layer = Layer.effect(
       finish: finish(memory),
       expire: expire(memory),
       interrupt: interrupt(memory),
+      strayPublishers: strayPublishers(memory),
       find: find(memory),
       mutes: (id) => memory.read((database) => database.table(testRuns).get(id)?.mutes ?? []),
       findWithTests: findWithTests(memory),
@@ -212,6 +216,21 @@ const expire = (memory: Memory) => (now: Timestamp, eventIds: ReadonlyArray<Even
       })
     })
   )
+
+const strayPublishers = (memory: Memory): TestRunsRepo["Service"]["strayPublishers"] =>
+  memory.read((database) => {
+    const stray = new Map<string, StrayPublisher>()
+    const running = [...database.table(testRuns).values(), ...database.table(testRunRetries).values()].filter(
+      ({ publisherKind, state }) => state === "running" && publisherKind === "user"
+    )
+    for (const { publisherId, workspaceId } of running) {
+      const personId = publisherId as PersonId
+      const key = memberKey(workspaceId, personId)
+      const member = database.table(members).get(key)
+      if (member?.active !== true || member.role === "viewer") stray.set(key, { workspaceId, personId })
+    }
+    return [...stray.values()]
+  })
 
 const interrupt =
   (memory: Memory): TestRunsRepo["Service"]["interrupt"] =>

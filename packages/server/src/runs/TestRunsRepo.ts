@@ -1,4 +1,12 @@
-import type { DeploymentId, EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type {
+  DeploymentId,
+  EnvironmentId,
+  EventId,
+  PersonId,
+  ProductId,
+  TestRunId,
+  WorkspaceId
+} from "@delivery/domain/Ids"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { ShardCounts } from "@delivery/domain/runs/Shard"
 import type { Coverage, TestStatus } from "@delivery/domain/runs/TestEntry"
@@ -184,6 +192,12 @@ export interface EndedPublishers {
   readonly actor: ActorRef
 }
 
+/** A person who may not publish in the workspace. */
+export interface StrayPublisher {
+  readonly workspaceId: WorkspaceId
+  readonly personId: PersonId
+}
+
 /** Stores test runs with their tests. */
 export class TestRunsRepo extends Context.Service<
   TestRunsRepo,
@@ -220,6 +234,11 @@ export class TestRunsRepo extends Context.Service<
       now: Timestamp,
       eventIds: ReadonlyArray<EventId>
     ) => Effect.Effect<number>
+    /**
+     * Persons who have runs or retries running and may publish no longer: what they started was under way while their access
+     * ended.
+     */
+    readonly strayPublishers: Effect.Effect<ReadonlyArray<StrayPublisher>>
     readonly find: (workspaceId: WorkspaceId, number: number) => Effect.Effect<FoundTestRun | undefined>
     /** The tests that were muted when the run started, by id. */
     readonly mutes: (id: TestRunId) => Effect.Effect<ReadonlyArray<StoredRunMute>>

@@ -15,7 +15,7 @@ import type { StoredRunMute } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import * as TestRunIndex from "./search/TestRunIndexSql.ts"
 import * as TestRunSearch from "./search/TestRunSearchSql.ts"
-import { expire, finish, interrupt, start, takeDeployment } from "./TestRunChangesSql.ts"
+import { expire, finish, interrupt, start, strayPublishers, takeDeployment } from "./TestRunChangesSql.ts"
 import {
   foundColumns,
   foundRun,
@@ -36,6 +36,7 @@ export const layer = Layer.effect(
       finish: finish(sql),
       expire: expire(sql),
       interrupt: interrupt(sql),
+      strayPublishers: strayPublishers(sql),
       find: find(sql),
       mutes: mutes(sql),
       findWithTests: findWithTests(sql),

@@ -9,11 +9,12 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   unlinkSync,
   writeFileSync
 } from "node:fs"
@@ -283,8 +284,14 @@ describe("restore", () => {
     await refuses(target, /^The back-up is damaged: The table tickets has \d+ rows instead of \d+\.$/, "restore", copy)
     writeFileSync(join(copy, "backup.json"), text.replace(/"migration":\d+/, '"migration":9999'))
     await refuses(target, /^The back-up is of a newer version of the service/, "restore", copy)
+    writeFileSync(join(copy, "backup.json"), text.replace('"directories":[', '"directories":["../../outside",'))
+    await refuses(target, /backup\.json is damaged, or of another version of the service\.$/, "restore", copy)
+    assert.isFalse(existsSync(join(target.DATA_DIR, "..", "outside")))
     writeFileSync(join(copy, "backup.json"), text)
     renameSync(stored, `${stored}.kept`)
+    symlinkSync("/dev/zero", stored)
+    await refuses(target, new RegExp(`^The back-up is damaged: ${stored} is a link\\.$`), "restore", copy)
+    rmSync(stored)
     await refuses(target, new RegExp(`^The back-up is damaged: ${stored} is missing\\.$`), "restore", copy)
     assert.deepStrictEqual(readdirSync(target.DATA_DIR), ["server.lock"])
   }, 300_000)

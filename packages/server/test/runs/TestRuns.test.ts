@@ -1,4 +1,6 @@
 import { assert, layer } from "@effect/vitest"
+import type { PersonId } from "@delivery/domain/Ids"
+import type { Role } from "@delivery/domain/identity/Role"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -7,6 +9,7 @@ import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Settings } from "../../src/Config.ts"
+import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import { isToken } from "../../src/ids/Tokens.ts"
 import * as Files from "../../src/files/Files.ts"
@@ -342,6 +345,30 @@ for (const storage of sharedStorages) {
             ["run_interrupted", { ...at.member.principal }]
           ]
         )
+      })
+    )
+
+    it.effect("ends what somebody started while their access ended, each minute", () =>
+      Effect.gen(function* () {
+        const runs = yield* TestRuns
+        const members = yield* MembersRepo
+        const at = yield* makeDeployed()
+        const personId = at.member.principal.id as PersonId
+        const change = (to: { readonly role: Role; readonly active: boolean }) =>
+          members.update({ workspaceId: at.workspace.id, personId, ...to })
+        yield* as(at.member)(runs.start(startBody(at)))
+        yield* as(at.admin)(runs.start(startBody(at)))
+        yield* runs.expire
+        assert.strictEqual((yield* as(at.admin)(runs.get(1))).state, "running")
+        yield* change({ role: "viewer", active: true })
+        yield* runs.expire
+        assert.strictEqual((yield* as(at.admin)(runs.get(1))).state, "interrupted")
+        yield* change({ role: "member", active: true })
+        yield* as(at.member)(runs.start(startBody(at)))
+        yield* change({ role: "member", active: false })
+        yield* runs.expire
+        const states = (yield* as(at.admin)(runs.list({}))).runs.map(({ state }) => state)
+        assert.deepStrictEqual(states, ["interrupted", "running", "interrupted"])
       })
     )
 
