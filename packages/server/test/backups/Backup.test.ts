@@ -216,15 +216,15 @@ describe("a back-up of the embedded database and the stored files", () => {
     await code()
     assert.isFalse(existsSync(whole("killed")))
     await refuses(settingsOf("never"), /is no whole back-up: it has no backup\.json\.$/, "restore", whole(drafts()[0]!))
-    const stopped = startCommand(process.execPath, [main, "backup", whole("stopped")], from)
+    const stopped = startCommand(process.execPath, [main, "backup", whole("told-to-stop")], from)
     await eventually(
-      async () => readdirSync(directory).filter((name) => name.startsWith("stopped.partial-")),
+      async () => readdirSync(directory).filter((name) => name.startsWith("told-to-stop.partial-")),
       (found) => found.length === 1
     )
     stopped.child.kill("SIGTERM")
     assert.strictEqual(await stopped.code(), 1)
     assert.deepStrictEqual(
-      readdirSync(directory).filter((name) => name.startsWith("stopped")),
+      readdirSync(directory).filter((name) => name.startsWith("told-to-stop")),
       []
     )
     // The server that it asked goes on, and makes the next one.
