@@ -46,7 +46,7 @@ import {
   newLink,
   newPasskey,
   newWorkspace,
-  onEachServer,
+  onServers,
   passkeyRequest,
   refusal,
   registerAgent,
@@ -60,6 +60,7 @@ import {
 import { gitHubPublisher, startCiIssuer } from "../support/CiIssuer.ts"
 import { linkAccount, settingOf, startIssuer } from "../support/Issuer.ts"
 import { startMailServer, tokenIn } from "../support/MailServer.ts"
+import { servers } from "../support/Servers.ts"
 
 const issuer = await startIssuer({ name: "corp" })
 afterAll(issuer.close)
@@ -1308,7 +1309,9 @@ const longestBody = ({ name }: Endpoint): number => {
   return who === "everyone" || who === "a person or nobody" ? mebibyte / 16 : mebibyte
 }
 
-onEachServer(
+// Who may call what is decided before any storage, whose own rules have tests on each of them.
+onServers(
+  servers.filter(([name]) => name === "PostgreSQL"),
   "every endpoint",
   (test) => {
     let scene: Promise<{ readonly workspace: Http; readonly callers: Readonly<Record<string, CallerOf>> }> | undefined
