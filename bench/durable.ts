@@ -9,7 +9,7 @@ import * as EmbeddedDatabase from "../packages/server/src/database/EmbeddedDatab
 import { apiKey } from "./Bench.ts"
 import { load, request } from "./Load.ts"
 import { median, start } from "./Processes.ts"
-import { startRun } from "./Run.ts"
+import { startOfRun, startRun } from "./Run.ts"
 
 /**
  * What it costs that commits of the embedded database are on the disk before they are answered: the same processes with and without
@@ -43,18 +43,11 @@ const inserts = (dataDir: string) =>
     return rates
   }).pipe(Effect.provide(EmbeddedDatabase.layer({ dataDir })))
 
-const startOfRun = request(
+const startRequest = request(
   "POST",
   "/v1/workspaces/main/test-runs",
   { authorization: `Bearer ${apiKey}` },
-  JSON.stringify({
-    product: "shop",
-    environment: "ci",
-    baseUrl: "http://localhost",
-    git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench" },
-    machine: { hostname: "bench", platform: process.platform },
-    selection: { coverage: null, folders: [], caseIds: [] }
-  })
+  JSON.stringify(startOfRun)
 )
 
 const variants = [
@@ -91,7 +84,7 @@ const compare = async () => {
     for (const { name, options, server } of round % 2 === 0 ? servers : servers.toReversed()) {
       const inserted = insertIn(join(directory, `${name}-rows`), options)
       for (const [index, connections] of atOnce.entries()) {
-        const { perSecond } = await load(server.baseUrl, () => () => startOfRun, { connections, seconds })
+        const { perSecond } = await load(server.baseUrl, () => () => startRequest, { connections, seconds })
         if (round < 0) continue
         note(`${name}: an insert, ${connections} at once`, inserted[index]!)
         note(`${name}: the start of a run, ${connections} at once`, perSecond)

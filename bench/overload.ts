@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { apiKey, open } from "./Bench.ts"
 import { memory, resetPeak, start } from "./Processes.ts"
-import { startRun } from "./Run.ts"
+import { startOfRun, startRun } from "./Run.ts"
 
 /**
  * Three times as many starts of a run each second as the server can answer, for `BENCH_SECONDS` (60): what it does with
@@ -32,18 +32,7 @@ const requestOf = (method: string, path: string, body = "") =>
       `\r\n${body}`
   )
 
-const startOfRun = requestOf(
-  "POST",
-  "test-runs",
-  JSON.stringify({
-    product: "shop",
-    environment: "ci",
-    baseUrl: "http://localhost",
-    git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench" },
-    machine: { hostname: "bench", platform: "linux" },
-    selection: { coverage: null, folders: [], caseIds: [] }
-  })
-)
+const startRequest = requestOf("POST", "test-runs", JSON.stringify(startOfRun))
 const readProduct = requestOf("GET", "products/shop")
 
 /** A connection that has one request at a time. */
@@ -110,7 +99,7 @@ const saturate = async (clients: number, forSeconds: number): Promise<number> =>
     Array.from({ length: clients }, async () => {
       const connection = new Connection()
       while (performance.now() < until) {
-        await connection.send(startOfRun)
+        await connection.send(startRequest)
         count++
       }
       connection.close()
@@ -135,7 +124,7 @@ const overload = async (perSecond: number, forSeconds: number) => {
   let missed = 0
   const one = async (connection: Connection) => {
     const began = performance.now()
-    const status = await connection.send(startOfRun)
+    const status = await connection.send(startRequest)
     const outcome = outcomes.get(status) ?? { millis: [] }
     outcomes.set(status, outcome)
     outcome.millis.push(performance.now() - began)

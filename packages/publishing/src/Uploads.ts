@@ -41,8 +41,7 @@ export class Uploads {
   readonly #slug: string
   readonly #all: Array<RunFile> = []
   readonly #waiting: Array<RunFile> = []
-  readonly #failures: Array<SettledUploads["failures"][number]> = []
-  readonly #failed: Array<RunFile> = []
+  readonly #failures: Array<{ readonly file: RunFile; readonly reason: string; readonly isPassing: boolean }> = []
   readonly #workers = new Set<Promise<void>>()
   readonly #sending = new Set<RunFile>()
   readonly #abort = new AbortController()
@@ -73,7 +72,7 @@ export class Uploads {
 
   /** The files that the service does not have. */
   get unsent(): ReadonlyArray<RunFile> {
-    return [...this.#failed, ...this.#sending, ...this.#waiting]
+    return [...this.#failures.map(({ file }) => file), ...this.#sending, ...this.#waiting]
   }
 
   /** How many bytes are still to be sent, and how many files: none of a service that has taken no file so far. */
@@ -100,7 +99,10 @@ export class Uploads {
     signal?.addEventListener("abort", abort, { once: true })
     // oxlint-disable-next-line no-await-in-loop -- each round ends the workers of the one before
     while (this.#workers.size > 0) await Promise.all(this.#workers)
-    return { count: this.#all.length, failures: this.#failures }
+    return {
+      count: this.#all.length,
+      failures: this.#failures.map(({ file, ...why }) => ({ path: file.path, ...why }))
+    }
   }
 
   #fill(): void {
@@ -138,8 +140,7 @@ export class Uploads {
       this.#isServiceLost = false
     } catch (error) {
       this.#isServiceLost ||= isPassing(error)
-      this.#failures.push({ path, reason: lineOf(error), isPassing: isPassing(error) || this.#abort.signal.aborted })
-      this.#failed.push(file)
+      this.#failures.push({ file, reason: lineOf(error), isPassing: isPassing(error) || this.#abort.signal.aborted })
     } finally {
       this.#sending.delete(file)
     }

@@ -157,7 +157,8 @@ const signIn = (dependencies: Dependencies): AccountSignIns["Service"]["signIn"]
       if (known !== undefined) yield* use(dependencies, known, provider, account, now)
       const personId = known?.personId ?? (yield* adopt(dependencies, provider, account, now))
       // A provider that knows the browser asks nobody anything: that proves no more than it did when it asked.
-      const provedAt = account.provedAt === null ? undefined : timestamp(account.provedAt)
+      const provedAt =
+        account.provedAt === null ? undefined : timestamp(Math.min(account.provedAt, yield* Clock.currentTimeMillis))
       return yield* sessions.begin(personId, provider.method, browser, provedAt)
     })
     return yield* once(begun)

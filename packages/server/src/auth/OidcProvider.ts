@@ -110,7 +110,7 @@ const identify = async (
   const isVerified = verified === true || verified === "true"
   const { auth_time: authTime }: { readonly auth_time?: unknown } = claims
   // A time that is none is of long ago.
-  const provedAt = authTime === undefined ? null : Math.min(Date.now(), Math.max(0, Number(authTime) * 1000 || 0))
+  const provedAt = authTime === undefined ? null : Math.max(0, Number(authTime) * 1000 || 0)
   return accountOf({ ...account, email, isVerified, name, provedAt })
 }
 

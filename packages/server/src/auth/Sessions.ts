@@ -244,7 +244,7 @@ const begin = (dependencies: Dependencies) => {
       address: browser.address,
       createdAt: now,
       lastSeenAt: now,
-      provedAt: provedAt !== undefined && provedAt < now ? provedAt : now
+      provedAt: provedAt ?? now
     }
     const begun = Effect.gen(function* () {
       yield* repo.endOld(timestamp(millis - maxMillis), timestamp(millis - idleMillis))

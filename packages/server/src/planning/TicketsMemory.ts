@@ -1,4 +1,14 @@
-import type { AgentId, PersonId, ProductId, TagId, TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type {
+  AgentId,
+  MilestoneId,
+  PersonId,
+  ProductId,
+  ProjectId,
+  TagId,
+  TeamId,
+  TicketId,
+  WorkspaceId
+} from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { maxListedDescription, ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import { maxFound, wordsOf } from "@delivery/domain/planning/TicketSearch"
@@ -36,7 +46,8 @@ import {
   tickets,
   type TicketSelection,
   TicketsRepo,
-  ticketTags
+  ticketTags,
+  wholeSelection
 } from "./TicketsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
 import { ticketTexts } from "./TicketTextsRepo.ts"
@@ -119,22 +130,14 @@ const seesTicket = (database: MemoryDatabase, viewer: Viewer, { teamId }: Ticket
   seesTeamInMemory(database, viewer, database.table(teams).get(teamId)!)
 
 const isSelected = (database: MemoryDatabase, selection: TicketSelection) => {
-  const {
-    categories = [],
-    milestoneIds = [],
-    owners = [],
-    projectIds = [],
-    statusIds = [],
-    tagIds = [],
-    teamIds = []
-  } = selection
+  const { categories, milestoneIds, owners, projectIds, statusIds, tagIds, teamIds } = wholeSelection(selection)
   const isOneOf = <A>(selected: ReadonlyArray<A>, value: A) => selected.length === 0 || selected.includes(value)
   const tagged = database.table(ticketTags)
   const statuses = database.table(ticketStatuses)
   return (ticket: TicketRow): boolean =>
     isOneOf(teamIds, ticket.teamId) &&
-    (projectIds.length === 0 || (ticket.projectId !== null && projectIds.includes(ticket.projectId))) &&
-    (milestoneIds.length === 0 || (ticket.milestoneId !== null && milestoneIds.includes(ticket.milestoneId))) &&
+    isOneOf<ProjectId | null>(projectIds, ticket.projectId) &&
+    isOneOf<MilestoneId | null>(milestoneIds, ticket.milestoneId) &&
     isOneOf(statusIds, ticket.statusId) &&
     isOneOf(categories, statuses.get(ticket.statusId)!.category) &&
     isOneOf<PersonId | AgentId | null>(owners, ticket.ownerId) &&

@@ -180,6 +180,25 @@ export interface TicketSelection {
   readonly tagIds?: ReadonlyArray<TagId>
 }
 
+/** A selection with all of its parts: an empty one selects by nothing. */
+export const wholeSelection = ({
+  categories = [],
+  milestoneIds = [],
+  owners = [],
+  projectIds = [],
+  statusIds = [],
+  tagIds = [],
+  teamIds = []
+}: TicketSelection): Required<TicketSelection> => ({
+  categories,
+  milestoneIds,
+  owners,
+  projectIds,
+  statusIds,
+  tagIds,
+  teamIds
+})
+
 /** What a search looks for. */
 export interface TicketQuery {
   /** Beginnings of words that the ticket must have, at least one. */

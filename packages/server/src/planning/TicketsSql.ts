@@ -19,7 +19,8 @@ import {
   type TicketPlace,
   tickets,
   type TicketSelection,
-  TicketsRepo
+  TicketsRepo,
+  wholeSelection
 } from "./TicketsRepo.ts"
 import { search } from "./TicketSearchSql.ts"
 import { wordTickets } from "./TicketWordsSql.ts"
@@ -77,15 +78,7 @@ const visible = (
 ]
 
 const conditionsOf = (sql: PgClient.PgClient, selection: TicketSelection): ReadonlyArray<Statement.Fragment> => {
-  const {
-    categories = [],
-    milestoneIds = [],
-    owners = [],
-    projectIds = [],
-    statusIds = [],
-    tagIds = [],
-    teamIds = []
-  } = selection
+  const { categories, milestoneIds, owners, projectIds, statusIds, tagIds, teamIds } = wholeSelection(selection)
   const isOneOf = (column: string, ids: ReadonlyArray<string>) => sql`${sql.literal(column)} = any(${uuids(ids)})`
   const conditions: Array<Statement.Fragment> = []
   if (teamIds.length > 0) conditions.push(isOneOf("t.team_id", teamIds))

@@ -31,6 +31,7 @@ import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from
 import { RunEnds } from "./RunEnds.ts"
 import { RunMutes } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
+import { interruptAll } from "./EndedPublishers.ts"
 import { startOnce } from "./RunRequests.ts"
 import { RunRequestsRepo } from "./RunRequestsRepo.ts"
 import { type BegunRun, finishShard, shardOf, startShard } from "./RunShards.ts"
@@ -401,13 +402,12 @@ const publishing = ({ keys, repo, retries }: Dependencies) =>
 const expiryBatch = 100
 
 const expire = ({ nextId, repo, retries }: Dependencies) => {
+  const interrupt = interruptAll({ nextId, repo, retries })
   const ids = Effect.replicateEffect(nextId<EventId>(), expiryBatch)
   return Effect.gen(function* () {
     for (const { personId, workspaceId } of yield* repo.strayPublishers) {
       const actor = { kind: "user", id: personId } as const
-      const which = { workspaceId, publishers: [actor], actor }
-      yield* repo.interrupt(which, yield* now, yield* ids)
-      yield* retries.interrupt(which, yield* now, yield* ids)
+      yield* interrupt({ workspaceId, publishers: [actor], actor })
     }
     for (let expired = expiryBatch; expired === expiryBatch;) {
       expired = (yield* repo.expire(yield* now, yield* ids)).length

@@ -71,15 +71,16 @@ interface Injected {
   hits: number
 }
 
-const parts: ReadonlyArray<ReadonlyArray<string>> = [["answer", "body", "headers"], ["delay"], ["drop"]]
+/** The names that a fault has, by the one that tells what happens. */
+const namesOf = { answer: ["answer", "body", "headers"], delay: ["delay"], drop: ["drop"] }
 
 const check = (calls: FaultyCalls, fault: Fault): void => {
   const unknown = Object.keys(calls).find((name) => !["method", "path", "times"].includes(name))
   if (unknown !== undefined) throw new TypeError(`Calls of a fault have no "${unknown}": method, path and times.`)
   const { times = 1 } = calls
   if (!(times >= 1)) throw new TypeError("times: expected a number from 1, or Infinity.")
-  const given = Object.keys(fault)
-  if (!parts.some(([first = "", ...others]) => isOf(given, first, others))) {
+  const names = Object.entries(namesOf).find(([name]) => name in fault)?.[1] ?? []
+  if (names.length === 0 || Object.keys(fault).some((name) => !names.includes(name))) {
     throw new TypeError("A fault is { answer, body?, headers? }, { delay } or { drop }.")
   }
   if ("answer" in fault && !(Number.isInteger(fault.answer) && fault.answer >= 200 && fault.answer <= 599)) {
@@ -89,9 +90,6 @@ const check = (calls: FaultyCalls, fault: Fault): void => {
     throw new TypeError('drop: expected "before" or "after".')
   }
 }
-
-const isOf = (given: ReadonlyArray<string>, first: string, others: ReadonlyArray<string>): boolean =>
-  given.includes(first) && given.every((name) => name === first || others.includes(name))
 
 const meets = ({ method, path }: FaultyCalls, request: HttpServerRequest.HttpServerRequest): boolean => {
   const asked = request.url.split("?")[0]!

@@ -82,9 +82,9 @@ const loadKeys = (dependencies: Dependencies) => {
   const { repo } = dependencies
   const create = createDataKey(dependencies)
   return Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
-    const [found] = yield* repo.dataKeys(workspaceId)
-    if (found === undefined) yield* create(workspaceId)
-    const [current, ...replaced] = yield* repo.dataKeys(workspaceId)
+    const found = yield* repo.dataKeys(workspaceId)
+    if (found.length === 0) yield* create(workspaceId)
+    const [current, ...replaced] = found.length === 0 ? yield* repo.dataKeys(workspaceId) : found
     if (current === undefined) return yield* Effect.die(new Error("No data key was stored."))
     const opened = yield* openDataKey(dependencies, current)
     return {
@@ -113,7 +113,7 @@ export const openDataKey = ({ keyring }: Pick<Dependencies, "keyring">, stored: 
 
 const revisionPurpose = "key of revisions"
 
-/** A new data key of a workspace, in the form that is stored. It makes revisions with the key that is given. */
+/** A new data key of a workspace: its bytes, and the form that is stored. */
 export const newDataKey = ({ keyring, nextId }: Omit<Dependencies, "repo">, workspaceId: WorkspaceId) =>
   Effect.gen(function* () {
     const id = yield* nextId<string>()
