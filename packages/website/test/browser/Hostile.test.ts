@@ -29,11 +29,11 @@ const plant = async () => {
     call("POST", "webhooks", { url: `http://127.0.0.1:9/${index}${text.replaceAll(" ", "")}`.slice(0, 2_000) })
   )
   const publisher = { issuer: "https://gitlab.com", ownerId: "1", role: "viewer", scopes: null }
-  await all(200, (workflow, index) =>
+  await all(196, (workflow, index) =>
     call("POST", "trusted-publishers", {
       ...publisher,
       repositoryId: `1${index}`,
-      workflow: workflow.replaceAll(/[@\\/]/g, "")
+      workflow: `${workflow.replaceAll(/[@\\/]/g, "")}.yml`
     })
   )
   await all(255, (environment, index) =>
