@@ -8,18 +8,26 @@ import { type Site, startSite } from "../support/Site.ts"
 let site: Site
 let seeded: Seeded
 
-/** How many finished runs of the shop are counted. */
-const countedRuns = async () =>
-  (await site.call<{ days: ReadonlyArray<{ runs: number }> }>("GET", "products/shop/trends")).days.reduce(
-    (sum, { runs }) => sum + runs,
-    0
-  )
+/** The days of the shop's trends, once all its finished runs are counted, which they are a moment after their end. */
+const countedDays = async () => {
+  for (;;) {
+    const { runs } = await site.call<{ runs: ReadonlyArray<{ finishedAt: string | null }> }>(
+      "GET",
+      "test-runs?product=shop"
+    )
+    const { days } = await site.call<{ days: ReadonlyArray<{ runs: number; date: string }> }>(
+      "GET",
+      "products/shop/trends"
+    )
+    const finished = runs.filter(({ finishedAt }) => finishedAt !== null).length
+    if (days.reduce((sum, { runs }) => sum + runs, 0) === finished) return days
+  }
+}
 
 beforeAll(async () => {
   site = await startSite()
   seeded = await seed(site.call)
-  // Results are counted a moment after their run has finished.
-  while ((await countedRuns()) < 8) continue
+  await countedDays()
 })
 
 afterAll(async () => {
@@ -118,15 +126,12 @@ describe("Tests over time", () => {
   })
 
   it("are plotted by day, and the same numbers stand in a table one key away", async () => {
+    const days = await countedDays()
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/trends?product=shop`)
     const plot = page.getByRole("figure", { name: "Passed over 30 days" })
     await plot.locator("canvas").waitFor()
     expect(await page.getByRole("figure").count()).toBe(4)
-    const { days } = await site.call<{ days: ReadonlyArray<{ runs: number; date: string }> }>(
-      "GET",
-      "products/shop/trends"
-    )
     const today = days.at(-1)!
     await page.keyboard.press("t")
     await page.waitForURL(/view=table/)
