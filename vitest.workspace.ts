@@ -157,7 +157,13 @@ const withEnv = (env: Readonly<Record<string, string>>) => ({ ...packages, env: 
 const projects = [
   withEnv({ TEST_SERVERS: "memory" }),
   { ...withEnv({ TEST_STORAGES: "memory,PostgreSQL" }), name: "races", include: races, exclude: [] },
-  { ...packages, name: "slow", include: slow, exclude: browsers },
+  {
+    ...packages,
+    name: "slow",
+    include: slow,
+    exclude: browsers,
+    globalSetup: [...packages.globalSetup, `${import.meta.dirname}/packages/cli/test/globalSetup.ts`]
+  },
   { ...packages, name: "slow browsers", include: browsers, exclude: [], retry: 1 },
   {
     ...withEnv({ TEST_SITES: "PostgreSQL" }),

@@ -16,6 +16,7 @@ import {
   startGitHubTokens
 } from "../../server/test/support/CiIssuer.ts"
 import { baseEnvironment } from "../../server/test/support/ServerProcess.ts"
+import { main } from "./support/Home.ts"
 
 /** Runs what docs/ci.md says, at a real server: its requests, and the commands of its manifests. */
 
@@ -81,7 +82,7 @@ beforeAll(async () => {
     "tests/works.spec.ts": `import { test } from "@playwright/test"\ntest("works", () => {})\n`,
     "results/junit.xml": junit
   })
-  install("delivery", join(root, "packages/cli/src/main.ts"))
+  install("delivery", main)
   const playwright = createRequire(join(root, "packages/playwright/package.json"))
   install("playwright", join(dirname(playwright.resolve("@playwright/test/package.json")), "cli.js"))
 }, 240_000)

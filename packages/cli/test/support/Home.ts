@@ -3,13 +3,13 @@ import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { inject } from "vitest"
 import { baseEnvironment } from "../../../server/test/support/ServerProcess.ts"
 
 /** The command as a process of a user with a home of their own. */
 
-/** The sources, or what `CLI_MAIN` names, such as `dist/main.js` of the packed command. */
-const main = process.env["CLI_MAIN"] ?? fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+/** The built command. */
+export const main = inject("cliMain")
 
 export interface Ended {
   readonly code: number
