@@ -1,10 +1,12 @@
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { HttpServerError } from "effect/http"
 import { layerMemoryServer } from "../App.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings, SettingsError } from "../Config.ts"
 import * as Logs from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 import { freePort } from "../cli/FreePort.ts"
+import { listenMessage } from "../cli/ListenMessage.ts"
 import { InMemoryConnections } from "./InMemoryConnections.ts"
 
 /** A server that runs for a test: where it answers, and its owner's key. */
@@ -66,7 +68,17 @@ export const serverOf = <E, R>(
       })
     })
   ).pipe(
-    Layer.provide(server),
+    Layer.provide(
+      Layer.catch(server, (error) =>
+        Layer.effectContext<never, E | SettingsError, never>(
+          Effect.fail(
+            error instanceof HttpServerError.ServeError
+              ? new SettingsError({ message: listenMessage(error.cause) })
+              : error
+          )
+        )
+      )
+    ),
     Layer.provide(Logs.layer),
     Layer.provide(
       Layer.unwrap(

@@ -29,8 +29,18 @@ export interface Seeded {
   readonly tickets: ReadonlyArray<string>
 }
 
-/** Makes all of it by the API of the server, as its owner. Dies with the words of the server where that refuses something. */
+const lists = ["members", "products", "environments", "deployments", "secrets", "teams", "projects", "tickets"] as const
+const isList = new Set<string>(lists satisfies ReadonlyArray<keyof Seed>)
+
+/**
+ * Makes all of it by the API of the server, as its owner. Dies with the words of the server where that refuses something, and where
+ * it is given a list that it does not know.
+ */
 export const seed = Effect.fnUntraced(function* (of: Seed): Effect.fn.Return<Seeded, never, DeliveryServer> {
+  const unknown = Object.keys(of).find((name) => !isList.has(name))
+  if (unknown !== undefined) {
+    return yield* Effect.die(new TypeError(`A seed has no "${unknown}": ${lists.join(", ")}.`))
+  }
   const send = sendTo(yield* DeliveryServer)
   const sendAll = (path: string, bodies: ReadonlyArray<object> = []) =>
     Effect.forEach(bodies, (body) => send("POST", path, body), { discard: true })

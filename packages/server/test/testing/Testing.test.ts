@@ -84,6 +84,15 @@ for (const [name, server] of Object.entries(kinds)) {
       assert.match(Exit.isFailure(failed) ? Cause.pretty(failed.cause) : "", /POST .*\/products .*: 400 .*"slug"/)
     })
 
+    it("refuses a list that a seed does not have", async () => {
+      const misspelt = { product: [shop] } as object
+      const failed = await run(Effect.exit(seed(misspelt)))
+      assert.match(
+        Exit.isFailure(failed) ? Cause.pretty(failed.cause) : "",
+        /A seed has no "product": members, products/
+      )
+    })
+
     it("takes bodies, answers to HEAD, streams, and ends a call that is aborted", () =>
       run(
         Effect.gen(function* () {
@@ -227,6 +236,17 @@ for (const [name, server] of Object.entries(kinds)) {
       ))
   })
 }
+
+it("names the port that another server listens on", async () => {
+  const first = ManagedRuntime.make(DeliveryServer.layerMemory())
+  const { port } = new URL((await first.runPromise(DeliveryServer)).baseUrl)
+  const second = ManagedRuntime.make(DeliveryServer.layerMemory({ PORT: port }))
+  const failed = await second.runPromiseExit(DeliveryServer)
+  assert.include(Exit.isFailure(failed) ? Cause.pretty(failed.cause) : "", `PORT: another process already listens on`)
+  assert.include(Exit.isFailure(failed) ? Cause.pretty(failed.cause) : "", `:${port}.`)
+  await second.dispose()
+  await first.dispose()
+})
 
 it("reaches a server without a socket by its own fetch alone, and no longer than it lives", async () => {
   const [one, other] = [1, 2].map(() => ManagedRuntime.make(DeliveryServer.layerMemoryWithoutSocket()))
