@@ -4,8 +4,9 @@ import { matchesGlob } from "node:path"
 import { defineConfig } from "vitest/config"
 
 /**
- * `pnpm test` runs every project but the slow ones; `pnpm test:slow` runs those; `pnpm test:fast` sets TEST_STORAGES=memory
- * and runs what needs neither a database, S3, a server nor a process.
+ * `pnpm test` runs the first two projects, `pnpm test:slow` the slow ones, `pnpm test:storages` those that show again on another
+ * storage what the others have shown on one. `pnpm test:fast` sets TEST_STORAGES=memory and runs what needs neither a database, S3,
+ * a server nor a process.
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 
@@ -66,7 +67,7 @@ const slow = [
   ].map((path) => `packages/server/test/${path}`)
 ]
 
-// What many do at once. The embedded database does one thing after the other, for minutes: it has them in `pnpm test:slow`.
+// What many do at once. The embedded database does one thing after the other, for minutes: it has them in `pnpm test:storages`.
 const races = [
   "agents/SignIns.test.ts",
   "auth/EndedSessions.test.ts",
@@ -143,7 +144,7 @@ const packages = {
 }
 
 // Suites that send requests to a server: over memory in `pnpm test`, for the rules behind the endpoints have suites of their own
-// on every storage; over PostgreSQL in `pnpm test:slow`.
+// on every storage; over PostgreSQL in `pnpm test:storages`.
 const overHttp = globSync(["packages/server/test/**/*.test.ts"], { cwd: import.meta.dirname }).filter(
   (path) =>
     ![...slow, ...races, "packages/server/test/webhooks/WebhookWaitsHttp.test.ts"].some((one) =>
@@ -167,13 +168,13 @@ const projects = [
   { ...packages, name: "slow browsers", include: browsers, exclude: [], retry: 1 },
   {
     ...withEnv({ TEST_SITES: "PostgreSQL" }),
-    name: "slow browsers on PostgreSQL",
+    name: "storage browsers",
     include: journeys,
     exclude: [],
     retry: 1
   },
-  { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "slow servers", include: overHttp, exclude: [] },
-  { ...withEnv({ TEST_STORAGES: "the embedded database" }), name: "slow races", include: races, exclude: [] }
+  { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "storage servers", include: overHttp, exclude: [] },
+  { ...withEnv({ TEST_STORAGES: "the embedded database" }), name: "storage races", include: races, exclude: [] }
 ]
 
 const fastProject = {
