@@ -236,7 +236,7 @@ const Loaded = ({ deployment, slug }: Props) => {
       {Other !== undefined ? (
         <Other deployment={deployment} slug={slug} />
       ) : (
-        <div className="flex flex-col lg:flex-row">
+        <div className="flex grow flex-col lg:flex-row">
           <section aria-label="History" className="min-w-0 flex-1">
             <h2 className="text-muted border-border border-b px-4 pt-4 pb-1 text-xs font-medium">Releases</h2>
             <History deployment={deployment} slug={slug} />
@@ -261,7 +261,7 @@ const DeploymentScreen = () => {
       ? `${product} in ${environment}`
       : `${deployment.product.name} in ${deployment.environment.name}`
   return (
-    <>
+    <div className="flex min-h-full flex-col">
       <Header
         actions={mayChange && <Button onClick={() => setSetting(true)}>Set version</Button>}
         crumbs={[{ label: "Deployments", link: { to: "/w/$slug/deployments", params: { slug } } }]}
@@ -290,7 +290,7 @@ const DeploymentScreen = () => {
           version={deployment.version}
         />
       )}
-    </>
+    </div>
   )
 }
 

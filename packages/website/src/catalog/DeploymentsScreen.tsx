@@ -124,18 +124,18 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
     mayManage && subject !== undefined && <CatalogMenu slug={slug} subject={subject} />
   return (
     <div className="relative overflow-x-auto" role="region" aria-label="Deployments" tabIndex={0}>
-      <table className="w-full border-collapse text-left">
+      {/* Every column as wide as the others, so that none moves when readiness is known. */}
+      <table
+        className="w-full table-fixed border-collapse text-left"
+        style={{ minWidth: `${columns.length * 11 + 8}rem` }}
+      >
         <thead>
           <tr className="border-border border-b">
-            <th className="bg-surface text-muted sticky left-0 z-10 px-4 py-2 font-medium" scope="col">
+            <th className="bg-surface text-muted sticky left-0 z-10 w-32 px-4 py-2 font-medium sm:w-60" scope="col">
               Product
             </th>
             {columns.map((column) => (
-              <th
-                className="border-border text-muted min-w-44 border-l px-3 py-2 font-medium"
-                key={column.slug}
-                scope="col"
-              >
+              <th className="border-border text-muted border-l px-3 py-2 font-medium" key={column.slug} scope="col">
                 <span className="flex items-center justify-between gap-2">
                   <EnvironmentName environment={column} />
                   {menuOf(environments.find((one) => one.slug === column.slug))}
@@ -147,7 +147,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
         <tbody>
           {rows.map(({ cells, product }) => (
             <tr className="border-border border-b" key={product.slug}>
-              <th className="bg-surface sticky left-0 z-10 max-w-32 px-4 font-medium sm:max-w-60" scope="row">
+              <th className="bg-surface sticky left-0 z-10 px-4 font-medium" scope="row">
                 <span className="flex items-center justify-between gap-2">
                   <span className="min-w-0">
                     <span className="foreign block truncate" title={product.name}>

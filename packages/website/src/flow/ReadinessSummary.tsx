@@ -21,11 +21,7 @@ const ReadinessSummary = ({ deployment, slug }: Props) => {
   const about = data.version === null || data.version === version ? "" : `${shortSha(data.version)} is `
   const [tone, icon, text] =
     blocks > 0 && mark !== undefined
-      ? ([
-          mark.tone,
-          mark.icon,
-          mark.tone === "text-danger" ? `not ready: ${counted(blocks, "reason")}` : mark.text
-        ] as const)
+      ? ([mark.tone, mark.icon, mark.text] as const)
       : warnings > 0
         ? (["text-warning", "warning", `ready, with ${counted(warnings, "warning")}`] as const)
         : data.requires.length === 0

@@ -20,7 +20,7 @@ export const told = (message: string, version: string | null): string =>
 
 interface Mark {
   readonly tone: "text-danger" | "text-warning"
-  readonly icon: "lock" | "warning"
+  readonly icon: "cross" | "warning"
   readonly text: string
 }
 
@@ -48,5 +48,9 @@ export const markOf = (
         icon: "warning",
         text: [`${counted(blocks, "ticket")} ${blocks === 1 ? "blocks" : "block"}`, ...known].join(", ")
       }
-    : { tone: "text-danger", icon: "lock", text: ["not ready", ...known].join(", ") }
+    : {
+        tone: "text-danger",
+        icon: "cross",
+        text: [`not ready: ${counted(blocks, "reason")}`, ...known].join(", ")
+      }
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 export const Aside = ({ children }: { readonly children: ReactNode }) => (
   <aside
     aria-label="Properties"
-    className="border-border px-4 py-3 max-md:border-y md:col-start-2 md:row-span-2 md:row-start-1 md:min-h-[calc(100dvh-5.5rem)] md:border-l"
+    className="border-border px-4 py-3 max-md:border-y md:col-start-2 md:row-span-2 md:row-start-1 md:border-l"
   >
     {children}
   </aside>

@@ -80,7 +80,7 @@ const Shown = ({ project, slug }: Props) => {
       () => false
     )
   return (
-    <>
+    <div className="flex min-h-full flex-col">
       <Header
         actions={
           isMember && <Actions mayChange={mayChange} onChange={() => setChanging(true)} project={project} slug={slug} />
@@ -90,7 +90,7 @@ const Shown = ({ project, slug }: Props) => {
         title={visible(project.name)}
       />
       <ProjectTabs project={project.slug} slug={slug} />
-      <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
+      <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 pb-8">
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}
           <Milestones mayChange={mayChange} project={project} slug={slug} />
@@ -128,7 +128,7 @@ const Shown = ({ project, slug }: Props) => {
           slug={slug}
         />
       )}
-    </>
+    </div>
   )
 }
 

@@ -89,7 +89,7 @@ const Whole = ({ slug, ticket }: Props) => {
     change(ticket, asked, { done, ...(from === undefined ? {} : { from }) })
   useKeys(mayChange ? [{ keys: "x", label: "Ask an agent", group: "Ticket", run: () => setAsked({}) }] : [])
   return (
-    <>
+    <div className="flex min-h-full flex-col">
       <Header
         actions={
           <>
@@ -121,7 +121,7 @@ const Whole = ({ slug, ticket }: Props) => {
         }
       />
       <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: mayChange }}>
-        <div className="mx-auto grid max-w-280 grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
+        <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
           <div className="min-w-0 pb-4">
             <TicketTitle
               mayChange={mayChange}
@@ -141,7 +141,7 @@ const Whole = ({ slug, ticket }: Props) => {
       {asked !== undefined && (
         <AskAgent {...asked} onClose={() => setAsked(undefined)} slug={slug} tickets={[ticket.identifier]} />
       )}
-    </>
+    </div>
   )
 }
 

@@ -124,7 +124,7 @@ const Releases = ({ base, run, slug }: Props) => {
         </p>
       ) : between.length === 0 ? (
         <p className="text-muted px-4">
-          {error === null ? `None: both tested ${versionOf(run)}.` : "The releases could not be read."}
+          {error === null ? `None: ${versionOf(run)} was deployed for both.` : "The releases could not be read."}
         </p>
       ) : (
         <ol>
@@ -243,7 +243,7 @@ const Loaded = (props: Props) => (
       <Side label="From" run={props.base} slug={props.slug} />
       <Side label="To" run={props.run} slug={props.slug} />
     </div>
-    <div className="flex flex-col lg:flex-row">
+    <div className="flex grow flex-col lg:flex-row">
       <div className="min-w-0 flex-1 pb-4">
         <Tests {...props} />
       </div>
@@ -287,7 +287,7 @@ const CompareScreen = () => {
   useKeys([{ keys: "x", label: "Swap the runs", group: "Compare", run: swap }])
   const error = run.error ?? base.error
   return (
-    <>
+    <div className="flex min-h-full flex-col">
       <Header
         actions={
           <Button onClick={swap} shortcut="x">
@@ -321,7 +321,7 @@ const CompareScreen = () => {
       ) : (
         <SkeletonRows rows={12} />
       )}
-    </>
+    </div>
   )
 }
 

@@ -3,11 +3,12 @@ import type { ListedResult } from "@delivery/domain/runs/Case"
 import { counted, formatDuration } from "../ui/format.ts"
 import { listedResults } from "./queries.ts"
 
-/** The newest results of a test, oldest on the left: a bar each, whose height is how long it took; a failure fills it. */
+/** The newest results of a test, oldest on the left: a bar each. A failure fills it. */
 
 const colours = { failed: "bg-danger", flaky: "bg-warning", passed: "bg-success" }
 
-const barsOf = (results: ReadonlyArray<ListedResult>) => {
+/** Of one test by itself: how high a bar is, is how long it took. */
+const timedBarsOf = (results: ReadonlyArray<ListedResult>) => {
   const shown = results.slice(0, listedResults).toReversed()
   const longest = Math.max(1, ...shown.map((one) => one.durationMs))
   return shown.map((result) => ({
@@ -30,7 +31,7 @@ interface Props {
 /** Each bar leads to the test in its run. */
 export const HeatLinks = ({ caseId, results, run, slug }: Props) => (
   <ol aria-label="Newest results" className="flex h-10 items-end gap-0.5">
-    {barsOf(results).map(({ height, result }) => (
+    {timedBarsOf(results).map(({ height, result }) => (
       <li className="flex h-full max-w-6 min-w-1 flex-1 items-end" key={result.run}>
         <Link
           aria-label={tipOf(result)}
@@ -50,6 +51,15 @@ const heatText = (results: ReadonlyArray<ListedResult>): string => {
   const count = (status: ListedResult["status"]) => shown.filter((one) => one.status === status).length
   return `Of ${counted(shown.length, "result")}: ${count("failed")} failed, ${count("flaky")} flaky`
 }
+
+/** Among others: what went wrong stands out, whatever the test. */
+const heights = { failed: 100, flaky: 70, passed: 35 }
+
+const barsOf = (results: ReadonlyArray<ListedResult>) =>
+  results
+    .slice(0, listedResults)
+    .toReversed()
+    .map((result) => ({ result, height: heights[result.status] }))
 
 /** A bar takes 3 of 4 units of the width of the picture. */
 const barUnits = 4

@@ -16,7 +16,7 @@ export const SearchField = ({ label, onChange, ref, value }: Props) => (
     </span>
     <input
       aria-label={label}
-      className="hover:border-border focus:border-border h-7 w-full rounded-md border border-transparent bg-transparent pr-2 pl-8"
+      className="hover:border-border focus:border-border h-7 w-full text-ellipsis rounded-md border border-transparent bg-transparent pr-2 pl-8"
       onChange={(event) => onChange(event.target.value)}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return

@@ -15,9 +15,9 @@ describe("The mark of a deployment", () => {
       markOf({ reasons: some, version: "v1" }, "v0")?.text.replaceAll("\u00a0", " ")
     )
     expect(texts).toEqual([
-      "not ready, 1 secret changed, 1 warning",
+      "not ready: 1 reason, 1 secret changed, 1 warning",
       "1 secret changed, 1 warning",
-      "not ready",
+      "not ready: 1 reason",
       undefined
     ])
   })
