@@ -18,12 +18,13 @@ export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "tickets", (handlers) =>
     Effect.gen(function* () {
       const tickets = yield* Tickets
-      const ticketList = listAnswer(yield* ListTurns, "tickets", TicketSummary)
+      const turns = yield* ListTurns
+      const ticketList = listAnswer(turns, "tickets", TicketSummary)
       return handlers
         .handle("list", ({ query }) => ticketList(tickets.list(query)))
         .handle("create", ({ payload }) => tickets.create(payload))
         .handle("get", ({ params }) => tickets.get(params.ticket))
-        .handle("history", ({ params, query }) => tickets.history(params.ticket, query))
+        .handle("history", ({ params, query }) => Effect.andThen(turns.take, tickets.history(params.ticket, query)))
         .handle("update", ({ params, payload }) => tickets.update(params.ticket, payload))
         .handle("updateMany", ({ payload }) =>
           Effect.andThen(

@@ -27,6 +27,22 @@ const commented = async (owner: Http) => {
   return { workspace, path: `tickets/${ticket.identifier}/comments` }
 }
 
+/** A ticket whose earlier texts are as long as a page of them gets. */
+const rewritten = async (owner: Http) => {
+  const workspace = await newWorkspace(owner)
+  const key = teamKey()
+  await workspace.post("teams", { key, name: key, visibility: "open" })
+  const { identifier } = await workspace.post<Ticket>("tickets", { team: key, title: "Long" })
+  for (let i = 0; i < 12; i++) {
+    const description = `${i % 10}${"\u0001".repeat(99_999)}`
+    assert.strictEqual(
+      refusal(await workspace.send("PATCH", `tickets/${identifier}`, { json: { description } })),
+      "200"
+    )
+  }
+  return { workspace, path: `tickets/${identifier}/history` }
+}
+
 /** Asks for a list, and reads the first bytes of the answer alone, when they come. */
 const askUnread = (by: Http, path: string) => {
   const socket = openSocket(by)
@@ -74,24 +90,29 @@ onEachServer("Long lists", (test) => {
     assert.lengthOf(comments, 120)
   })
 
-  test("wait up to 60, and more are refused", async (owner) => {
-    const { path, workspace } = await commented(owner)
-    const person = await join(workspace, "member")
-    const statuses: Array<string> = []
-    const enough = Promise.withResolvers<void>()
-    const read = async ({ answered, socket }: ReturnType<typeof askUnread>) => {
-      await answered
-      statuses.push(String(socket.read(12)))
-      if (statuses.length === 10) enough.resolve()
-    }
-    const unread = Array.from({ length: 70 }, () => askUnread(person, path))
-    for (const asked of unread) void read(asked)
-    await enough.promise
-    assert.deepStrictEqual(statuses.toSorted(), [
-      ...Array<string>(4).fill("HTTP/1.1 200"),
-      ...Array<string>(6).fill("HTTP/1.1 429")
-    ])
-    for (const { socket } of unread) await end(socket)
-    assert.strictEqual(refusal(await workspace.send("GET", path)), "200")
-  })
+  for (const [name, make] of [
+    ["comments", commented],
+    ["earlier texts", rewritten]
+  ] as const) {
+    test(`of ${name} wait up to 60, and more are refused`, async (owner) => {
+      const { path, workspace } = await make(owner)
+      const person = await join(workspace, "member")
+      const statuses: Array<string> = []
+      const enough = Promise.withResolvers<void>()
+      const read = async ({ answered, socket }: ReturnType<typeof askUnread>) => {
+        await answered
+        statuses.push(String(socket.read(12)))
+        if (statuses.length === 10) enough.resolve()
+      }
+      const unread = Array.from({ length: 70 }, () => askUnread(person, path))
+      for (const asked of unread) void read(asked)
+      await enough.promise
+      assert.deepStrictEqual(statuses.toSorted(), [
+        ...Array<string>(4).fill("HTTP/1.1 200"),
+        ...Array<string>(6).fill("HTTP/1.1 429")
+      ])
+      for (const { socket } of unread) await end(socket)
+      assert.strictEqual(refusal(await workspace.send("GET", path)), "200")
+    })
+  }
 })
