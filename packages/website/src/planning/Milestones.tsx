@@ -63,7 +63,7 @@ const One = ({ mayChange, milestone, onChange, progress, project, slug }: OnePro
         <Link
           className="hover:underline"
           params={{ slug }}
-          search={{ projects: [project.slug], group: "milestone" }}
+          search={{ projects: [project.slug], milestones: [`${project.slug}/${milestone.number}`] }}
           to="/w/$slug/tickets"
         >
           <span className="text-muted tabular font-normal">{milestone.number}.</span> {name}

@@ -1,3 +1,4 @@
+import type { Role } from "@delivery/domain/identity/Role"
 import type { TicketOwner } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { actorName } from "../api/actors.ts"
@@ -14,13 +15,13 @@ export interface OwnerChoice {
   readonly hint?: string
 }
 
-/** Whoever is signed in first, then the other members who may change tickets, then agents. */
-export const useOwners = (slug: string): ReadonlyArray<OwnerChoice> => {
+/** Whoever is signed in first, then the other members with at least the role, unless told those who may change tickets, then agents. */
+export const useOwners = (slug: string, least: Role = "member"): ReadonlyArray<OwnerChoice> => {
   const me = useMe()?.id
   const { data: members } = useQuery(membersQuery(slug))
   const { data: agents } = useQuery(agentsQuery(slug))
   const people = (members?.members ?? [])
-    .filter(({ active, role }) => active && mayAct(role, "member"))
+    .filter(({ active, role }) => active && mayAct(role, least))
     .map(({ email, id, name }): OwnerChoice => ({
       owner: { kind: "user", id, name, email },
       label: visible(name),

@@ -5,7 +5,7 @@ import { useOwners } from "./owners.ts"
 
 /** The mention that is being typed, and whom it may mean. */
 export const useMentions = (slug: string, value: string, onChange: (text: string) => void) => {
-  const owners = useOwners(slug)
+  const owners = useOwners(slug, "viewer")
   const field = useRef<HTMLTextAreaElement>(null)
   const caret = useRef<number>(undefined)
   const [mention, setMention] = useState<Mention>()

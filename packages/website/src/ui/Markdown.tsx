@@ -181,7 +181,8 @@ const Source = ({ children }: { readonly children: string }) => (
 const drawn = (node: Nodes, render: Render): ReactNode => {
   switch (node.type) {
     case "paragraph":
-      return <p>{keyed(node.children, render)}</p>
+      // As people write comments: a new line is one.
+      return <p className="whitespace-pre-line">{keyed(node.children, render)}</p>
     case "heading": {
       const Heading = `h${Math.min(6, node.depth + 2)}` as "h3" | "h4" | "h5" | "h6"
       return <Heading className={headings[Math.min(3, node.depth - 1)]}>{keyed(node.children, render)}</Heading>
