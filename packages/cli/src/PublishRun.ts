@@ -380,7 +380,12 @@ const beginSaved = (
     async () => {
       const saved = (await savedIn(await readAll(options.files)))!
       const begun = await begin(publisher, saved, options, cancelled)
-      await keepRun(file!, { ...saved, run: begun.number, url: begun.url, service, workspace }, note)
+      const lacksFiles = begun.isOver && "lacksFiles" in saved && saved.lacksFiles === true
+      if (lacksFiles)
+        note(
+          `Run ${begun.number} lacks files, and takes none any more. To publish all as a run of its own, add --again.`
+        )
+      await keepRun(file!, { ...saved, run: begun.number, url: begun.url, lacksFiles, service, workspace }, note)
       return begun
     },
     cancelled

@@ -594,6 +594,15 @@ describe("delivery", () => {
       ["a/gone.txt"]
     )
     assert.strictEqual(published.run.product.slug, "shop")
+    // The run has ended, and the file of its results says that it lacks some of theirs.
+    const { number, url } = published.run
+    const ended = { service: env.DELIVERY_URL, workspace: env.DELIVERY_WORKSPACE, run: number, url }
+    write({ ...ended, start: { ...start, product: "shop" }, lacksFiles: true })
+    assert.include(
+      (await at.delivery(publish, { env })).err,
+      `Run ${number} lacks files, and takes none any more. To publish all as a run of its own, add --again.`
+    )
+    assert.notInclude((await at.delivery([...publish, "--again"], { env })).err, "lacks files")
     // A number is of one service and one workspace.
     write({ service: "http://elsewhere.example", workspace: env.DELIVERY_WORKSPACE, run: 1 })
     const elsewhere = await at.delivery(publish, { env })

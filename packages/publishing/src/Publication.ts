@@ -126,7 +126,7 @@ export class Publication {
     { run, start }: Extract<Begun, { readonly run: object }>,
     finish: FinishTestRun
   ): Promise<void> {
-    const content = { run: run.number, url: run.url, start, finish }
+    const content = { run: run.number, url: run.url, lacksFiles: true, start, finish }
     const kept = await this.#save(content, { files: publisher.uploads.all, isOver: true })
     this.lines.push(`Delivery: run ${run.number} lacks files.${kept}`)
   }

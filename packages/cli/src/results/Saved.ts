@@ -25,6 +25,8 @@ const Saved = Schema.Union([
     ...about,
     run: Schema.Int,
     url: Schema.optionalKey(Schema.String),
+    /** The run has ended without some of the files. */
+    lacksFiles: Schema.optionalKey(Schema.Boolean),
     start: Schema.optionalKey(Start),
     finish: FinishTestRun
   }),
