@@ -53,7 +53,9 @@ export const callFailure =
   (error: unknown): Failure => {
     if (error instanceof Failure) return error
     const unanswered = noAnswerTo(url, error)
-    if (unanswered !== undefined) return Failure.unreachable(unanswered)
+    if (unanswered !== undefined) {
+      return Failure.unreachable(mayBeDone(error) ? `${unanswered} ${lookFirst}` : unanswered)
+    }
     const { _tag: tag, message } = describe(error)
     if (tag === "Unauthorized") {
       return Failure.notSignedIn(
@@ -113,6 +115,27 @@ const noAnswerTo = (url: string, error: unknown): string | undefined => {
     return brokenOff === undefined ? undefined : `${url} cannot be reached: ${brokenOff}.`
   }
   return `${url} cannot be reached: ${description ?? noAnswerReason(error)}.`
+}
+
+/** Codes of requests that have not reached the service. */
+const notSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ERR_SSL_WRONG_VERSION_NUMBER"])
+
+const lookFirst = "The service may have done it: look before you repeat it."
+
+/** Whether a request that makes something may have reached the service, which did not get to answer it. */
+const mayBeDone = (error: unknown): boolean => {
+  const { method } = (error as { readonly request?: { readonly method: string } }).request ?? { method: "GET" }
+  return method === "POST" && !notSent.has(codeOf(error))
+}
+
+const codeOf = (thrown: unknown): string => {
+  const { cause, code, reason } = thrown as {
+    readonly cause?: unknown
+    readonly code?: string
+    readonly reason?: unknown
+  }
+  const inner = cause ?? reason
+  return code ?? (typeof inner === "object" && inner !== null ? codeOf(inner) : "")
 }
 
 /** What the typed client notes of the request behind an error; undefined where none was sent. */

@@ -8,6 +8,7 @@ import {
   type TestRunSummary
 } from "@delivery/client"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
+import { isId } from "@delivery/domain/Text"
 import {
   ciUrlOf,
   type MutedTest,
@@ -307,7 +308,10 @@ interface Begun {
 /** Whether a run is of the tests that the results are of, as far as they tell. */
 const isOf = ({ environment, git, product }: TestRun, start: Saved["start"]): boolean =>
   start === undefined ||
-  (product.slug === start.product && environment.slug === start.environment && git.sha === start.git.sha)
+  (isNamed(product, start.product) && isNamed(environment, start.environment) && git.sha === start.git.sha)
+
+/** Settings name them by slug or id, of which a run has the slug. */
+const isNamed = ({ slug }: { readonly slug: string }, ref: string): boolean => slug === ref || isId(ref)
 
 /** The run of saved results, if it is theirs: another service, or one with other data, has another one of that number. */
 const runOf = async (
@@ -366,6 +370,13 @@ const keepRun = async (file: string, saved: Saved & { readonly run: number }, no
   }
 }
 
+const placeOf = ({ environment, product }: PublishOptions) => ({
+  ...(product === undefined ? {} : { product }),
+  ...(environment === undefined ? {} : { environment })
+})
+
+const hasEndedWithout = "lacks files, and takes none any more. To publish all as a run of its own, add --again."
+
 /** Begins the run of saved results, and notes it in their file. What another process has noted meanwhile counts. */
 const beginSaved = (
   publisher: Publisher,
@@ -381,11 +392,11 @@ const beginSaved = (
       const saved = (await savedIn(await readAll(options.files)))!
       const begun = await begin(publisher, saved, options, cancelled)
       const lacksFiles = begun.isOver && "lacksFiles" in saved && saved.lacksFiles === true
-      if (lacksFiles)
-        note(
-          `Run ${begun.number} lacks files, and takes none any more. To publish all as a run of its own, add --again.`
-        )
-      await keepRun(file!, { ...saved, run: begun.number, url: begun.url, lacksFiles, service, workspace }, note)
+      if (lacksFiles) note(`Run ${begun.number} ${hasEndedWithout}`)
+      // As it was corrected, so that the run is found to be that of the results.
+      const start = saved.start === undefined ? {} : { start: { ...saved.start, ...placeOf(options) } }
+      const run = { run: begun.number, url: begun.url, lacksFiles, service, workspace }
+      await keepRun(file!, { ...saved, ...start, ...run }, note)
       return begun
     },
     cancelled

@@ -594,6 +594,11 @@ describe("delivery", () => {
       ["a/gone.txt"]
     )
     assert.strictEqual(published.run.product.slug, "shop")
+    // Corrected by a flag, the file goes on with its run, with and without the flag.
+    for (const flags of [["--product", "shop"], []]) {
+      const again = await json<Published>(at, [...publish, ...flags], { env })
+      assert.strictEqual(again.run.number, published.run.number)
+    }
     // The run has ended, and the file of its results says that it lacks some of theirs.
     const { number, url } = published.run
     const ended = { service: env.DELIVERY_URL, workspace: env.DELIVERY_WORKSPACE, run: number, url }

@@ -44,6 +44,21 @@ it.effect("a call of a service that does not answer ends in time, and says where
   })
 )
 
+it.live("a call that makes something may have done so where its answer was lost", () =>
+  Effect.gen(function* () {
+    const server = yield* serving((request) => request.socket.destroy())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const failed = (call: ReturnType<typeof HttpClient.get>) =>
+      call.pipe(Effect.provide(answeringWithin(answerSeconds)), Effect.mapError(callFailure(url)), Effect.flip)
+    const said = "The service may have done it: look before you repeat it."
+    assert.include((yield* failed(HttpClient.post(`${url}/v1/me`))).message, said)
+    assert.notInclude((yield* failed(HttpClient.get(`${url}/v1/me`))).message, said)
+    server.close()
+    yield* Effect.promise(() => once(server, "close"))
+    assert.notInclude((yield* failed(HttpClient.post(`${url}/v1/me`))).message, said)
+  })
+)
+
 for (const [does, leave, said] of [
   ["stalls", () => {}, "nothing more of the answer within 0.2 s"],
   ["is cut off", (answer: ServerResponse) => answer.destroy(), "its answer was cut off"]

@@ -55,10 +55,19 @@ const suiteOf = (args: ReadonlyArray<string>): string => {
 export const buildOf = (environment: Environment, args: ReadonlyArray<string>): string | null => {
   const { CI_PIPELINE_ID, DELIVERY_BUILD, GITHUB_RUN_ATTEMPT = "1", GITHUB_RUN_ID } = environment
   const named = (DELIVERY_BUILD ?? "").trim()
-  if (named !== "") return named
+  if (named !== "") return withinLimit(named)
   const build = GITHUB_RUN_ID ? `${GITHUB_RUN_ID}-${GITHUB_RUN_ATTEMPT}` : CI_PIPELINE_ID
   return build ? `${build}${suiteOf(args)}` : null
 }
+
+/** The most characters that the service takes. */
+const longest = 200
+
+/** What is longer keeps its beginning, and what tells it from others that begin alike. */
+const withinLimit = (build: string): string =>
+  build.length <= longest
+    ? build
+    : `${build.slice(0, 150)}-${createHash("sha256").update(build).digest("hex").slice(0, 40)}`
 
 /** Whether the shards that run here are of a build, and publish one run together. */
 export const hasBuild = (): boolean => buildOf(process.env, process.argv.slice(2)) !== null

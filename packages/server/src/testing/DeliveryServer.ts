@@ -69,8 +69,8 @@ export const serverOf = <E, R>(
     })
   ).pipe(
     Layer.provide(
-      Layer.catch(server, (error) =>
-        Layer.effectContext<never, E | SettingsError, never>(
+      Layer.catch(server, (error): Layer.Layer<Bootstrap | SignInLinks, E | SettingsError> =>
+        Layer.effectContext(
           Effect.fail(
             error instanceof HttpServerError.ServeError
               ? new SettingsError({ message: listenMessage(error.cause) })

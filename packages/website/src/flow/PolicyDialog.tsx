@@ -53,8 +53,9 @@ const mostTries = 5
 interface Seen {
   readonly base: ReadinessPolicy
   readonly mine: MyPolicy
-  /** What the person was told that others have changed. */
-  readonly clashes: ReadonlyArray<string>
+  /** What kept the person from saving before: they were told that others have changed it. */
+  readonly told: ReadonlyArray<string>
+  readonly tell: (clashes: ReadonlyArray<string>) => void
 }
 
 /** Sets what the person changed, and nothing else: not in place of what somebody else has set and they were not told. */
@@ -65,9 +66,13 @@ const setPolicy = async (
   tries = mostTries
 ): Promise<ReadinessPolicy> => {
   const expected = await read()
-  const { base, clashes, mine } = seen
-  if (policyClashes(base, mine, expected).some((clash) => !clashes.includes(clash))) {
-    throw new Error("The policy was changed meanwhile: look at it, then save again.")
+  const { base, mine, tell, told } = seen
+  const clashes = policyClashes(base, mine, expected)
+  if (clashes.some((clash) => !told.includes(clash))) {
+    tell(clashes)
+    throw new Error(
+      "Somebody else has changed meanwhile what you change, too. To put yours in place of theirs, save again."
+    )
   }
   try {
     return await client.readiness.setPolicy({ params, payload: { ...mergePolicies(base, mine, expected), expected } })
@@ -114,9 +119,11 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
   const others = (data?.environments ?? []).filter((one) => one.slug !== environment)
   const queries = useQueryClient()
   const read = () => queries.fetchQuery({ ...policyQuery(slug, product, environment), staleTime: 0 })
+  const [told, setTold] = useState<ReadonlyArray<string>>([])
   const clashes = mine === undefined ? [] : policyClashes(base, mine, policy)
   const save = useAction({
-    act: (filledIn: MyPolicy) => setPolicy({ slug, product, environment }, read, { base, mine: filledIn, clashes }),
+    act: (filledIn: MyPolicy) =>
+      setPolicy({ slug, product, environment }, read, { base, mine: filledIn, told, tell: setTold }),
     changes: [workspaceKey(slug, "readiness")],
     done: () => ({ title: `The policy of ${deployment.product.name} in ${deployment.environment.name} was changed` }),
     onDone: onClose
@@ -130,16 +137,6 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
       onClose={onClose}
       title={`When may a version go to ${deployment.environment.name}?`}
     >
-      {clashes.length > 0 && (
-        <div className="bg-warning-soft text-warning foreign rounded-md px-3 py-2" role="alert">
-          <p>Somebody else has changed meanwhile what you change, too. If you save, yours is in place of theirs:</p>
-          <ul className="list-disc pl-5">
-            {clashes.map((clash) => (
-              <li key={clash}>{clash}</li>
-            ))}
-          </ul>
-        </div>
-      )}
       <Select
         label="Versions come from"
         onChange={setFrom}
@@ -174,6 +171,17 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
         ))}
       </fieldset>
       <FreezeFields freezes={freezes} onChange={setFreezes} />
+      {/* Beside what saves it: the rest may have been scrolled away. */}
+      {clashes.length > 0 && (
+        <div className="bg-warning-soft text-warning foreign rounded-md px-3 py-2" role="alert">
+          <p>Somebody else has changed meanwhile what you change, too:</p>
+          <ul className="list-disc pl-5">
+            {clashes.map((clash) => (
+              <li key={clash}>{clash}</li>
+            ))}
+          </ul>
+        </div>
+      )}
     </FormDialog>
   )
 }

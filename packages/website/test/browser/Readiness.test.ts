@@ -147,8 +147,12 @@ describe("Readiness", () => {
     const renamed = [...before.freezes, { ...window, reason: "Move of the office" }]
     const theirs = await set({ ...before, drift: "block", freezes: renamed })
     await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
-    const told = dialog.getByRole("alert").filter({ hasText: "yours is in place of theirs" })
+    const told = dialog
+      .getByRole("alert")
+      .filter({ hasText: "Somebody else has changed meanwhile" })
+      .filter({ has: page.getByRole("list") })
     await told.getByText("Drift of secrets is “Block”").waitFor()
+    await dialog.getByText("To put yours in place of theirs, save again.").waitFor()
     await told.getByText(/^the window Move is now Move of the office, /).waitFor()
     expect(await site.call("GET", `${place}/readiness-policy`)).toEqual(theirs)
     expect(await axeFindings(page)).toEqual([])
