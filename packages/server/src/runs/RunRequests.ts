@@ -2,13 +2,16 @@ import { Conflict } from "@delivery/domain/Errors"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
+import type { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import type { Storage } from "../storage/Storage.ts"
 import type { RunRequestsRepo } from "./RunRequestsRepo.ts"
 import type { BegunRun } from "./RunShards.ts"
 import type { NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
+import { publisherIdOf } from "./SamePublisher.ts"
 import { isRunning } from "./TestRunState.ts"
 
 interface Dependencies {
+  readonly keys: ApiKeysRepo["Service"]
   readonly repo: TestRunsRepo["Service"]
   readonly requests: RunRequestsRepo["Service"]
   readonly storage: Storage["Service"]
@@ -18,14 +21,15 @@ interface Dependencies {
  * Starts a run once for a `requestId` of its publisher (docs/contract.md, Test runs): the same start again, whose answer may
  * have been lost, gets the run that the first one has started, with another run token.
  */
-export const startOnce = ({ repo, requests, storage }: Dependencies) =>
+export const startOnce = ({ keys, repo, requests, storage }: Dependencies) =>
   Effect.fnUntraced(function* (
     { requestId, ...input }: StartTestRun & { readonly requestId: string },
     run: NewTestRun,
     starting: Effect.Effect<Numbered>
   ) {
     const { publisher, workspaceId } = run
-    const request = { workspaceId, publisherKind: publisher.kind, publisherId: publisher.id, requestId }
+    const publisherId = yield* publisherIdOf({ keys }, publisher)
+    const request = { workspaceId, publisherKind: publisher.kind, publisherId, requestId }
     const fingerprint = hash("sha256", JSON.stringify(input), "base64url")
     const begin = Effect.gen(function* () {
       const before = yield* requests.hold(request)

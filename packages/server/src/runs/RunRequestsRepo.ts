@@ -8,7 +8,8 @@ import type { FoundTestRun, NewTestRun } from "./TestRunsRepo.ts"
 export const testRunRequests = table("test_run_requests", {
   workspaceId: uuid<WorkspaceId>(),
   publisherKind: text<ActorRef["kind"]>(),
-  publisherId: uuid<ActorRef["id"]>(),
+  /** A person or a key, or the trusted publisher of keys. */
+  publisherId: uuid<string>(),
   requestId: text(),
   runId: uuid<TestRunId>(),
   /** Tells whether another start is the same again. */

@@ -13,13 +13,13 @@ import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
-import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import type { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import type { Storage } from "../storage/Storage.ts"
 import type { RetriesRepo } from "./RetriesRepo.ts"
 import { cleanupAfter, notRunning } from "./RunAnswers.ts"
 import type { StoredRunMute } from "./RunMutes.ts"
+import { publisherIdOf } from "./SamePublisher.ts"
 import type { ReportedShards, RunShardsRepo } from "./RunShardsRepo.ts"
 import type { FinishedTestRun, FoundTestRun, NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
 import { isRunning } from "./TestRunState.ts"
@@ -54,10 +54,6 @@ export interface BegunRun extends Numbered {
  * Each has a scope of its own in it, since each deletes what it has made.
  */
 export const startShard = ({ keys, repo, shards, storage }: Dependencies) => {
-  const publisherOf = (publisher: ActorRef) =>
-    publisher.kind === "apiKey"
-      ? Effect.map(keys.publisherOf(publisher.id), (trusted) => trusted ?? publisher.id)
-      : Effect.succeed(publisher.id)
   return Effect.fnUntraced(function* (
     { build, index, total }: Shard & { readonly build: string },
     run: NewTestRun,
@@ -65,7 +61,7 @@ export const startShard = ({ keys, repo, shards, storage }: Dependencies) => {
     starting: Effect.Effect<Numbered>
   ) {
     const { environmentId, makerId, productId, publisher, startedAt, workspaceId } = run
-    const of = { workspaceId, productId, environmentId, publisherId: yield* publisherOf(publisher), build }
+    const of = { workspaceId, productId, environmentId, publisherId: yield* publisherIdOf({ keys }, publisher), build }
     const begin = Effect.gen(function* () {
       const held = yield* shards.holdBuild(of)
       const isJoined = held !== undefined

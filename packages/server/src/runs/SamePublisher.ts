@@ -21,3 +21,12 @@ export const isPublishedBy = (
       )
     : Effect.succeed(false)
 }
+
+/** What tells publishers apart that start the same: a person or a key, or the trusted publisher of keys. */
+export const publisherIdOf = (
+  { keys }: { readonly keys: ApiKeysRepo["Service"] },
+  publisher: ActorRef
+): Effect.Effect<string> =>
+  publisher.kind === "apiKey"
+    ? Effect.map(keys.publisherOf(publisher.id), (trusted) => trusted ?? publisher.id)
+    : Effect.succeed(publisher.id)

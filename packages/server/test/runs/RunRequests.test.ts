@@ -1,4 +1,5 @@
 import { Conflict } from "@delivery/domain/Errors"
+import type { PersonId } from "@delivery/domain/Ids"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert, layer } from "@effect/vitest"
@@ -8,14 +9,15 @@ import { randomUUID } from "node:crypto"
 import { Settings } from "../../src/Config.ts"
 import * as Files from "../../src/files/Files.ts"
 import { BlocksRepo } from "../../src/identity/BlocksRepo.ts"
+import { TrustedPublishersRepo } from "../../src/identity/TrustedPublishersRepo.ts"
 import { hashToken } from "../../src/ids/Tokens.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import { RunErasure } from "../../src/runs/erasure/RunErasure.ts"
 import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { as, type CallerOf, eventsOf } from "../identity/Scene.ts"
+import { as, type CallerOf, eventsOf, publisherRow } from "../identity/Scene.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
-import { type Deployed, finishBody, git, makeDeployed, startBody } from "./Scene.ts"
+import { type Deployed, finishBody, git, makeDeployed, newKey, startBody } from "./Scene.ts"
 import { layerRuns } from "./Services.ts"
 
 /** A start with a `requestId` starts one run (docs/contract.md, Test runs, Lost answers). */
@@ -64,6 +66,21 @@ for (const storage of sharedStorages) {
         assert.strictEqual(yield* refused(at, { git: { ...git, branch: "other" } }), "request_id_reused")
         assert.strictEqual((yield* start(at, {}, at.admin)).number, 2)
         assert.strictEqual((yield* start(at, { requestId: "two" })).number, 3)
+      })
+    )
+
+    it.effect("are one start for all keys of one trusted publisher", () =>
+      Effect.gen(function* () {
+        const at = yield* makeDeployed()
+        const publisher = publisherRow(at.workspace.id, at.admin.principal.id as PersonId)
+        yield* (yield* TrustedPublishersRepo).insert(publisher)
+        const trusted = publisher.id
+        const starts = [yield* newKey(at, trusted), yield* newKey(at, trusted), yield* newKey(at, null)]
+        const numbers = yield* Effect.forEach(starts, (by) => start(at, {}, by))
+        assert.deepStrictEqual(
+          numbers.map(({ number }) => number),
+          [1, 1, 2]
+        )
       })
     )
 

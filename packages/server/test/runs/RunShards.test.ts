@@ -9,25 +9,15 @@ import { decodeJwt } from "jose"
 import { Settings } from "../../src/Config.ts"
 import * as Files from "../../src/files/Files.ts"
 import { hashToken } from "../../src/ids/Tokens.ts"
-import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { TrustedPublishersRepo } from "../../src/identity/TrustedPublishersRepo.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import { RunErasure } from "../../src/runs/erasure/RunErasure.ts"
 import { RunShardsRepo } from "../../src/runs/RunShardsRepo.ts"
 import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import {
-  answer,
-  apiKeyRow,
-  as,
-  type CallerOf,
-  eventsOf,
-  keyOfWorkspace,
-  publisherRow,
-  unique
-} from "../identity/Scene.ts"
+import { answer, as, type CallerOf, eventsOf, publisherRow, unique } from "../identity/Scene.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
-import { attempt, type Deployed, finishBody, git, makeDeployed, report, startBody } from "./Scene.ts"
+import { attempt, type Deployed, finishBody, git, makeDeployed, newKey, report, startBody } from "./Scene.ts"
 import { layerRuns } from "./Services.ts"
 
 /** Shards of one build are one run (docs/contract.md, Shards). */
@@ -170,19 +160,10 @@ for (const storage of sharedStorages) {
     it.effect("are one run for all keys of one trusted publisher", () =>
       Effect.gen(function* () {
         const at = yield* makeDeployed()
-        const keys = yield* ApiKeysRepo
         const publisher = publisherRow(at.workspace.id, at.admin.principal.id as PersonId)
         yield* (yield* TrustedPublishersRepo).insert(publisher)
         const trusted = publisher.id
-        const keyOf = Effect.fnUntraced(function* (makerId: string | null) {
-          const key = apiKeyRow(keyOfWorkspace(at.workspace.id), { makerId })
-          yield* keys.insert(key)
-          return {
-            ...at.memberKey,
-            principal: { ...at.memberKey.principal, id: key.id, name: key.name }
-          } as CallerOf
-        })
-        const [one, two, other] = [yield* keyOf(trusted), yield* keyOf(trusted), yield* keyOf(null)]
+        const [one, two, other] = [yield* newKey(at, trusted), yield* newKey(at, trusted), yield* newKey(at, null)]
         assert.strictEqual((yield* start(at, 1, 2, {}, one)).number, 1)
         assert.strictEqual((yield* start(at, 2, 2, {}, other)).number, 2)
         assert.strictEqual((yield* start(at, 2, 2, {}, two)).number, 1)

@@ -8,9 +8,10 @@ import { Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import type { StoredEvent } from "../../src/events/EventsRepo.ts"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import type { NewTestRun } from "../../src/runs/TestRunsRepo.ts"
 import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
-import { makeScene, newId, unique } from "../identity/Scene.ts"
+import { apiKeyRow, type CallerOf, keyOfWorkspace, makeScene, newId, unique } from "../identity/Scene.ts"
 import type { StorageName } from "../support/Databases.ts"
 import { type Repositories, sharedStorages } from "../support/Storages.ts"
 
@@ -74,6 +75,13 @@ export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestR
   startedAt: timestamp(1_000),
   expiresAt: timestamp(10_000),
   ...fields
+})
+
+/** Another key of the workspace; with a maker, of that trusted publisher. */
+export const newKey = Effect.fnUntraced(function* ({ memberKey, workspace }: Deployed, makerId: string | null) {
+  const key = apiKeyRow(keyOfWorkspace(workspace.id), { makerId })
+  yield* (yield* ApiKeysRepo).insert(key)
+  return { ...memberKey, principal: { ...memberKey.principal, id: key.id, name: key.name } } as CallerOf
 })
 
 export const actorOf = (caller: Deployed["member"] | Deployed["memberKey"]): NewTestRun["publisher"] =>
