@@ -2,6 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { handlersOf } from "../http/Handlers.ts"
+import { ListTurns } from "../http/ListTurns.ts"
 import { RunErasure } from "./erasure/RunErasure.ts"
 import { download } from "../http/Downloads.ts"
 import { SignedUrls } from "./SignedUrls.ts"
@@ -15,10 +16,12 @@ export const layer = handlersOf(DeliveryApi, "testRuns", (handlers) =>
     const files = yield* TestRunFiles
     const erasure = yield* RunErasure
     const urls = yield* SignedUrls
+    const turns = yield* ListTurns
     return handlers
       .handle("list", ({ query }) => runs.list({ ...query, mine: query.mine === "true" }))
       .handle("start", ({ payload }) => runs.start(payload))
-      .handle("get", ({ params }) => runs.get(params.run))
+      // With up to 5,000 tests and their errors.
+      .handle("get", ({ params }) => Effect.andThen(turns.take, runs.get(params.run)))
       .handle("finish", ({ params, payload }) => runs.finish(params.run, payload))
       .handle("delete", ({ params }) => erasure.delete(params.run))
       .handleRaw("upload", ({ params, request }) =>

@@ -5,12 +5,17 @@ import type { Socket } from "node:net"
 import { assert } from "vitest"
 import {
   accountKey,
+  attempt,
+  finishRun,
   type Http,
   join,
+  newDeployment,
   newWorkspace,
   onEachServer,
   openSocket,
   refusal,
+  report,
+  startRun,
   teamKey
 } from "../support/Http.ts"
 
@@ -41,6 +46,16 @@ const rewritten = async (owner: Http) => {
     )
   }
   return { workspace, path: `tickets/${identifier}/history` }
+}
+
+/** A run whose tests have long errors. */
+const failed = async (owner: Http) => {
+  const workspace = await newDeployment(owner)
+  const { number } = await startRun(workspace)
+  const error = { errorMessage: "m", errorStack: "\u6c34".repeat(19_000) }
+  const tests = Array.from({ length: 300 }, (_, i) => report(`case ${i}`, { attempt: attempt("failed", error) }))
+  await finishRun(workspace, number, { tests })
+  return { workspace, path: `test-runs/${number}` }
 }
 
 /** Asks for a list, and reads the first bytes of the answer alone, when they come. */
@@ -92,7 +107,8 @@ onEachServer("Long lists", (test) => {
 
   for (const [name, make] of [
     ["comments", commented],
-    ["earlier texts", rewritten]
+    ["earlier texts", rewritten],
+    ["tests of a run", failed]
   ] as const) {
     test(`of ${name} wait up to 60, and more are refused`, async (owner) => {
       const { path, workspace } = await make(owner)
