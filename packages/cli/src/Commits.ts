@@ -11,6 +11,10 @@ export const commitOf = async (version: string): Promise<string | undefined> =>
     ? undefined
     : (await git(cwd(), "rev-parse", "--verify", "--quiet", `${version}^{commit}`)) || undefined
 
+/** The whole id of a commit whose short one was given, as screens and logs show it; any other version as it is. */
+export const wholeCommit = async (version: string): Promise<string> =>
+  /^[0-9a-f]{7,39}$/i.test(version) ? ((await commitOf(version)) ?? version) : version
+
 const [field, record] = ["\u001f", "\u001e"]
 
 const parsed = (line: string): Commit => {

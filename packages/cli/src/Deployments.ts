@@ -72,8 +72,9 @@ const setVersion = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ commits, environment, force, product, version, wait }) {
-    const { commitOf, commitsSince } = yield* Effect.promise(() => import("./Commits.ts"))
-    const next = Option.getOrUndefined(version) ?? (yield* Effect.promise(() => commitOf("HEAD")))
+    const { commitOf, commitsSince, wholeCommit } = yield* Effect.promise(() => import("./Commits.ts"))
+    const named = Option.getOrUndefined(version)
+    const next = yield* Effect.promise(() => (named === undefined ? commitOf("HEAD") : wholeCommit(named)))
     if (next === undefined) return yield* Failure.usage("There is no commit here: say which version runs.")
     const { changed, found, previous } = yield* call(
       Effect.fnUntraced(function* (client, { workspace }) {
@@ -122,8 +123,12 @@ const ready = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ environment, known, product, version }) {
+    const { wholeCommit } = yield* Effect.promise(() => import("./Commits.ts"))
+    const asked = yield* Effect.promise(async () =>
+      Option.isNone(version) ? {} : { version: await wholeCommit(version.value) }
+    )
     const found = yield* call((client, { workspace }) =>
-      client.readiness.get({ params: { slug: workspace, product, environment }, query: given({ version }) })
+      client.readiness.get({ params: { slug: workspace, product, environment }, query: asked })
     )
     yield* print(found, readinessText(found, `${product} in ${environment}`))
     if (!found.ready) return yield* new Failure({ message: "It may not go out." })

@@ -24,7 +24,10 @@ type EvidenceCase = TicketEvidence["cases"][number]
 
 type Missing = NonNullable<Conflict["missing"]>
 
-/** Refuses a ticket that enters a completed status without the evidence that it needs, unless a person overrides that. */
+/**
+ * Refuses a ticket that enters a completed status without the evidence that it needs, unless a person overrides that. Answers what else
+ * the ticket is told to have changed: why it was.
+ */
 export const checkEvidence = (dependencies: Dependencies) => {
   const { audit } = dependencies
   const find = missingOf(dependencies)
@@ -45,15 +48,13 @@ export const checkEvidence = (dependencies: Dependencies) => {
       if (changes.length > 0) yield* audit.record(by, { action, subject, changes })
     }
     const isCompleted = after.status.category === "completed" && before?.status.category !== "completed"
-    if (!isCompleted || after.completion !== "evidence") return
+    if (!isCompleted || after.completion !== "evidence") return []
     const missing = yield* find(by, after)
-    if (missing.length === 0) return
+    if (missing.length === 0) return []
     if (override === undefined) return yield* evidenceMissing(missing)
-    yield* audit.record(by, {
-      action: "evidence_overridden",
-      subject,
-      changes: [{ field: "override", from: null, to: override }]
-    })
+    const changes = [{ field: "override", from: null, to: override }]
+    yield* audit.record(by, { action: "evidence_overridden", subject, changes })
+    return changes
   })
 }
 

@@ -16,7 +16,10 @@ export const layer = Layer.effect(
     const check = checkEvidence(dependencies)
     const overdue = yield* OverdueMutes
     return TicketGuards.of({
-      changing: (by, change) => Effect.andThen(check(by, change), withoutEnded(overdue, by, change.after)),
+      changing: (by, change) =>
+        Effect.flatMap(check(by, change), (changes) =>
+          Effect.map(withoutEnded(overdue, by, change.after), (guarded) => ({ ...guarded, changes }))
+        ),
       completing: checkCompleting(dependencies),
       deleting: (ticket) => (ticket.mute === null ? [] : [unmuted(ticket, ticket.mute)])
     })

@@ -66,7 +66,7 @@ export const withoutEnded = Effect.fnUntraced(function* (
   overdue: OverdueMutes["Service"],
   { workspace }: Access,
   ticket: TicketDetails
-): Effect.fn.Return<GuardedTicket> {
+): Effect.fn.Return<Omit<GuardedTicket, "changes">> {
   if (ticket.mute === null || (!isClosed(ticket) && ticket.owner !== null)) return { ticket, events: [] }
   yield* noteLate(overdue, workspace.id, ticket)
   return { ticket: { ...ticket, mute: null }, events: [unmuted(ticket, ticket.mute)] }

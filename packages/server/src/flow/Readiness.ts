@@ -144,12 +144,13 @@ const get = (dependencies: Dependencies) => {
       runs: policy.requires.flatMap(({ coverage }) =>
         found.runs
           .filter((run) => run.coverage === coverage)
-          .map(({ environment, finishedAt, gateResult, number, result }) => ({
+          .map(({ environment, finishedAt, gateResult, number, result, retriedElsewhere }) => ({
             coverage,
             run: number,
             environment: environment.slug,
-            result,
-            gateResult,
+            // What a retry has passed on another release decides nothing here.
+            result: retriedElsewhere ? ("failed" as const) : result,
+            gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
             finishedAt
           }))
       )

@@ -75,7 +75,7 @@ export const failedAgain = (
   rule: string
 ): string =>
   [
-    `Failed again in run [${run.number}](${place.page}) ${ofCommit(run)}.`,
+    `Failed in run [${run.number}](${place.page}) ${ofCommit(run)}.`,
     listed(tests, namedTests, about).join("\n"),
     signed(rule)
   ].join("\n\n")

@@ -1,4 +1,5 @@
 import type { Conflict } from "@delivery/domain/Errors"
+import type { Change } from "@delivery/domain/events/Event"
 import type { TicketStatusId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { Access } from "../access/Access.ts"
@@ -9,6 +10,8 @@ import type { TicketDetails } from "./TicketsRepo.ts"
 export interface GuardedTicket {
   readonly ticket: TicketDetails
   readonly events: ReadonlyArray<NewEvent>
+  /** What its own event says beside the fields that were changed. */
+  readonly changes: ReadonlyArray<Change>
 }
 
 /**

@@ -125,7 +125,11 @@ const updateOnce = (dependencies: Dependencies) => {
     yield* checkCompletion(after)
     yield* checkChange(held, after, changedFields)
     const at = yield* nextUpdate(before)
-    const { events: more, ticket: stored } = yield* guards.changing(by, {
+    const {
+      changes: told,
+      events: more,
+      ticket: stored
+    } = yield* guards.changing(by, {
       before,
       override: input.override,
       after: {
@@ -136,7 +140,7 @@ const updateOnce = (dependencies: Dependencies) => {
         updatedAt: at
       }
     })
-    const newEvents = [...updateEvents(before, stored, changes), ...more]
+    const newEvents = [...updateEvents(before, stored, [...changes, ...told]), ...more]
     const madeEvents = yield* Effect.all(newEvents.map((event) => events.make(by, event)))
     const isReworded = ["team", "title", "description"].some((field) => changedFields.has(field))
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined

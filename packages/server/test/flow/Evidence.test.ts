@@ -10,7 +10,7 @@ import { TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { addMember, as, type CallerOf, refusal } from "../identity/Scene.ts"
+import { addMember, as, type CallerOf, eventsOf, refusal } from "../identity/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { finishBody, machine, report, startBody } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
@@ -244,6 +244,8 @@ withServicesOnEachStorage("Evidence", (it) => {
       assert.deepStrictEqual(yield* entries("evidence_overridden"), [
         [at.admin.principal.id, [{ field: "override", from: null, to: "The test is gone." }]]
       ])
+      const told = (yield* eventsOf(at.workspace)).flatMap(({ changes }) => changes ?? [])
+      assert.deepInclude(told, { field: "override", from: null, to: "The test is gone." })
       yield* update(at.admin, { title: "Gone" })
       yield* update(at.admin, { status: at.status("started").id })
       yield* update(at.admin, { cases: { product: at.product.slug, caseIds: ["a", "c"] }, passes: 2 })

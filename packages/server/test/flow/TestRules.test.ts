@@ -150,7 +150,7 @@ withServicesOnEachStorage("Test rules", (it) => {
         ["b", "backlog", 0]
       ])
       const [comment] = yield* as(at.owner)((yield* Comments).list(made.id))
-      assert.include(comment!.body, `Failed again in run [${number + 1}]`)
+      assert.include(comment!.body, `Failed in run [${number + 1}]`)
       assert.deepStrictEqual(comment!.mentions, { users: [], agents: [] })
       assert.lengthOf(yield* messages(), 2)
     })

@@ -97,7 +97,10 @@ const Override = ({ change, onClose, slug, tickets }: Props) => {
       await read()
     },
     changes: [],
-    done: () => ({ title: `${named(tickets)} completed without evidence`, detail: "The audit says by whom and why." }),
+    done: () => ({
+      title: `${named(tickets)} completed without evidence`,
+      detail: "Its activity says by whom and why."
+    }),
     onDone: onClose
   })
   return (

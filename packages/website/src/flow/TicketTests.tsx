@@ -115,7 +115,7 @@ const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ti
   if (status.category === "canceled") return `${what}. The ticket is canceled.`
   if (status.category === "completed") {
     const isLacking = completion === "evidence" && done < cases.length
-    return `${what}. The ticket was completed${isLacking ? " without the rest of the evidence" : ""}.`
+    return `${what}. The ticket is completed.${isLacking ? " Unless its activity says that this was overridden, its tests have failed since." : ""}`
   }
   if (completion === "free") return `${what}. Whoever moves the ticket may complete it.`
   return done === cases.length
