@@ -1,3 +1,4 @@
+import { useRef } from "react"
 import type { FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Input } from "../ui/Field.tsx"
@@ -56,6 +57,7 @@ interface Props {
 export const FreezeFields = ({ freezes, onChange }: Props) => {
   const change = (index: number, next: Partial<FreezeDraft>) =>
     onChange(freezes.with(index, { ...freezes[index]!, ...next }))
+  const add = useRef<HTMLButtonElement>(null)
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="text-muted pb-1 text-xs font-medium">Freeze windows, in your time</legend>
@@ -88,7 +90,11 @@ export const FreezeFields = ({ freezes, onChange }: Props) => {
           <IconButton
             icon="cross"
             label={`Remove the window ${one.reason}`.trim()}
-            onClick={() => onChange(freezes.toSpliced(index, 1))}
+            onClick={() => {
+              onChange(freezes.toSpliced(index, 1))
+              // The button that has the keyboard is gone with its window.
+              add.current?.focus()
+            }}
           />
         </div>
       ))}
@@ -96,6 +102,7 @@ export const FreezeFields = ({ freezes, onChange }: Props) => {
         <div>
           <Button
             icon="plus"
+            ref={add}
             onClick={() =>
               onChange([...freezes, { key: keys++, of: undefined, from: local(new Date()), to: "", reason: "" }])
             }

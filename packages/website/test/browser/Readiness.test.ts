@@ -141,7 +141,10 @@ describe("Readiness", () => {
     await page.getByText(/Move: /).waitFor()
     await page.getByRole("button", { name: "Change policy" }).click()
     const dialog = page.getByRole("dialog")
-    await dialog.getByRole("button", { name: "Remove the window Move" }).click()
+    await dialog.getByRole("button", { name: "Remove the window Move" }).press("Enter")
+    expect(
+      await dialog.getByRole("button", { name: "Add window" }).evaluate((it) => it === document.activeElement)
+    ).toBe(true)
     await dialog.getByRole("combobox", { name: "Drift of secrets" }).press("Enter")
     await page.getByRole("option", { name: "Warn" }).click()
     const renamed = [...before.freezes, { ...window, reason: "Move of the office" }]
