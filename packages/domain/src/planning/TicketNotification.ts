@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { Actor } from "../identity/Actor.ts"
 import { CommentId, NotificationId, PersonId, TicketId } from "../Ids.ts"
 import { OneOf } from "../Text.ts"
-import { Timestamp } from "../Timestamp.ts"
+import { Timestamp, timestamp } from "../Timestamp.ts"
 
-/** How many notifications the list has. */
+/** How many notifications a page has. */
 export const ticketNotificationsPageSize = 100
 
 /** How much of a comment a notification shows, in characters. */
@@ -13,10 +13,32 @@ export const maxNotifiedComment = 2_000
 export const TicketNotificationKind = OneOf(["ticket_assigned", "ticket_mentioned", "ticket_commented"]).annotate({
   identifier: "TicketNotificationKind",
   description:
-    "What happened. `ticket_assigned`: somebody made you the owner of the ticket. `ticket_mentioned`: a comment, or the description or plan of the ticket, mentions you. `ticket_commented`: somebody commented on a ticket that you or one of your agents own, or that you created.",
+    "What happened. `ticket_assigned`: somebody made you the owner of the ticket. `ticket_mentioned`: a comment, or the description or plan of the ticket, mentions you. `ticket_commented`: somebody commented on a ticket that you or one of your agents own, that you created, or that you have commented on.",
   examples: ["ticket_assigned"]
 })
 export type TicketNotificationKind = typeof TicketNotificationKind.Type
+
+const example = {
+  id: NotificationId.make("0197a1b2-0000-7000-8000-0000000000e7"),
+  kind: "ticket_mentioned" as const,
+  ticket: {
+    id: TicketId.make("0197a1b2-0000-7000-8000-000000000e31"),
+    identifier: "ENG-12",
+    title: "Pay by card"
+  },
+  comment: {
+    id: CommentId.make("0197a1b2-0000-7000-8000-000000000e41"),
+    body: "[@Ana](user:0197a1b2-0000-7000-8000-000000000001) can you look at this?"
+  },
+  actor: {
+    kind: "user" as const,
+    id: PersonId.make("0197a1b2-0000-7000-8000-000000000002"),
+    name: "Ben Okoye",
+    email: "ben@example.com"
+  },
+  readAt: null,
+  createdAt: "2026-11-21T09:30:00.000Z"
+}
 
 /** A notification of a person about a ticket (docs/contract.md, Ticket notifications). */
 export const TicketNotification = Schema.Struct({
@@ -38,28 +60,39 @@ export const TicketNotification = Schema.Struct({
 }).annotate({
   identifier: "TicketNotification",
   description: "A notification about a ticket. The ticket and the comment are shown as they are now.",
-  examples: [
-    {
-      id: NotificationId.make("0197a1b2-0000-7000-8000-0000000000e7"),
-      kind: "ticket_mentioned",
-      ticket: {
-        id: TicketId.make("0197a1b2-0000-7000-8000-000000000e31"),
-        identifier: "ENG-12",
-        title: "Pay by card"
-      },
-      comment: {
-        id: CommentId.make("0197a1b2-0000-7000-8000-000000000e41"),
-        body: "[@Ana](user:0197a1b2-0000-7000-8000-000000000001) can you look at this?"
-      },
-      actor: {
-        kind: "user",
-        id: PersonId.make("0197a1b2-0000-7000-8000-000000000002"),
-        name: "Ben Okoye",
-        email: "ben@example.com"
-      },
-      readAt: null,
-      createdAt: "2026-11-21T09:30:00.000Z"
-    }
-  ]
+  examples: [example]
 })
 export type TicketNotification = typeof TicketNotification.Type
+
+/** A page of notifications about tickets. */
+export const TicketNotifications = Schema.Struct({
+  notifications: Schema.Array(TicketNotification),
+  nextCursor: Schema.NullOr(Schema.String).annotate({
+    description: "Send it as `cursor`, with the same `unread`, to get the next page. Null on the last page."
+  })
+}).annotate({
+  identifier: "TicketNotifications",
+  description: "Your notifications about tickets, newest first.",
+  examples: [{ notifications: [example], nextCursor: null }]
+})
+export type TicketNotifications = typeof TicketNotifications.Type
+
+/** Where a page goes on: behind a notification, whether or not it is still there. */
+export interface TicketNotificationPlace {
+  readonly createdAt: Timestamp
+  readonly id: NotificationId
+}
+
+const cursorPattern = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+export const ticketNotificationCursor = ({ createdAt, id }: TicketNotificationPlace): string =>
+  `${Date.parse(createdAt)}-${id}`
+
+/** Undefined for what is no cursor. */
+export const ticketNotificationPlace = (cursor: string): TicketNotificationPlace | undefined => {
+  const [, millis, id] = cursorPattern.exec(cursor) ?? []
+  const at = Number(millis)
+  return id === undefined || !(at <= 8.64e15 && at >= 0)
+    ? undefined
+    : { createdAt: timestamp(at), id: NotificationId.make(id) }
+}

@@ -3,27 +3,44 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { TicketNotification } from "./TicketNotification.ts"
+import { OneOf } from "../Text.ts"
+import { TicketNotification, ticketNotificationPlace, TicketNotifications } from "./TicketNotification.ts"
 
 const path = `${workspacePath}/ticket-notifications` as const
 const one = `${path}/:notification` as const
 const params = { slug: WorkspaceRef, notification: PathRef.annotate({ description: "The id of the notification." }) }
+
+const isCursor = Schema.makeFilter<string>(
+  (text) => ticketNotificationPlace(text) !== undefined || "Expected a cursor of this list",
+  { toJsonSchema: () => ({}) }
+)
 
 /** What persons are told of tickets (docs/contract.md, Ticket notifications). */
 export class TicketNotificationsApi extends HttpApiGroup.make("ticketNotifications")
   .add(
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
-      success: Schema.Struct({ notifications: Schema.Array(TicketNotification) }).annotate({
-        identifier: "TicketNotifications",
-        description: "Your notifications about tickets, newest first."
-      }),
+      query: {
+        unread: Schema.optionalKey(
+          OneOf(["true", "false"]).annotate({
+            description: "`true`: only unread ones. Default: all.",
+            examples: ["true"]
+          })
+        ),
+        cursor: Schema.optionalKey(
+          Schema.String.check(isCursor).annotate({
+            description: "The `nextCursor` of the previous page. The page has notifications that are older.",
+            examples: ["1795339800000-0197a1b2-0000-7000-8000-0000000000e7"]
+          })
+        )
+      },
+      success: TicketNotifications,
       error: NotFound
     }).annotateMerge(
       doc(
         "read",
         "List ticket notifications",
-        "Lists your 100 newest notifications about tickets, read and unread, newest first: somebody assigned a ticket to you, mentioned you, or commented on a ticket that you or your agent own or that you created. What you do yourself notifies you of nothing. Notifications about tickets that you can no longer see are left out, and those about a deleted ticket or comment are gone. For an account API key the list is empty. Any role may call this."
+        "Lists your notifications about tickets, read and unread, newest first, 100 a page: somebody assigned a ticket to you, mentioned you, or commented on a ticket that you or your agent own, that you created, or that you have commented on. What you do yourself notifies you of nothing. Notifications about tickets that you can no longer see are left out, and those about a deleted ticket or comment are gone. For an account API key the list is empty. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("read", `${path}/read`, {

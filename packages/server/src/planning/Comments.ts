@@ -113,7 +113,8 @@ const create = (dependencies: Dependencies) => {
         const event = yield* events.make(by, { kind: "ticket_commented", ...about(ticket) })
         yield* repo.insert(comment, mentions, event)
         yield* notify(by, ticket, comment, notified)
-        const concerned = { ticket_mentioned: users, ticket_commented: interestedIn(ticket) }
+        const interested = [...interestedIn(ticket), ...(yield* repo.writers(ticket.id))]
+        const concerned = { ticket_mentioned: users, ticket_commented: interested }
         yield* notifications.notify(by, ticket, concerned, comment.id)
         return present((yield* repo.find(ticket.id, comment.id))!)
       })

@@ -16,7 +16,8 @@ import {
   type CommentRow,
   comments,
   CommentsRepo,
-  mentionedOf
+  mentionedOf,
+  writersOfNewest
 } from "./CommentsRepo.ts"
 import { teamMemberKey, teamMembers } from "./TeamsRepo.ts"
 import { ticketNotifications } from "./TicketNotificationsRepo.ts"
@@ -32,6 +33,7 @@ export const layer = Layer.effect(
       find: find(memory),
       lock: (ticketId, id) => Effect.map(find(memory)(ticketId, id), (comment) => comment !== undefined),
       mentionable: mentionable(memory),
+      writers: writers(memory),
       everMentioned: everMentioned(memory),
       insert: put(memory),
       update: put(memory),
@@ -73,6 +75,14 @@ const newest =
       }
       return { comments: rows.slice(first).map((row) => detailsIn(database, row)), older: first }
     })
+
+const writers = (memory: Memory) => (ticketId: TicketId) =>
+  memory.read((database) => {
+    const newest = commentsOf(database, ticketId).slice(-writersOfNewest)
+    return [
+      ...new Set(newest.flatMap(({ authorId, authorKind }) => (authorKind === "user" ? [authorId as PersonId] : [])))
+    ]
+  })
 
 const find = (memory: Memory) => (ticketId: TicketId, id: CommentId) =>
   memory.read((database) => {

@@ -72,6 +72,9 @@ export interface CommentsPart {
   readonly bytes: number
 }
 
+/** How many of a ticket's comments, from the newest on, are looked through for who takes part. */
+export const writersOfNewest = 200
+
 /** Stores comments and whom they mention. */
 export class CommentsRepo extends Context.Service<
   CommentsRepo,
@@ -91,6 +94,8 @@ export class CommentsRepo extends Context.Service<
       mentions: Mentions
     ) => Effect.Effect<Mentionable>
     /** Everybody whom the comment mentions or ever did. */
+    /** The persons who wrote the newest of the ticket's comments. */
+    readonly writers: (ticketId: TicketId) => Effect.Effect<ReadonlyArray<PersonId>>
     readonly everMentioned: (id: CommentId) => Effect.Effect<ReadonlyArray<PersonId | AgentId>>
     readonly insert: (comment: CommentRow, mentions: Mentions, event: StoredEvent) => Effect.Effect<void>
     /** Stores the body, when it was edited, and whom it mentions now. */

@@ -10,7 +10,14 @@ import { insertEvent } from "../events/EventStatements.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
-import { type CommentDetails, type CommentRow, comments, CommentsRepo, mentionedOf } from "./CommentsRepo.ts"
+import {
+  type CommentDetails,
+  type CommentRow,
+  comments,
+  CommentsRepo,
+  mentionedOf,
+  writersOfNewest
+} from "./CommentsRepo.ts"
 import { namesTicket } from "./TicketRefs.ts"
 import { seesTeam } from "./Visibility.ts"
 
@@ -23,6 +30,7 @@ export const layer = Layer.effect(
       find: find(sql),
       lock: lock(sql),
       mentionable: mentionable(sql),
+      writers: writers(sql),
       everMentioned: everMentioned(sql),
       insert: insert(sql),
       update: update(sql),
@@ -137,6 +145,15 @@ const mentionable =
       dieOnSqlError
     )
   }
+
+const writers = (sql: PgClient.PgClient) => (ticketId: TicketId) =>
+  sql<{ readonly id: PersonId }>`select distinct author_id as id from (
+      select author_kind, author_id from comments where ticket_id = ${ticketId}
+      order by created_at desc, id desc limit ${sql.literal(String(writersOfNewest))}
+    ) newest where author_kind = 'user'`.pipe(
+    Effect.map((rows) => rows.map(({ id }) => id)),
+    dieOnSqlError
+  )
 
 const everMentioned = (sql: PgClient.PgClient) => (id: CommentId) =>
   sql<{ readonly id: PersonId | AgentId }>`select subject_id as id from comment_mentions

@@ -2,7 +2,14 @@ import { NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { CommentId, NotificationId, PersonId } from "@delivery/domain/Ids"
 import { mentionsIn } from "@delivery/domain/planning/Mentions"
-import type { TicketNotification, TicketNotificationKind } from "@delivery/domain/planning/TicketNotification"
+import {
+  type TicketNotification,
+  ticketNotificationCursor,
+  type TicketNotificationKind,
+  ticketNotificationPlace,
+  type TicketNotifications as Page,
+  ticketNotificationsPageSize
+} from "@delivery/domain/planning/TicketNotification"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, personOf } from "../access/Access.ts"
@@ -20,7 +27,10 @@ export class TicketNotifications extends Context.Service<
   TicketNotifications,
   {
     /** Empty for account API keys. */
-    readonly list: Effect.Effect<ReadonlyArray<TicketNotification>, NotFound, Caller>
+    readonly list: (query?: {
+      readonly unread?: "true" | "false"
+      readonly cursor?: string
+    }) => Effect.Effect<Page, NotFound, Caller>
     /** Marks the caller's visible unread ones read, and returns their number. */
     readonly read: Effect.Effect<number, NotFound, Caller>
     /** Marks one of the caller's visible ones read or unread. */
@@ -56,12 +66,20 @@ function* make() {
   })
 }
 
-const list = ({ repo }: Dependencies) =>
-  Effect.gen(function* () {
+const list = ({ repo }: Dependencies): TicketNotifications["Service"]["list"] =>
+  Effect.fn("TicketNotifications.list")(function* ({ cursor, unread } = {}) {
     const access = yield* anyRole
     const person = personOf(access.principal)
-    return person === undefined ? [] : yield* repo.list(viewerOf(access), person.id)
-  }).pipe(Effect.withSpan("TicketNotifications.list"))
+    if (person === undefined) return { notifications: [], nextCursor: null }
+    const found = yield* repo.list(viewerOf(access), person.id, {
+      onlyUnread: unread === "true",
+      before: cursor === undefined ? undefined : ticketNotificationPlace(cursor),
+      limit: ticketNotificationsPageSize + 1
+    })
+    const notifications = found.slice(0, ticketNotificationsPageSize)
+    const last = found.length > notifications.length ? notifications.at(-1) : undefined
+    return { notifications, nextCursor: last === undefined ? null : ticketNotificationCursor(last) }
+  })
 
 const read = ({ repo }: Dependencies) =>
   Effect.gen(function* () {

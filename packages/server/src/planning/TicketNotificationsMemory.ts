@@ -3,7 +3,7 @@ import { compare } from "@delivery/domain/Order"
 import {
   maxNotifiedComment,
   type TicketNotification,
-  ticketNotificationsPageSize
+  type TicketNotificationPlace
 } from "@delivery/domain/planning/TicketNotification"
 import { firstCharacters } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
@@ -74,15 +74,19 @@ const present = (database: MemoryDatabase, row: TicketNotificationRow): TicketNo
   }
 }
 
+const newestFirst = (a: TicketNotificationPlace, b: TicketNotificationPlace): number =>
+  compare(b.createdAt, a.createdAt) || compare(b.id, a.id)
+
 const list =
   (memory: Memory): Repo["list"] =>
-  (viewer, personId) =>
+  (viewer, personId, { before, limit, onlyUnread }) =>
     memory.read((database) =>
       database
         .table(ticketNotifications)
         .filter((row) => isOf(database, viewer, personId, row))
-        .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
-        .slice(0, ticketNotificationsPageSize)
+        .filter((row) => (!onlyUnread || row.readAt === null) && (before === undefined || newestFirst(before, row) < 0))
+        .toSorted(newestFirst)
+        .slice(0, limit)
         .map((row) => present(database, row))
     )
 

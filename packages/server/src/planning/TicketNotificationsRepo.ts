@@ -1,5 +1,9 @@
 import type { CommentId, NotificationId, PersonId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
-import type { TicketNotification, TicketNotificationKind } from "@delivery/domain/planning/TicketNotification"
+import type {
+  TicketNotification,
+  TicketNotificationKind,
+  TicketNotificationPlace
+} from "@delivery/domain/planning/TicketNotification"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -22,14 +26,25 @@ export const ticketNotifications = table("ticket_notifications", {
 
 export type TicketNotificationRow = Row<typeof ticketNotifications>
 
+export interface TicketNotificationsPage {
+  readonly onlyUnread: boolean
+  /** Only those behind this one. */
+  readonly before: TicketNotificationPlace | undefined
+  readonly limit: number
+}
+
 /** Stores notifications of persons about tickets. One is there for its person alone, while they see the ticket. */
 export class TicketNotificationsRepo extends Context.Service<
   TicketNotificationsRepo,
   {
     /** Stores those whose persons are active members that see the ticket. */
     readonly insert: (rows: ReadonlyArray<TicketNotificationRow>) => Effect.Effect<void>
-    /** The newest 100 of the person. */
-    readonly list: (viewer: Viewer, personId: PersonId) => Effect.Effect<ReadonlyArray<TicketNotification>>
+    /** Those of the person, newest first. */
+    readonly list: (
+      viewer: Viewer,
+      personId: PersonId,
+      page: TicketNotificationsPage
+    ) => Effect.Effect<ReadonlyArray<TicketNotification>>
     /** Marks the person's unread ones read, and returns their number. */
     readonly read: (viewer: Viewer, personId: PersonId, at: Timestamp) => Effect.Effect<number>
     /** Marks one of the person read, unless it is, or with null unread. Undefined where there is none. */

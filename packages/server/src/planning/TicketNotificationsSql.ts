@@ -3,11 +3,10 @@ import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import {
   maxNotifiedComment,
   type TicketNotification,
-  type TicketNotificationKind,
-  ticketNotificationsPageSize
+  type TicketNotificationKind
 } from "@delivery/domain/planning/TicketNotification"
 import { isId } from "@delivery/domain/Text"
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
@@ -81,10 +80,12 @@ const joins = (sql: PgClient.PgClient): Statement.Fragment =>
 
 const list = (sql: PgClient.PgClient): Repo["list"] => {
   const [selected, joined] = [columns(sql), joins(sql)]
-  return (viewer, personId) =>
+  return (viewer, personId, { before, limit, onlyUnread }) =>
     sql<Selected>`select ${selected} from ticket_notifications n ${joined}
       where n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId} and ${seesTeam(sql, viewer, "team")}
-      order by n.created_at desc, n.id desc limit ${ticketNotificationsPageSize}`.pipe(
+        ${onlyUnread ? sql`and n.read_at is null` : sql``}
+        ${before === undefined ? sql`` : sql`and (n.created_at, n.id) < (${date(before.createdAt)}, ${before.id}::uuid)`}
+      order by n.created_at desc, n.id desc limit ${PgTypes.int4(limit)}`.pipe(
       Effect.map((rows) => rows.map(readSelected)),
       dieOnSqlError
     )

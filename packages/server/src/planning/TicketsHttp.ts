@@ -40,7 +40,7 @@ export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "ticketNotifications", (handlers) =>
     Effect.map(TicketNotifications, ({ list, mark, read }) =>
       handlers
-        .handle("list", () => Effect.map(list, (notifications) => ({ notifications })))
+        .handle("list", ({ query }) => list(query))
         .handle("read", () => Effect.map(read, (read) => ({ read })))
         .handle("markRead", ({ params }) => mark(params.notification, "read"))
         .handle("markUnread", ({ params }) => mark(params.notification, "unread"))

@@ -160,7 +160,9 @@ withServicesOnEachStorage("Test rules", (it) => {
     Effect.gen(function* () {
       const at = yield* makeFlowScene
       yield* rule(at, { owner: at.member.principal.id, when: { failures: 1, ofLast: 2 } })
-      const inbox = Effect.flatMap(TicketNotifications, ({ list }) => as(at.member)(list))
+      const inbox = Effect.flatMap(TicketNotifications, ({ list }) =>
+        Effect.map(as(at.member)(list()), ({ notifications }) => notifications)
+      )
       yield* run(at, ["a"])
       const made = yield* ticket(at)
       const name = "test rule (1 of 2 runs)"

@@ -14,7 +14,13 @@ import { addAgent, create, makeTicketScene, patch } from "./TicketsScene.ts"
 const link = ({ principal }: CallerOf) => `[@${principal.name}](user:${principal.id})`
 
 const toldTo = (caller: CallerOf) =>
-  Effect.flatMap(TicketNotifications, ({ list }) => list.pipe(as(caller), Effect.orDie))
+  Effect.flatMap(TicketNotifications, ({ list }) =>
+    list().pipe(
+      as(caller),
+      Effect.orDie,
+      Effect.map(({ notifications }) => notifications)
+    )
+  )
 
 /** The kinds that the person has been told of, oldest first. */
 const kindsOf = (caller: CallerOf) =>
@@ -107,7 +113,11 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
       assert.deepStrictEqual(yield* kindsOf(member), ["commented", "commented", "mentioned"])
       assert.deepStrictEqual(yield* kindsOf(admin), ["commented", "commented"])
       assert.deepStrictEqual(yield* toldTo(owner), [])
-      assert.deepStrictEqual(yield* toldTo(other), [])
+      // Who has commented hears of the comments after theirs.
+      assert.deepStrictEqual(yield* kindsOf(other), ["commented", "commented"])
+      yield* comment(identifier, "An answer to all", owner)
+      assert.deepStrictEqual(yield* kindsOf(other), ["commented", "commented", "commented"])
+      assert.deepStrictEqual(yield* toldTo(owner), [])
     })
   )
 
@@ -177,6 +187,41 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
       }
       assert.deepStrictEqual(yield* toldTo(memberKey), [])
       assert.strictEqual(yield* notifications.read.pipe(as(memberKey)), 0)
+    })
+  )
+
+  it.effect("are listed by page, and what is unread without the rest", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeTicketScene
+      const { admin, member } = scene
+      const { list, mark, read } = yield* TicketNotifications
+      yield* create(scene, { description: link(member) }, admin)
+      yield* Effect.forEach(Array.from({ length: 160 }), () => create(scene, { owner: member.principal.id }, admin))
+      const page = (query: Parameters<typeof list>[0]) => list(query).pipe(as(member), Effect.orDie)
+      const first = yield* page({})
+      assert.lengthOf(first.notifications, 100)
+      // What comes meanwhile moves nothing from one page to another.
+      yield* create(scene, { owner: member.principal.id }, admin)
+      const second = yield* page({ cursor: first.nextCursor! })
+      assert.lengthOf(second.notifications, 61)
+      assert.isNull(second.nextCursor)
+      const all = [...first.notifications, ...second.notifications]
+      assert.strictEqual(new Set(all.map(({ id }) => id)).size, 161)
+      const mention = all.at(-1)!
+      assert.strictEqual(mention.kind, "ticket_mentioned")
+      yield* read.pipe(as(member))
+      yield* mark(mention.id, "unread").pipe(as(member))
+      assert.deepStrictEqual(yield* page({ unread: "true" }), {
+        notifications: [{ ...mention, readAt: null }],
+        nextCursor: null
+      })
+      assert.deepStrictEqual(
+        yield* page({ unread: "true", cursor: `${Date.parse(mention.createdAt)}-${mention.id}` }),
+        {
+          notifications: [],
+          nextCursor: null
+        }
+      )
     })
   )
 
