@@ -193,6 +193,23 @@ describe("The inbox", () => {
     await place.getByText("2 unread").waitFor()
   })
 
+  it("keeps a mention in sight behind more assignments than a page has", async () => {
+    const page = await joinAs(site, "max@example.com", "Max", "member")
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
+    const { id } = members.find(({ email }) => email === "max@example.com")!
+    await site.call("POST", "tickets/ENG-2/comments", { body: `[@Max](user:${id}) look first.` })
+    for (let number = 0; number < 101; number++) {
+      await site.call("POST", "tickets", { team: "ENG", title: `Step ${number}`, owner: id })
+    }
+    await openScreen(site, "inbox", page)
+    const place = page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name: /^Inbox/ })
+    await place.getByText("102 unread").waitFor()
+    await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
+    await list(page).getByText("mentioned you").waitFor()
+    await page.keyboard.press("E")
+    await page.getByText("Nothing is unread").waitFor()
+  })
+
   it("has nothing of others", async () => {
     const page = await joinAs(site, "ben@example.com", "Ben", "member")
     await openScreen(site, "inbox", page)
