@@ -125,7 +125,7 @@ const Whole = ({ slug, ticket }: Props) => {
           <div className="min-w-0 pb-4">
             <TicketTitle
               mayChange={mayChange}
-              onChange={(title) => void save({ title }, `${ticket.identifier} was renamed`)}
+              onChange={(title, from) => save({ title }, `${ticket.identifier} was renamed`, { title: from })}
               title={ticket.title}
             />
             <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
