@@ -17,6 +17,7 @@ import { TicketChange } from "./TicketChange.tsx"
 import { TicketComment } from "./TicketComment.tsx"
 import { TicketDelivery } from "./TicketDelivery.tsx"
 import { TicketMessage, TicketReply } from "./TicketMessage.tsx"
+import { UnmentionedOwner } from "./UnmentionedOwner.tsx"
 import { useDraft } from "./useDraft.ts"
 
 /** The files of a ticket, what came of it, what people and agents said about it, where one says more, and what changed. */
@@ -31,7 +32,7 @@ interface Props {
   readonly mayChange: boolean
 }
 
-const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ticket">) => {
+const Composer = ({ slug, ticket: { id, identifier, owner } }: Pick<Props, "slug" | "ticket">) => {
   const { draft, setDraft } = useDraft(`${id}-comment`, identifier)
   const frame = useRef<HTMLDivElement>(null)
   const text = draft?.text ?? ""
@@ -61,6 +62,15 @@ const Composer = ({ slug, ticket: { id, identifier } }: Pick<Props, "slug" | "ti
         rows={3}
         slug={slug}
         value={text}
+      />
+      <UnmentionedOwner
+        onMention={(next) => {
+          setDraft({ base: "", text: next })
+          frame.current?.querySelector("textarea")?.focus()
+        }}
+        owner={owner}
+        slug={slug}
+        text={text}
       />
       <div>
         <Button disabled={text.trim() === ""} isBusy={send.isPending} onClick={submit}>

@@ -31,7 +31,8 @@ export const choicesOf = (owners: ReadonlyArray<OwnerChoice>, typed: string): Re
 }
 
 /** What stands for it in Markdown. */
-const linkOf = ({ id, kind, name }: TicketOwner): string => `[@${name.replaceAll(/[[\]\\`]/g, "\\$&")}](${kind}:${id})`
+export const linkOf = ({ id, kind, name }: TicketOwner): string =>
+  `[@${name.replaceAll(/[[\]\\`]/g, "\\$&")}](${kind}:${id})`
 
 /** The Markdown with the mention that was typed where it is shown, and where the caret is then in what is shown. */
 export const withMention = (
