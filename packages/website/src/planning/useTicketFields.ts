@@ -58,12 +58,18 @@ export const useTicketFields = (slug: string, likely: Likely, about = "") => {
   const fitting = projects.filter(({ teams }) => teams.some(({ key }) => key === team))
   const asked = chosen.project ?? likely.project
   const project = fitting.find((one) => one.slug === asked)?.slug ?? none
-  const { data: one } = useQuery({ ...projectQuery(slug, project), enabled: project !== none })
+  const { data: one, isLoading: isProjectLoading } = useQuery({
+    ...projectQuery(slug, project),
+    enabled: project !== none
+  })
   const status =
     statuses.find(({ id }) => id === chosen.status) ??
     statuses.find(({ name }) => name.toLowerCase() === likely.status?.toLowerCase()) ??
     statuses.find(({ category }) => category === likely.category) ??
     statuses.find(({ isDefault }) => isDefault)
+  const milestones = project === none ? [] : (one?.milestones ?? [])
+  const milestoneAsked =
+    chosen.milestone ?? milestones.find(({ number }) => `${project}/${number}` === likely.milestone)?.number ?? none
   const tags = allTags?.tags ?? []
   const tagsAsked = chosen.tags ?? likely.tags ?? []
   const shown = {
@@ -71,18 +77,18 @@ export const useTicketFields = (slug: string, likely: Likely, about = "") => {
     status: status?.id ?? none,
     owner: chosen.owner ?? (likely.owner === "me" ? me : likely.owner) ?? none,
     project,
-    milestone: project === none ? none : (chosen.milestone ?? none),
+    milestone: project === none ? none : String(milestoneAsked),
     tags: tags.filter(({ id }) => tagsAsked.includes(id)).map(({ id }) => id)
   }
   return {
     query,
     /** Whether it is not known yet what of the likely can be. */
-    isLoading: isLoading || isStatusesLoading || isTagsLoading,
+    isLoading: isLoading || isStatusesLoading || isTagsLoading || (isProjectLoading && likely.milestone !== undefined),
     shown,
     teams: all,
     statuses,
     projects: fitting,
-    milestones: project === none ? [] : (one?.milestones ?? []),
+    milestones,
     tags,
     set: (change: Chosen) => setChosen((before) => ({ ...before, ...change })),
     setTeam: (next: string) => {

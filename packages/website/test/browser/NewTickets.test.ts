@@ -191,6 +191,28 @@ describe("A new ticket", () => {
     await dialogOf(page).getByRole("textbox", { name: "Title" }).waitFor()
   })
 
+  it("is of the one milestone that is filtered by, which can be left", async () => {
+    const page = await openScreen(site, "tickets?milestones=%5B%22checkout%2F1%22%5D")
+    await atRest(page)
+    await page.keyboard.press("n")
+    await dialogOf(page).getByRole("button", { name: "Milestone Private beta" }).waitFor()
+    await dialogOf(page).getByRole("textbox", { name: "Title" }).fill("Of the beta")
+    await page.keyboard.press("Control+Enter")
+    await dialogOf(page).waitFor({ state: "detached" })
+    const [made] = await named("Of the beta")
+    expect([made?.project?.slug, made?.milestone?.name]).toEqual(["checkout", "Private beta"])
+    await page.keyboard.press("n")
+    await choose(page, "Milestone", "no mile")
+    await dialogOf(page).getByRole("button", { name: "Milestone No milestone" }).waitFor()
+    await choose(page, "Project", "no proj")
+    await dialogOf(page).getByRole("button", { name: "Project No project" }).waitFor()
+    await dialogOf(page).getByRole("textbox", { name: "Title" }).fill("Of nothing")
+    await page.keyboard.press("Control+Enter")
+    await dialogOf(page).waitFor({ state: "detached" })
+    const [other] = await named("Of nothing")
+    expect([other?.project, other?.milestone]).toEqual([null, null])
+  })
+
   it("waits for what it is likely to be in, also where that is read slowly", async () => {
     const page = await site.signIn()
     const held = Promise.withResolvers<void>()

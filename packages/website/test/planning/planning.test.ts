@@ -286,6 +286,7 @@ describe("What is typed", () => {
     expect(likelyOf({ teams: ["ENG"], projects: ["a"], owners: ["none"], tags: ["t"], statuses: ["Todo"] })).toEqual({
       team: "ENG",
       project: "a",
+      milestone: undefined,
       owner: undefined,
       status: "Todo",
       category: undefined,
@@ -296,6 +297,13 @@ describe("What is typed", () => {
       owner: "me",
       tags: []
     })
+    // Milestones are those of a project.
+    const ofOne = { project: "a", milestone: "a/2" }
+    expect(likelyOf({ milestones: ["a/2"] })).toMatchObject(ofOne)
+    expect(likelyOf({ projects: ["a"], milestones: ["a/2"] })).toMatchObject(ofOne)
+    expect(likelyOf({ projects: ["b", "a"], milestones: ["a/2"] })).toMatchObject(ofOne)
+    expect(likelyOf({ projects: ["b"], milestones: ["a/2"] })).toMatchObject({ project: "b", milestone: undefined })
+    expect(likelyOf({ projects: ["a"], milestones: ["a/1", "a/2"] })).toMatchObject({ milestone: undefined })
   })
 
   it("names a branch that its commits are found by", () => {
