@@ -7,6 +7,9 @@ import { Timestamp, timestamp } from "../Timestamp.ts"
 /** How many notifications a page has. */
 export const ticketNotificationsPageSize = 100
 
+/** As far as unread ones are counted. */
+export const maxUnreadCount = 1_000
+
 /** How much of a comment a notification shows, in characters. */
 export const maxNotifiedComment = 2_000
 
@@ -54,7 +57,8 @@ export const TicketNotification = Schema.Struct({
   /** Who assigned the ticket, wrote the text or commented. */
   actor: Actor,
   readAt: Schema.NullOr(Timestamp).annotate({
-    description: "When the notification was read; null while it is unread."
+    description:
+      "When the notification was read, or when the ticket that it says was assigned to you was given to another; null while it is unread."
   }),
   createdAt: Timestamp
 }).annotate({
@@ -69,11 +73,15 @@ export const TicketNotifications = Schema.Struct({
   notifications: Schema.Array(TicketNotification),
   nextCursor: Schema.NullOr(Schema.String).annotate({
     description: "Send it as `cursor`, with the same `unread`, to get the next page. Null on the last page."
+  }),
+  unreadCount: Schema.Int.annotate({
+    description:
+      "How many of your notifications about tickets are unread, on whatever page. 1000 stands for 1,000 or more."
   })
 }).annotate({
   identifier: "TicketNotifications",
   description: "Your notifications about tickets, newest first.",
-  examples: [{ notifications: [example], nextCursor: null }]
+  examples: [{ notifications: [example], nextCursor: null, unreadCount: 1 }]
 })
 export type TicketNotifications = typeof TicketNotifications.Type
 
@@ -83,7 +91,8 @@ export interface TicketNotificationPlace {
   readonly id: NotificationId
 }
 
-const cursorPattern = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+/** Thirteen digits end in the year 2286: a year of more than four is no timestamp of the contract. */
+const cursorPattern = /^(\d{1,13})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 export const ticketNotificationCursor = ({ createdAt, id }: TicketNotificationPlace): string =>
   `${Date.parse(createdAt)}-${id}`
@@ -91,8 +100,5 @@ export const ticketNotificationCursor = ({ createdAt, id }: TicketNotificationPl
 /** Undefined for what is no cursor. */
 export const ticketNotificationPlace = (cursor: string): TicketNotificationPlace | undefined => {
   const [, millis, id] = cursorPattern.exec(cursor) ?? []
-  const at = Number(millis)
-  return id === undefined || !(at <= 8.64e15 && at >= 0)
-    ? undefined
-    : { createdAt: timestamp(at), id: NotificationId.make(id) }
+  return id === undefined ? undefined : { createdAt: timestamp(Number(millis)), id: NotificationId.make(id) }
 }

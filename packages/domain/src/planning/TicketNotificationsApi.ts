@@ -40,7 +40,7 @@ export class TicketNotificationsApi extends HttpApiGroup.make("ticketNotificatio
       doc(
         "read",
         "List ticket notifications",
-        "Lists your notifications about tickets, read and unread, newest first, 100 a page: somebody assigned a ticket to you, mentioned you, or commented on a ticket that you or your agent own, that you created, or that you have commented on. What you do yourself notifies you of nothing. Notifications about tickets that you can no longer see are left out, and those about a deleted ticket or comment are gone. For an account API key the list is empty. Any role may call this."
+        "Lists your notifications about tickets, read and unread, newest first, 100 a page, and counts those that are unread: somebody assigned a ticket to you, mentioned you, or commented on a ticket that you or your agent own, that you created, or that you have commented on. What you do yourself notifies you of nothing. Notifications about tickets that you can no longer see are left out, and those about a deleted ticket or comment are gone. Once a ticket is no longer yours, its unread `ticket_assigned` counts as read. For an account API key the list is empty. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("read", `${path}/read`, {

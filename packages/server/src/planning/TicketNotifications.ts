@@ -6,6 +6,7 @@ import {
   type TicketNotification,
   ticketNotificationCursor,
   type TicketNotificationKind,
+  maxUnreadCount,
   ticketNotificationPlace,
   type TicketNotifications as Page,
   ticketNotificationsPageSize
@@ -46,6 +47,11 @@ export class TicketNotifications extends Context.Service<
       concerned: Concerned,
       comment?: CommentId
     ) => Effect.Effect<void>
+    /** Marks read what told the owner before a change of the assignment that is over, in the transaction of the change. */
+    readonly endAssignment: (
+      before: Pick<TicketDetails, "id" | "owner">,
+      after: Pick<TicketDetails, "owner">
+    ) => Effect.Effect<void>
   }
 >()("@delivery/server/planning/TicketNotifications") {
   static readonly layer = Layer.effect(TicketNotifications, Effect.gen(make))
@@ -62,7 +68,8 @@ function* make() {
     list: list(dependencies),
     read: read(dependencies),
     mark: mark(dependencies),
-    notify: notify(dependencies)
+    notify: notify(dependencies),
+    endAssignment: endAssignment(dependencies)
   })
 }
 
@@ -70,15 +77,20 @@ const list = ({ repo }: Dependencies): TicketNotifications["Service"]["list"] =>
   Effect.fn("TicketNotifications.list")(function* ({ cursor, unread } = {}) {
     const access = yield* anyRole
     const person = personOf(access.principal)
-    if (person === undefined) return { notifications: [], nextCursor: null }
-    const found = yield* repo.list(viewerOf(access), person.id, {
+    if (person === undefined) return { notifications: [], nextCursor: null, unreadCount: 0 }
+    const viewer = viewerOf(access)
+    const found = yield* repo.list(viewer, person.id, {
       onlyUnread: unread === "true",
       before: cursor === undefined ? undefined : ticketNotificationPlace(cursor),
       limit: ticketNotificationsPageSize + 1
     })
     const notifications = found.slice(0, ticketNotificationsPageSize)
     const last = found.length > notifications.length ? notifications.at(-1) : undefined
-    return { notifications, nextCursor: last === undefined ? null : ticketNotificationCursor(last) }
+    return {
+      notifications,
+      nextCursor: last === undefined ? null : ticketNotificationCursor(last),
+      unreadCount: yield* repo.countUnread(viewer, person.id, maxUnreadCount)
+    }
   })
 
 const read = ({ repo }: Dependencies) =>
@@ -126,6 +138,12 @@ const notify = ({ nextId, repo }: Dependencies): TicketNotifications["Service"][
       }
     }
     if (rows.length > 0) yield* repo.insert(rows)
+  })
+
+const endAssignment = ({ repo }: Dependencies): TicketNotifications["Service"]["endAssignment"] =>
+  Effect.fnUntraced(function* ({ id, owner }, after) {
+    if (owner?.kind !== "user" || owner.id === after.owner?.id) return
+    yield* repo.endAssignment(id, owner.id, timestamp(yield* Clock.currentTimeMillis))
   })
 
 type Texts = Pick<TicketDetails, "owner" | "description" | "plan">

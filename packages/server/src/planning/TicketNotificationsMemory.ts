@@ -22,7 +22,14 @@ import { seesTeamInMemory } from "./Visibility.ts"
 export const layer = Layer.effect(
   TicketNotificationsRepo,
   Effect.map(MemoryStorage, (memory) =>
-    TicketNotificationsRepo.of({ insert: insert(memory), list: list(memory), read: read(memory), mark: mark(memory) })
+    TicketNotificationsRepo.of({
+      insert: insert(memory),
+      list: list(memory),
+      countUnread: countUnread(memory),
+      endAssignment: endAssignment(memory),
+      read: read(memory),
+      mark: mark(memory)
+    })
   )
 )
 
@@ -88,6 +95,30 @@ const list =
         .toSorted(newestFirst)
         .slice(0, limit)
         .map((row) => present(database, row))
+    )
+
+const countUnread =
+  (memory: Memory): Repo["countUnread"] =>
+  (viewer, personId, most) =>
+    memory.read((database) => {
+      const rows = database.table(ticketNotifications)
+      const unread = rows.filter((row) => row.readAt === null && isOf(database, viewer, personId, row))
+      return Math.min(unread.length, most)
+    })
+
+const endAssignment =
+  (memory: Memory): Repo["endAssignment"] =>
+  (ticketId, personId, at) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(ticketNotifications)
+        const isOver = (row: TicketNotificationRow) =>
+          row.ticketId === ticketId &&
+          row.personId === personId &&
+          row.kind === "ticket_assigned" &&
+          row.readAt === null
+        for (const row of rows.filter(isOver)) rows.set(row.id, { ...row, readAt: at })
+      })
     )
 
 const read =

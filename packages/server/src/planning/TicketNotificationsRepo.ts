@@ -45,6 +45,10 @@ export class TicketNotificationsRepo extends Context.Service<
       personId: PersonId,
       page: TicketNotificationsPage
     ) => Effect.Effect<ReadonlyArray<TicketNotification>>
+    /** How many of the person's are unread, as far as `most`. */
+    readonly countUnread: (viewer: Viewer, personId: PersonId, most: number) => Effect.Effect<number>
+    /** Marks read that the ticket was assigned to the person, who owns it no more. */
+    readonly endAssignment: (ticketId: TicketId, personId: PersonId, at: Timestamp) => Effect.Effect<void>
     /** Marks the person's unread ones read, and returns their number. */
     readonly read: (viewer: Viewer, personId: PersonId, at: Timestamp) => Effect.Effect<number>
     /** Marks one of the person read, unless it is, or with null unread. Undefined where there is none. */

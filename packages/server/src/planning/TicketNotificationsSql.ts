@@ -19,7 +19,14 @@ import { seesTeam } from "./Visibility.ts"
 export const layer = Layer.effect(
   TicketNotificationsRepo,
   Effect.map(PgClient.PgClient, (sql) =>
-    TicketNotificationsRepo.of({ insert: insert(sql), list: list(sql), read: read(sql), mark: mark(sql) })
+    TicketNotificationsRepo.of({
+      insert: insert(sql),
+      list: list(sql),
+      countUnread: countUnread(sql),
+      endAssignment: endAssignment(sql),
+      read: read(sql),
+      mark: mark(sql)
+    })
   )
 )
 
@@ -90,6 +97,24 @@ const list = (sql: PgClient.PgClient): Repo["list"] => {
       dieOnSqlError
     )
 }
+
+const countUnread =
+  (sql: PgClient.PgClient): Repo["countUnread"] =>
+  (viewer, personId, most) =>
+    sql<{ readonly unread: number }>`select count(*)::integer as unread from (
+      select from ticket_notifications n, tickets t, teams team
+      where n.read_at is null and ${isSeen(sql, viewer, personId)} limit ${PgTypes.int4(most)}) n`.pipe(
+      Effect.map(([counted]) => counted!.unread),
+      dieOnSqlError
+    )
+
+/** One that somebody marks at this moment is theirs to mark: to wait for it could be to wait for each other. */
+const endAssignment =
+  (sql: PgClient.PgClient): Repo["endAssignment"] =>
+  (ticketId, personId, at) =>
+    sql`update ticket_notifications set read_at = ${date(at)} where id in (
+      select id from ticket_notifications where ticket_id = ${ticketId} and person_id = ${personId}
+        and kind = 'ticket_assigned' and read_at is null for update skip locked)`.pipe(Effect.asVoid, dieOnSqlError)
 
 /** That the person's notification `n` is of a ticket that they see. */
 const isSeen = (sql: PgClient.PgClient, viewer: Viewer, personId: string): Statement.Fragment =>

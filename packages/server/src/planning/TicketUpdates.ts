@@ -146,6 +146,7 @@ const updateOnce = (dependencies: Dependencies) => {
     const tagIds = changedFields.has("tags") ? stored.tags.map(({ id }) => id) : undefined
     yield* repo.update(rowOf(by.workspace.id, stored), tagIds, madeEvents, isReworded)
     yield* keepEarlier(dependencies, by, before, stored)
+    yield* notifications.endAssignment(before, stored)
     yield* notifications.notify(by, stored, concernedBy(before, stored))
     return stored
   })

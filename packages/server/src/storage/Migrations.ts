@@ -61,6 +61,7 @@ import overdueProductMutes from "./migrations/0165_overdue_product_mutes.ts"
 import ticketTexts from "./migrations/0166_ticket_texts.ts"
 import replacedDataKeys from "./migrations/0175_replaced_data_keys.ts"
 import testRunRequests from "./migrations/0180_test_run_requests.ts"
+import unreadTicketNotifications from "./migrations/0181_unread_ticket_notifications.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -123,7 +124,8 @@ export const migrations = {
   "0165_overdue_product_mutes": overdueProductMutes,
   "0166_ticket_texts": ticketTexts,
   "0175_replaced_data_keys": replacedDataKeys,
-  "0180_test_run_requests": testRunRequests
+  "0180_test_run_requests": testRunRequests,
+  "0181_unread_ticket_notifications": unreadTicketNotifications
 }
 
 /** The number of the latest migration. */

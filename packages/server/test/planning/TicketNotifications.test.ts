@@ -1,3 +1,4 @@
+import type { PersonId } from "@delivery/domain/Ids"
 import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,6 +10,7 @@ import { TicketNotifications } from "../../src/planning/TicketNotifications.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { addMember, as, type CallerOf, newId, now, refusal } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { addTeam } from "./Scene.ts"
 import { addAgent, create, makeTicketScene, patch } from "./TicketsScene.ts"
 
 const link = ({ principal }: CallerOf) => `[@${principal.name}](user:${principal.id})`
@@ -207,21 +209,83 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
       assert.isNull(second.nextCursor)
       const all = [...first.notifications, ...second.notifications]
       assert.strictEqual(new Set(all.map(({ id }) => id)).size, 161)
+      assert.deepStrictEqual([first.unreadCount, second.unreadCount], [161, 162])
       const mention = all.at(-1)!
+      const unread = yield* page({ unread: "true" })
+      const behind = yield* page({ unread: "true", cursor: unread.nextCursor! })
+      assert.deepStrictEqual(behind.notifications.at(-1), mention)
       assert.strictEqual(mention.kind, "ticket_mentioned")
       yield* read.pipe(as(member))
       yield* mark(mention.id, "unread").pipe(as(member))
       assert.deepStrictEqual(yield* page({ unread: "true" }), {
         notifications: [{ ...mention, readAt: null }],
-        nextCursor: null
+        nextCursor: null,
+        unreadCount: 1
       })
       assert.deepStrictEqual(
         yield* page({ unread: "true", cursor: `${Date.parse(mention.createdAt)}-${mention.id}` }),
         {
           notifications: [],
-          nextCursor: null
+          nextCursor: null,
+          unreadCount: 1
         }
       )
+    })
+  )
+
+  it.effect("fill pages with those of tickets that the person sees, and count no others", () =>
+    Effect.gen(function* () {
+      const [notifications, teams] = [yield* TicketNotifications, yield* Teams]
+      const scene = yield* makeTicketScene
+      const { admin, member } = scene
+      const hidden = { ...scene, team: yield* addTeam(scene.workspace.id) }
+      const owner = member.principal.id
+      // Of each kind more than a page, in turn.
+      for (let n = 0; n < 110; n++) {
+        yield* create(scene, { title: `Seen ${n}`, owner }, admin)
+        yield* create(hidden, { title: `Hidden ${n}`, owner }, admin)
+      }
+      yield* teams.update(hidden.team.key, { visibility: "private" }).pipe(as(admin))
+      const titles = Array.from({ length: 110 }, (_, n) => `Seen ${109 - n}`)
+      for (const query of [{}, { unread: "true" as const }]) {
+        const first = yield* notifications.list(query).pipe(as(member))
+        const second = yield* notifications.list({ ...query, cursor: first.nextCursor! }).pipe(as(member))
+        const listed = [first, second].map((page) => page.notifications.map(({ ticket }) => ticket.title))
+        assert.deepStrictEqual(listed, [titles.slice(0, 100), titles.slice(100)])
+        assert.deepStrictEqual([first.unreadCount, second.unreadCount, second.nextCursor], [110, 110, null])
+      }
+      assert.strictEqual(yield* notifications.read.pipe(as(member)), 110)
+      assert.strictEqual((yield* notifications.list().pipe(as(member))).unreadCount, 0)
+    })
+  )
+
+  it.effect("of assignments are read once the ticket is another's, and those of mentions stay unread", () =>
+    Effect.gen(function* () {
+      const { mark } = yield* TicketNotifications
+      const scene = yield* makeTicketScene
+      const { admin, member, viewer, workspace } = scene
+      const other = yield* addMember(workspace, "member")
+      const ownerOf = (caller: CallerOf) => ({ owner: caller.principal.id as PersonId })
+      const unreadOf = (caller: CallerOf) =>
+        Effect.map(toldTo(caller), (all) => all.filter(({ readAt }) => readAt === null).map(({ kind }) => kind))
+      const { id } = yield* create(scene, { ...ownerOf(member), description: link(viewer) }, admin)
+      const own = yield* create(scene, ownerOf(member), admin)
+      yield* comment(id, `${link(member)} look`, admin)
+      yield* patch(id, { title: "Another" }, admin)
+      assert.lengthOf(yield* unreadOf(member), 3)
+      yield* TestClock.adjust(1_000)
+      yield* patch(id, ownerOf(other), admin)
+      assert.deepStrictEqual(yield* unreadOf(member), ["ticket_mentioned", "ticket_assigned"])
+      assert.deepStrictEqual(yield* unreadOf(other), ["ticket_assigned"])
+      assert.deepStrictEqual(yield* unreadOf(viewer), ["ticket_mentioned"])
+      const over = (yield* toldTo(member)).find((one) => one.ticket.id === id && one.kind === "ticket_assigned")!
+      assert.strictEqual(over.readAt, yield* now)
+      yield* patch(own.id, { owner: null }, admin)
+      assert.deepStrictEqual(yield* unreadOf(member), ["ticket_mentioned"])
+      // One of these can be kept in mind all the same.
+      yield* mark(over.id, "unread").pipe(as(member))
+      yield* patch(id, { title: "A third" }, admin)
+      assert.deepStrictEqual(yield* unreadOf(member), ["ticket_mentioned", "ticket_assigned"])
     })
   )
 
