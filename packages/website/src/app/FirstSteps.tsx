@@ -1,15 +1,23 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import { serviceUrl } from "../api/client.ts"
+import { mayAct, useRole } from "../api/session.ts"
 import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
 import { agentsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
+import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Section } from "../ui/Section.tsx"
 import Command from "../ui/Command.tsx"
+import { toast } from "../ui/toast.ts"
 import { vaultQuery } from "../vault/queries.ts"
+import { isPutAway, putAway } from "./putAway.ts"
 
-/** How a new workspace begins: each line is ticked when it has happened, and all are gone when all have. */
+/**
+ * How a new workspace begins: each line is ticked when it has happened, and all are gone when all have. They are for admins, who
+ * may do all of it, and can be put away.
+ */
 
 interface Step {
   readonly title: string
@@ -17,11 +25,24 @@ interface Step {
   readonly command: string
 }
 
-const Steps = ({ slug, steps }: { readonly slug: string; readonly steps: ReadonlyArray<Step> }) => (
-  <Section title="The first minute">
+interface StepsProps {
+  readonly slug: string
+  readonly steps: ReadonlyArray<Step>
+  readonly onAway: () => void
+}
+
+const Steps = ({ onAway, slug, steps }: StepsProps) => (
+  <Section
+    actions={
+      <Button look="quiet" onClick={onAway}>
+        Put away<span className="sr-only"> the first minute</span>
+      </Button>
+    }
+    title="The first minute"
+  >
     <p className="text-muted pt-2">
       Make an{" "}
-      <Link className="text-accent hover:underline" params={{ slug }} to="/w/$slug/settings/api-keys">
+      <Link className="text-accent underline" params={{ slug }} to="/w/$slug/settings/api-keys">
         API key
       </Link>{" "}
       and put it into <code className="font-mono text-xs">DELIVERY_API_KEY</code>. Each line is ticked when it has
@@ -90,9 +111,23 @@ const useSteps = (slug: string): ReadonlyArray<Step> | undefined => {
   ]
 }
 
-const FirstSteps = ({ slug }: { readonly slug: string }) => {
+const Beginning = ({ slug }: { readonly slug: string }) => {
   const steps = useSteps(slug)
-  return steps?.some((step) => !step.isDone) === true && <Steps slug={slug} steps={steps} />
+  const [isAway, setAway] = useState(() => isPutAway(slug))
+  const put = (next: boolean) => {
+    putAway(slug, next)
+    setAway(next)
+  }
+  const onAway = () => {
+    put(true)
+    toast({ title: "The first minute was put away", undo: () => put(false) })
+  }
+  return !isAway && steps?.some((step) => !step.isDone) === true ? (
+    <Steps onAway={onAway} slug={slug} steps={steps} />
+  ) : null
 }
+
+const FirstSteps = ({ slug }: { readonly slug: string }) =>
+  mayAct(useRole(slug), "admin") ? <Beginning key={slug} slug={slug} /> : null
 
 export default FirstSteps

@@ -63,9 +63,9 @@ const HomeScreen = () => {
   return (
     <>
       <Header crumbs={[]} title="Home" />
-      <FirstSteps slug={slug} />
       <Waiting slug={slug} />
       <MyTickets slug={slug} />
+      <FirstSteps slug={slug} />
       {data === undefined ? (
         error === null ? (
           <SkeletonRows rows={6} />

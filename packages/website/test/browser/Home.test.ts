@@ -1,0 +1,62 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { atRest, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+
+/** Home: how a new workspace begins, to whom that is said, and where. */
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+  await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const headings = (page: Page) => page.locator("#screen").getByRole("heading", { level: 2 }).allInnerTexts()
+
+describe("The first minute", () => {
+  it("stands below what the person has to do, and stays put away in this browser", async () => {
+    const me = await site.call<{ id: string }>("GET", "/v1/me")
+    await site.call("POST", "tickets", { team: "ENG", title: "Pay by card", owner: me.id })
+    const { statuses } = await site.call<{ statuses: ReadonlyArray<{ id: string; category: string }> }>(
+      "GET",
+      "ticket-statuses?team=ENG"
+    )
+    const status = statuses.find(({ category }) => category === "started")!.id
+    await site.call("PATCH", "tickets/ENG-1", { status })
+    const page = await openScreen(site, "")
+    const first = page.getByRole("region", { name: "The first minute" })
+    await first.getByText("Add a product").waitFor()
+    await page.getByRole("region", { name: "My tickets" }).waitFor()
+    const shown = await headings(page)
+    expect(shown.indexOf("The first minute")).toBeGreaterThan(shown.indexOf("My tickets"))
+    expect(await axeFindings(page)).toEqual([])
+    const away = first.getByRole("button", { name: "Put away the first minute" })
+    await away.click()
+    await first.waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Undo" }).click()
+    await away.click()
+    await first.waitFor({ state: "detached" })
+    await page.reload()
+    await page.getByRole("region", { name: "What changed" }).waitFor()
+    await page.getByRole("region", { name: "My tickets" }).waitFor()
+    await atRest(page)
+    expect(await first.count()).toBe(0)
+  })
+
+  it("is for those who may do it", async () => {
+    const admin = await joinAs(site, "ada@example.com", "Ada", "admin")
+    await openScreen(site, "", admin)
+    await admin.getByRole("region", { name: "The first minute" }).waitFor()
+    const member = await joinAs(site, "ben@example.com", "Ben", "member")
+    await openScreen(site, "", member)
+    await member.getByRole("region", { name: "What changed" }).waitFor()
+    await atRest(member)
+    expect(await headings(member)).not.toContain("The first minute")
+  })
+})
