@@ -24,6 +24,7 @@ import { useDraft } from "./useDraft.ts"
 
 const AskAgent = later(() => import("./AskAgent.tsx"))
 const EvidenceRefused = later(() => import("../flow/EvidenceRefused.tsx"))
+const TicketHistory = later(() => import("./TicketHistory.tsx"))
 const TicketTests = later(() => import("../flow/TicketTests.tsx"))
 
 interface Props {
@@ -86,6 +87,7 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
   const { data: trace } = useQuery(traceQuery(slug, ticket.identifier))
   const { data: history } = useQuery(historyQuery(slug, ticket.id))
   const [answered, setAnswered] = useState<AgentMessage>()
+  const [hasHistory, setHistory] = useState(false)
   return (
     <section aria-label="Activity" className="pt-4">
       <h2 className="text-muted border-border border-b px-4 pb-2 text-xs font-medium">Activity</h2>
@@ -94,7 +96,7 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
           <ol>
             {saidOf(data.comments, trace?.messages ?? [], history?.events ?? []).map((said) =>
               said.kind === "event" ? (
-                <TicketChange event={said.event} key={said.id} />
+                <TicketChange event={said.event} key={said.id} onHistory={() => setHistory(true)} />
               ) : said.kind === "comment" ? (
                 <TicketComment comment={said.comment} key={said.id} slug={slug} ticket={ticket.identifier} />
               ) : said.kind === "message" ? (
@@ -111,6 +113,9 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
         )}
       </Loaded>
       {mayChange && <Composer slug={slug} ticket={ticket} />}
+      {hasHistory && (
+        <TicketHistory mayChange={mayChange} onClose={() => setHistory(false)} slug={slug} ticket={ticket} />
+      )}
       {answered !== undefined && (
         <AskAgent
           answered={answered}

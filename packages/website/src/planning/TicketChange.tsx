@@ -10,14 +10,37 @@ const verbs: Readonly<Record<string, string>> = {
   ticket_updated: "changed"
 }
 
+const texts = ["description", "plan"]
+
+interface Props {
+  readonly event: Event
+  /** Shows what was changed of the texts. */
+  readonly onHistory: () => void
+}
+
 /** What somebody changed of a ticket, in one line between what was said. */
-export const TicketChange = ({ event }: { readonly event: Event }) => (
-  <li className="border-border text-muted flex min-h-(--row) flex-wrap items-center gap-x-1.5 border-b px-4 py-1 text-xs">
-    <span className="foreign font-medium">{doerOf(event)}</span>
-    <span>{verbs[event.kind] ?? event.kind.replace("ticket_", "").replaceAll("_", " ")}</span>
-    <span className="foreign min-w-0 flex-1">
-      <Changes changes={changesOf(event)} />
-    </span>
-    <Time at={event.createdAt} />
-  </li>
-)
+export const TicketChange = ({ event, onHistory }: Props) => {
+  // Of a text, an event says only that it was changed.
+  const isText = ({ field, to }: Event["changes"][number]) => texts.includes(field) && to === "changed"
+  const changes = changesOf(event)
+  const reworded = changes.filter(isText).map(({ field }) => `the ${field}`)
+  const others = changes.filter((change) => !isText(change))
+  return (
+    <li className="border-border text-muted flex min-h-(--row) flex-wrap items-center gap-x-1.5 border-b px-4 py-1 text-xs">
+      <span className="foreign font-medium">{doerOf(event)}</span>
+      <span>{verbs[event.kind] ?? event.kind.replace("ticket_", "").replaceAll("_", " ")}</span>
+      {reworded.length > 0 && (
+        <span>
+          <button className="hover:text-text underline" onClick={onHistory} type="button">
+            {reworded.join(" and ")}
+          </button>
+          {others.length > 0 && ","}
+        </span>
+      )}
+      <span className="foreign min-w-0 flex-1">
+        <Changes changes={others} />
+      </span>
+      <Time at={event.createdAt} />
+    </li>
+  )
+}

@@ -51,7 +51,8 @@ const TicketMenu = ({ mayChange, slug, ticket }: Props) => {
   })
   useKeys([
     { keys: "y", label: "Copy the identifier", group: "Ticket", run: () => copy(identifier, "Identifier") },
-    { keys: "b", label: "Copy a name for its branch", group: "Ticket", run: () => copy(branchOf(ticket), "Branch") }
+    { keys: "b", label: "Copy a name for its branch", group: "Ticket", run: () => copy(branchOf(ticket), "Branch") },
+    { keys: "h", label: "History of the texts", group: "Ticket", run: () => setHistory(true) }
   ])
   return (
     <>
@@ -64,7 +65,7 @@ const TicketMenu = ({ mayChange, slug, ticket }: Props) => {
               { label: "Copy a name for its branch", shortcut: "b", onSelect: () => copy(branchOf(ticket), "Branch") }
             ]
           },
-          { items: [{ label: "History", onSelect: () => setHistory(true) }] },
+          { items: [{ label: "History", shortcut: "h", onSelect: () => setHistory(true) }] },
           ...(mayDelete ? [{ items: [{ label: "Delete", isDangerous: true, onSelect: () => setSure(true) }] }] : [])
         ]}
         label={identifier}

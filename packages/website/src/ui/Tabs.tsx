@@ -12,7 +12,7 @@ export const Tabs = ({ label, tabs }: Props) => (
     <Base.List aria-label={label} className="border-border flex flex-wrap gap-1 border-b">
       {tabs.map(({ name }) => (
         <Base.Tab
-          className="text-muted hover:text-text aria-selected:text-text aria-selected:border-text -mb-px h-8 border-b-2 border-transparent px-2 font-medium"
+          className="text-muted hover:text-text aria-selected:text-text aria-selected:border-text -mb-px -outline-offset-2 h-8 border-b-2 border-transparent px-2 font-medium"
           key={name}
           value={name}
         >

@@ -40,6 +40,33 @@ const openHistory = async (page: Page, { identifier }: Ticket) => {
 }
 
 describe("The history of a ticket", () => {
+  it("is found in the palette, and where the activity says that a text was changed", async () => {
+    const ticket = await make()
+    await write(ticket, { description: "The shop takes any card.", plan: "1. Ask", title: "Pay by any card" })
+    const page = await openScreen(site, `tickets/${ticket.identifier}`)
+    const activity = page.getByRole("region", { name: "Activity" }).getByRole("listitem")
+    const words = await activity.filter({ hasText: "the description and the plan" }).innerText()
+    expect(words.replaceAll(/\s+/g, " ")).toContain("changed the description and the plan, title: Pay by card")
+    expect(words).not.toContain("changed: changed")
+    await page.getByRole("button", { name: "the description and the plan" }).press("Enter")
+    const dialog = page.getByRole("dialog", { name: `History of ${ticket.identifier}` })
+    await dialog.waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox").waitFor()
+    await page.keyboard.type("history of")
+    await page.getByRole("option", { name: /^History of the texts/ }).waitFor()
+    await page.keyboard.press("Enter")
+    await dialog.waitFor()
+    // The ring of a tab is within it: the dialog cuts what stands out.
+    const tab = dialog.getByRole("tab", { name: "Description" })
+    await tab.focus()
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("ArrowLeft")
+    expect(await tab.evaluate((one) => parseFloat(getComputedStyle(one).outlineOffset))).toBeLessThan(0)
+  })
+
   it("shows who changed which words, and brings a text back, by keyboard alone", async () => {
     const ticket = await make()
     await write(ticket, { description: "The shop takes any card." })
