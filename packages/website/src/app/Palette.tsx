@@ -295,7 +295,7 @@ const Palette = (props: Props) => {
             value={text}
           />
           <Found commands={found} current={current} id={id} list={list} onPlace={setPlace} onRun={run} />
-          {found.length === 0 && <p className="text-muted px-4 py-3">Nothing is called so here.</p>}
+          {found.length === 0 && <p className="text-muted px-4 py-3">Nothing here has this name.</p>}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

@@ -5,6 +5,7 @@ import { counted } from "../ui/format.ts"
 import { type Key, useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { SearchMenu } from "../ui/SearchMenu.tsx"
+import { toast } from "../ui/toast.ts"
 import { askedAgent } from "./askedAgent.ts"
 import { BulkBar } from "./BulkBar.tsx"
 import type { Column } from "./columns.ts"
@@ -122,6 +123,12 @@ interface KeysProps extends Props {
   readonly onExtend: (to: string | undefined) => void
 }
 
+const whyNoMilestones = (tickets: ReadonlyArray<TicketSummary>): string => {
+  const projects = new Set(tickets.map(({ project }) => project?.id))
+  if (projects.size > 1) return "A milestone is one of a project, and these tickets are not all of the same one."
+  return projects.has(undefined) ? "A milestone is one of a project: choose that first." : "The project has none."
+}
+
 const useActionKeys = ({ hasMilestones, onAsk, onExtend, order, selected, selection, slug, targets }: KeysProps) => {
   const change = useManyTickets(slug)
   const me = useMe()?.id
@@ -132,6 +139,13 @@ const useActionKeys = ({ hasMilestones, onAsk, onExtend, order, selected, select
     selected.length > 0
       ? ["Selection", counted(selected.length, "ticket")]
       : ["Ticket in focus", targets[0]?.identifier ?? ""]
+  const noMilestones: Key = {
+    keys: keyOf.milestone,
+    label: "Set the milestone",
+    group,
+    about,
+    run: () => toast({ title: "There is no milestone to choose", detail: whyNoMilestones(targets) })
+  }
   const askKeys = (Object.keys(names) as ReadonlyArray<Field>)
     .filter((field) => field !== "milestone" || hasMilestones)
     .map((field): Key => ({
@@ -162,7 +176,7 @@ const useActionKeys = ({ hasMilestones, onAsk, onExtend, order, selected, select
   useKeys([
     { keys: "J", label: "Select the next one, too", group: "Tickets", run: () => onExtend(order[at + 1]) },
     { keys: "K", label: "Select the previous one, too", group: "Tickets", run: () => onExtend(order[at - 1]) },
-    ...(targets.length > 0 ? [...askKeys, assign, askAgent] : []),
+    ...(targets.length > 0 ? [...askKeys, ...(hasMilestones ? [] : [noMilestones]), assign, askAgent] : []),
     ...(selected.length > 0
       ? [{ keys: "Escape", label: "Select nothing", group: "Selection", run: () => select(new Set()) }]
       : [])

@@ -1,5 +1,5 @@
 import { toast } from "../ui/toast.ts"
 
 /** Says that a change is not taken back: it would take one of somebody else back, too. */
-export const tellChanged = (what: string, why: string): void =>
-  toast({ title: `${what} stays as it is`, detail: why, tone: "danger" })
+export const tellChanged = (what: string, why: string, isOne = true): void =>
+  toast({ title: isOne ? `${what} stays as it is` : `${what} stay as they are`, detail: why, tone: "danger" })

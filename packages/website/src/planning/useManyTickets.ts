@@ -64,7 +64,9 @@ const unchanged = async (
     const now = await readNow(slug, tickets)
     const is = (ticket: TicketSummary) => now.some((one) => one.id === ticket.id && isStill(one, asked))
     const others = tickets.filter((ticket) => !is(ticket))
-    if (others.length > 0) tellChanged(named(others), "What was changed has been changed since.")
+    if (others.length > 0) {
+      tellChanged(named(others), "What was changed has been changed since.", others.length === 1)
+    }
     return tickets.filter((ticket) => is(ticket))
   } catch (error) {
     tellFailure(`${named(tickets)} could not be put back`, error)

@@ -131,7 +131,7 @@ const Content = ({ field, groups, label, onClose }: ContentProps) => {
       />
       {items.length === 0 ? (
         <p className="text-muted px-3 py-2" role="status">
-          {text === "" ? "There is none yet." : "Nothing is called so."}
+          {text === "" ? "There is none yet." : "Nothing has this name."}
         </p>
       ) : (
         <Items current={current} groups={shown} id={id} label={label} onPlace={setPlace} onSelect={select} />

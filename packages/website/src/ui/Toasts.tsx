@@ -31,7 +31,7 @@ const List = () => {
         const last = undos.current.at(-1)
         undo(last?.id)
         // The key names nothing: its toast may be long gone.
-        if (last !== undefined) toast({ title: "Undo", detail: last.title })
+        if (last !== undefined) toast({ title: "Taking back the last change", detail: last.title })
       }
     }
   ])

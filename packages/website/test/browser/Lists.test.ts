@@ -278,7 +278,10 @@ describe("A change", () => {
       await page.getByText(`${ticket.identifier} moved to ${status}`).first().waitFor()
     }
     await page.keyboard.press("Control+z")
-    await page.getByRole("dialog", { name: "Undo" }).getByText(`${made[1]!.identifier} moved to Done`).waitFor()
+    await page
+      .getByRole("dialog", { name: "Taking back the last change" })
+      .getByText(`${made[1]!.identifier} moved to Done`)
+      .waitFor()
     await button(made[1]!, "Backlog").waitFor()
     await expect.poll(() => statuses(made)).toEqual(["Todo", "Backlog"])
     const { statuses: all } = await site.call<{ statuses: ReadonlyArray<{ id: string; name: string }> }>(

@@ -500,6 +500,24 @@ describe("A list of tickets", () => {
     await expect.poll(async () => (await milestones()).toSorted()).toEqual(["Alpha", "Beta"])
   })
 
+  it("says why what is selected has no milestone to choose", async () => {
+    await site.call("POST", "projects", { slug: "second", name: "Second", teams: ["ENG"] })
+    for (const project of ["checkout", "second"]) await make({ title: "Unlike others", project })
+    const page = await openScreen(site, "tickets?q=unlike")
+    await page
+      .getByRole("checkbox", { name: /^Select ENG-/ })
+      .nth(1)
+      .waitFor()
+    for (const at of [0, 1])
+      await page
+        .getByRole("checkbox", { name: /^Select ENG-/ })
+        .nth(at)
+        .check()
+    await page.getByText("2 tickets selected").waitFor()
+    await page.keyboard.press("m")
+    await page.getByText("these tickets are not all of the same one").first().waitFor()
+  })
+
   it("asks an agent about the tickets that it is given, and about those that are selected", async () => {
     const made = await scene("given", 3)
     const messages = async () =>
