@@ -10,7 +10,7 @@ const verbs: Readonly<Record<string, string>> = {
   ticket_updated: "changed"
 }
 
-const texts = ["description", "plan"]
+const texts = new Set(["description", "plan"])
 
 interface Props {
   readonly event: Event
@@ -21,7 +21,7 @@ interface Props {
 /** What somebody changed of a ticket, in one line between what was said. */
 export const TicketChange = ({ event, onHistory }: Props) => {
   // Of a text, an event says only that it was changed.
-  const isText = ({ field, to }: Event["changes"][number]) => texts.includes(field) && to === "changed"
+  const isText = ({ field, to }: Event["changes"][number]) => texts.has(field) && to === "changed"
   const changes = changesOf(event)
   const reworded = changes.filter(isText).map(({ field }) => `the ${field}`)
   const others = changes.filter((change) => !isText(change))
