@@ -198,9 +198,11 @@ describe("The inbox", () => {
     const { members } = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
     const { id } = members.find(({ email }) => email === "max@example.com")!
     await site.call("POST", "tickets/ENG-2/comments", { body: `[@Max](user:${id}) look first.` })
-    for (let number = 0; number < 101; number++) {
-      await site.call("POST", "tickets", { team: "ENG", title: `Step ${number}`, owner: id })
-    }
+    await Promise.all(
+      Array.from({ length: 101 }, (_, number) =>
+        site.call("POST", "tickets", { team: "ENG", title: `Step ${number}`, owner: id })
+      )
+    )
     await openScreen(site, "inbox", page)
     const place = page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name: /^Inbox/ })
     await place.getByText("102 unread").waitFor()
