@@ -85,6 +85,25 @@ onEachServer("tickets", (test) => {
     assert.strictEqual(refusal(await workspace.send("GET", "tickets/NO-1/history")), "404 ticket")
   })
 
+  test("refuses cursors and views that the list of notifications does not have", async (owner) => {
+    const { workspace } = await newTeam(owner)
+    const id = "0197a1b2-0000-7000-8000-0000000000e7"
+    for (const query of [
+      "cursor=",
+      "cursor=a",
+      `cursor=${id}`,
+      "cursor=1-2",
+      `cursor=99999999999999-${id}`,
+      "unread=yes"
+    ]) {
+      assert.strictEqual((await workspace.send("GET", `ticket-notifications?${query}`)).status, 400, query)
+    }
+    const nothing = { notifications: [], nextCursor: null, unreadCount: 0 }
+    for (const query of [`cursor=0-${id}`, `cursor=9999999999999-${id}&unread=true`, "unread=false"]) {
+      assert.deepStrictEqual(await workspace.get(`ticket-notifications?${query}`), nothing)
+    }
+  })
+
   test("changes many, and answers what became of each", async (owner) => {
     const { create, member, status, workspace } = await newTeam(owner)
     const [first, second] = [await create({ plan: "1. Form" }), await create()]

@@ -1,12 +1,11 @@
-import { formatCount } from "../ui/format.ts"
 import { useNotices } from "./useNotices.ts"
 
 /** How much is unread, beside the inbox in the sidebar. */
 const InboxCount = ({ slug }: { readonly slug: string }) => {
-  const { unread } = useNotices(slug)
-  return unread.length === 0 ? null : (
+  const { count, counted } = useNotices(slug)
+  return count === 0 ? null : (
     <span className="tabular ml-auto text-xs">
-      {formatCount(unread.length)}
+      {counted}
       <span className="sr-only"> unread</span>
     </span>
   )

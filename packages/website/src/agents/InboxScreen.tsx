@@ -2,12 +2,11 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
-import { formatCount, visible } from "../ui/format.ts"
+import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
-import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { type InboxRow, lineOf, type Notice, rowsOf } from "./inbox.ts"
 import { useNotices } from "./useNotices.ts"
@@ -15,6 +14,7 @@ import { useReading } from "./useReading.ts"
 
 /** What concerns the person, by ticket: assignments, mentions, comments, and what agents said. The keyboard alone empties it. */
 
+const InboxEmpty = later(() => import("./InboxEmpty.tsx"))
 const NotificationPeek = later(() => import("./NotificationPeek.tsx"))
 
 interface RowProps {
@@ -79,10 +79,11 @@ const Row = ({ isCurrent, onOpened, onRead, onUnread, row, slug }: RowProps) => 
 
 interface ListProps {
   readonly notices: ReadonlyArray<Notice>
+  readonly onMore: () => void
   readonly slug: string
 }
 
-const List = ({ notices, slug }: ListProps) => {
+const List = ({ notices, onMore, slug }: ListProps) => {
   const navigate = useNavigate()
   const { opened, read, unread } = useReading(slug)
   const [current, setCurrent] = useState(-1)
@@ -107,6 +108,7 @@ const List = ({ notices, slug }: ListProps) => {
       label="Notifications"
       noun="notification"
       onCurrent={setCurrent}
+      onNearEnd={onMore}
       onOpen={(index) => {
         const one = oneAt(index)
         if (one === undefined) return
@@ -135,27 +137,19 @@ const List = ({ notices, slug }: ListProps) => {
   )
 }
 
-const Nothing = ({ isAll }: { readonly isAll: boolean }) =>
-  isAll ? (
-    <Empty icon="inbox" title="What concerns you comes here">
-      Tickets that others assign to you, mentions of you, comments on your tickets, and what agents reply.
-    </Empty>
-  ) : (
-    <Empty icon="check" title="Nothing is unread" />
-  )
-
 const InboxScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/inbox" })
   const { view } = useSearch({ from: "/w/$slug/inbox" })
-  const { notices: all, query, unread } = useNotices(slug)
+  const unread = useNotices(slug)
+  const { notices, onMore, query } = useNotices(slug, view !== "all")
   const { readAll } = useReading(slug)
-  const markAll = () => void readAll(unread)
+  const markAll = () => void readAll(unread.notices, unread.count)
   useKeys([{ keys: "E", label: "Mark all read", group: "Inbox", run: markAll }])
   return (
     <>
       <Header
         actions={
-          unread.length > 0 && (
+          unread.count > 0 && (
             <Button onClick={markAll} shortcut="E">
               Mark all read
             </Button>
@@ -167,9 +161,7 @@ const InboxScreen = () => {
       <Tabs label="Views of the inbox">
         <Link activeOptions={{ exact: true }} className={tabClass} params={{ slug }} search={{}} to="/w/$slug/inbox">
           Unread
-          {unread.length > 0 && (
-            <span className="text-muted tabular text-xs font-normal">{formatCount(unread.length)}</span>
-          )}
+          {unread.count > 0 && <span className="text-muted tabular text-xs font-normal">{unread.counted}</span>}
         </Link>
         <Link
           activeOptions={{ exact: true }}
@@ -182,10 +174,9 @@ const InboxScreen = () => {
         </Link>
       </Tabs>
       <Loaded<unknown> query={query} rows={8}>
-        {() => {
-          const shown = view === "all" ? all : unread
-          return shown.length === 0 ? <Nothing isAll={all.length === 0} /> : <List notices={shown} slug={slug} />
-        }}
+        {() =>
+          notices.length === 0 ? <InboxEmpty slug={slug} /> : <List notices={notices} onMore={onMore} slug={slug} />
+        }
       </Loaded>
     </>
   )

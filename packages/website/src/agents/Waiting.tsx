@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router"
-import { formatCount } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { lineOf } from "./inbox.ts"
@@ -10,19 +9,19 @@ import { useNotices } from "./useNotices.ts"
 const most = 5
 
 const Waiting = ({ slug }: { readonly slug: string }) => {
-  const { unread } = useNotices(slug)
-  if (unread.length === 0) return null
+  const { counted, notices } = useNotices(slug)
+  if (notices.length === 0) return null
   return (
     <Section
       actions={
         <Link className="text-muted hover:underline" params={{ slug }} to="/w/$slug/inbox">
-          Inbox ({formatCount(unread.length)})
+          Inbox ({counted})
         </Link>
       }
       isFlush
       title="Waiting for you"
     >
-      {unread.slice(0, most).map((one) => (
+      {notices.slice(0, most).map((one) => (
         <Link
           className="border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
           hash={one.at ?? ""}

@@ -1,31 +1,21 @@
-import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
-import { queryOptions } from "@tanstack/react-query"
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 
-/** How many pages of unread ones are read beside the newest. */
-const unreadPages = 3
-
-/** The newest 100 about tickets, read and unread, and what is unread behind them: a hundred assignments hide no mention. */
-export const ticketNotificationsQuery = (slug: string) =>
-  queryOptions({
-    queryKey: workspaceKey(slug, "notifications", "tickets"),
-    queryFn: async ({ signal }): Promise<{ readonly notifications: ReadonlyArray<TicketNotification> }> => {
-      const { nextCursor, notifications } = await client.ticketNotifications.list(
-        { params: { slug }, query: {} },
+/** About tickets, newest first: all, or what is unread. Each page tells how many are unread in all. */
+export const ticketNotificationsQuery = (slug: string, onlyUnread: boolean) =>
+  infiniteQueryOptions({
+    queryKey: workspaceKey(slug, "notifications", "tickets", onlyUnread),
+    queryFn: ({ pageParam, signal }) =>
+      client.ticketNotifications.list(
+        {
+          params: { slug },
+          query: { ...(onlyUnread ? { unread: "true" } : {}), ...(pageParam === null ? {} : { cursor: pageParam }) }
+        },
         { signal }
-      )
-      const all = [...notifications]
-      let cursor = nextCursor
-      for (let page = 0; cursor !== null && page < unreadPages; page++) {
-        const query = { unread: "true", cursor } as const
-        // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before ends
-        const next = await client.ticketNotifications.list({ params: { slug }, query }, { signal })
-        all.push(...next.notifications)
-        cursor = next.nextCursor
-      }
-      return { notifications: all }
-    }
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor
   })
 
 /** The newest 100 about messages to agents, read and unread. */

@@ -1,33 +1,45 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
 import { tellFailure } from "../api/failures.ts"
-import { counted } from "../ui/format.ts"
+import { counted, formatCount } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
 import type { Notice } from "./inbox.ts"
-import { notificationsQuery, ticketNotificationsQuery } from "./queries.ts"
 
-interface Shown {
+interface Page {
   readonly notifications: ReadonlyArray<{ readonly id: string; readonly readAt: string | null }>
+  readonly unreadCount?: number
+}
+
+/** What the queries of both kinds have read: about messages one page, about tickets some. */
+type Shown = Page | { readonly pages: ReadonlyArray<Page> }
+
+const unreadIn = (pages: ReadonlyArray<Page>): number =>
+  pages.flatMap(({ notifications }) => notifications).filter(({ readAt }) => readAt === null).length
+
+/** Pages with some of their notifications read or unread, and what that makes of the count of all. */
+const marked = (before: Shown, ids: ReadonlySet<string>, readAt: string | null): Shown => {
+  const mark = (page: Page): Page => ({
+    ...page,
+    notifications: page.notifications.map((one) => (ids.has(one.id) ? { ...one, readAt } : one))
+  })
+  if (!("pages" in before)) return mark(before)
+  const pages = before.pages.map(mark)
+  const more = unreadIn(pages) - unreadIn(before.pages)
+  return { ...before, pages: pages.map((page) => ({ ...page, unreadCount: (page.unreadCount ?? 0) + more })) }
 }
 
 /** Marks notifications as read and unread: at once on the screen, and back where the server refuses. */
 export const useReading = (slug: string) => {
   const queries = useQueryClient()
-  const keys = [notificationsQuery(slug).queryKey, ticketNotificationsQuery(slug).queryKey]
+  const queryKey = workspaceKey(slug, "notifications")
 
-  const show = (ids: ReadonlySet<string>, readAt: string | null) => {
-    for (const queryKey of keys) {
-      queries.setQueryData<Shown>(queryKey as ReadonlyArray<unknown>, (before) =>
-        before === undefined
-          ? before
-          : { notifications: before.notifications.map((one) => (ids.has(one.id) ? { ...one, readAt } : one)) }
-      )
-    }
-  }
+  const show = (ids: ReadonlySet<string>, readAt: string | null) =>
+    queries.setQueriesData<Shown>({ queryKey }, (before) => before && marked(before, ids, readAt))
 
   const change = async (ones: ReadonlyArray<Notice>, isRead: boolean, send: () => Promise<unknown>) => {
     // What is read meanwhile must not show them as they were.
-    await Promise.all(keys.map((queryKey) => queries.cancelQueries({ queryKey })))
+    await queries.cancelQueries({ queryKey })
     show(new Set(ones.map(({ id }) => id)), isRead ? new Date().toISOString() : null)
     try {
       await send()
@@ -37,7 +49,7 @@ export const useReading = (slug: string) => {
       tellFailure(`${counted(ones.length, "notification")} could not be marked ${isRead ? "read" : "unread"}`, error)
       return false
     } finally {
-      for (const queryKey of keys) void queries.invalidateQueries({ queryKey })
+      void queries.invalidateQueries({ queryKey })
     }
   }
 
@@ -57,15 +69,20 @@ export const useReading = (slug: string) => {
     if (await change([one], true, () => sendRead(one))) toast({ title: "Marked read", undo: () => void unread([one]) })
   }
 
-  const readAll = async (ones: ReadonlyArray<Notice>) => {
-    if (ones.length === 0) return
+  /** Of all that is unread, `ones` are those that are shown. */
+  const readAll = async (ones: ReadonlyArray<Notice>, count: number) => {
+    if (count === 0) return
     const send = () =>
       Promise.all([
         client.notifications.read({ params: { slug } }),
         client.ticketNotifications.read({ params: { slug } })
       ])
     if (await change(ones, true, send)) {
-      toast({ title: `${counted(ones.length, "notification")} marked read`, undo: () => void unread(ones) })
+      toast({
+        title: `${counted(count, "notification")} marked read`,
+        detail: ones.length < count ? `Undo marks the newest ${formatCount(ones.length)} unread again.` : undefined,
+        undo: () => void unread(ones)
+      })
     }
   }
 
