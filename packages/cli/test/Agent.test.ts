@@ -12,15 +12,12 @@ import { once } from "node:events"
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer, request as outgoing } from "node:http"
 import { join as joinPath } from "node:path"
-import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually, type Http, newWorkspace, teamKey } from "../../server/test/support/Http.ts"
-import type { Home } from "./support/Home.ts"
+import { type Home, main } from "./support/Home.ts"
 import { useService } from "./support/Service.ts"
 
 /** `delivery agent`: as processes, against a server on a socket. */
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 const run = (home: Home, args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   home.delivery(["agent", ...args], { env })
@@ -77,7 +74,7 @@ describe("delivery agent", () => {
     for (const [args, line] of [
       [["agent", "connect"], `Missing required flag: --client.\n${help}`],
       [["agent", "conect"], `Unknown subcommand "conect" for "delivery agent". Did you mean connect?\n${help}`],
-      [["person", "list"], "This command is not for clients. On the host of the service, use: pnpm delivery person"]
+      [["person", "list"], "This command is not for clients. On the host of the service, use: delivery-server person"]
     ] as const) {
       assert.deepStrictEqual(await home.delivery(args), { code: 2, out: "", err: `${line}\n` })
     }

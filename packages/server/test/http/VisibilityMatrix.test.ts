@@ -187,6 +187,8 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "tickets.after": "ticket",
   "tickets.field": null,
   "tickets.cursor": null,
+  "ticketNotifications.cursor": null,
+  "ticketNotifications.unread": null,
   "ticketStatuses.before": "status",
   "ticketStatuses.after": "status",
   "projects.before": "project",
