@@ -123,9 +123,8 @@ const ready = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ environment, known, product, version }) {
-    const { wholeCommit } = yield* Effect.promise(() => import("./Commits.ts"))
     const asked = yield* Effect.promise(async () =>
-      Option.isNone(version) ? {} : { version: await wholeCommit(version.value) }
+      Option.isNone(version) ? {} : { version: await (await import("./Commits.ts")).wholeCommit(version.value) }
     )
     const found = yield* call((client, { workspace }) =>
       client.readiness.get({ params: { slug: workspace, product, environment }, query: asked })

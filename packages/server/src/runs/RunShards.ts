@@ -53,8 +53,8 @@ export interface BegunRun extends Numbered {
  * Starts a shard: the run of its build, which `starting` starts as `run` where there is none, is that of all of its shards.
  * Each has a scope of its own in it, since each deletes what it has made.
  */
-export const startShard = ({ keys, repo, shards, storage }: Dependencies) => {
-  return Effect.fnUntraced(function* (
+export const startShard = ({ keys, repo, shards, storage }: Dependencies) =>
+  Effect.fnUntraced(function* (
     { build, index, total }: Shard & { readonly build: string },
     run: NewTestRun,
     tokenHash: string,
@@ -83,7 +83,6 @@ export const startShard = ({ keys, repo, shards, storage }: Dependencies) => {
     })
     return yield* storage.transaction(begin)
   })
-}
 
 /**
  * Finishes a shard, and with the last one the run: answers whether it has ended by that. The same report again changes nothing.

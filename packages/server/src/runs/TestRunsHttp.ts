@@ -17,31 +17,30 @@ export const layer = handlersOf(DeliveryApi, "testRuns", (handlers) =>
     const erasure = yield* RunErasure
     const urls = yield* SignedUrls
     const turns = yield* ListTurns
-    return (
-      handlers
-        .handle("list", ({ query }) => runs.list({ ...query, mine: query.mine === "true" }))
-        .handle("start", ({ payload }) => runs.start(payload))
-        // With up to 5,000 tests and their errors.
-        .handle("get", ({ params }) => Effect.andThen(turns.take, runs.get(params.run)))
-        .handle("finish", ({ params, payload }) => runs.finish(params.run, payload))
-        .handle("delete", ({ params }) => erasure.delete(params.run))
-        .handleRaw("upload", ({ params, request }) =>
-          Effect.map(
-            files.upload({
-              run: params.run,
-              path: params.path,
-              contentType: request.headers["content-type"],
-              contentLength: request.headers["content-length"],
-              body: request.stream
-            }),
-            ({ created, etag, file }) =>
-              HttpServerResponse.jsonUnsafe(file, { status: created ? 201 : 200, headers: { etag } })
-          )
+    // With up to 5,000 tests and their errors, a run takes its turn as long lists do.
+    const get = (run: number) => Effect.andThen(turns.take, runs.get(run))
+    return handlers
+      .handle("list", ({ query }) => runs.list({ ...query, mine: query.mine === "true" }))
+      .handle("start", ({ payload }) => runs.start(payload))
+      .handle("get", ({ params }) => get(params.run))
+      .handle("finish", ({ params, payload }) => runs.finish(params.run, payload))
+      .handle("delete", ({ params }) => erasure.delete(params.run))
+      .handleRaw("upload", ({ params, request }) =>
+        Effect.map(
+          files.upload({
+            run: params.run,
+            path: params.path,
+            contentType: request.headers["content-type"],
+            contentLength: request.headers["content-length"],
+            body: request.stream
+          }),
+          ({ created, etag, file }) =>
+            HttpServerResponse.jsonUnsafe(file, { status: created ? 201 : 200, headers: { etag } })
         )
-        .handle("download", ({ headers, params, request }) =>
-          download(files.open(params.run, params.path), headers, request.method === "HEAD")
-        )
-        .handle("signUrl", ({ params, payload }) => urls.sign(params.run, payload.path))
-    )
+      )
+      .handle("download", ({ headers, params, request }) =>
+        download(files.open(params.run, params.path), headers, request.method === "HEAD")
+      )
+      .handle("signUrl", ({ params, payload }) => urls.sign(params.run, payload.path))
   })
 )
