@@ -20,7 +20,7 @@ const makeSend = (http: HttpClient.HttpClient, tokens: AccessTokens): Send =>
     const sendWith = (token: string) =>
       http
         .execute(HttpClientRequest.bearerToken(request, Redacted.make(token)))
-        .pipe(Effect.mapError(callFailure(tokens.url)))
+        .pipe(Effect.mapError(callFailure(tokens)))
     const token = yield* tokens.next()
     const response = yield* sendWith(token)
     return response.status === 401 ? yield* sendWith(yield* tokens.next(token)) : response

@@ -94,7 +94,7 @@ export const forget = Effect.fnUntraced(function* (name: SignInName) {
         HttpClientRequest.bodyUrlParams({ token: refreshToken, client_id: clientId })
       )
     )
-    .pipe(Effect.mapError(callFailure(url)))
+    .pipe(Effect.mapError(callFailure({ url })))
   if (status !== 200) return yield* new Failure({ message: `${url} answered ${status}.` })
   yield* Effect.mapError(fs.remove(file), cannotBe("removed"))
   return true
@@ -135,7 +135,7 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
           })
         )
       )
-      .pipe(Effect.timeout("20 seconds"), Effect.mapError(callFailure(url)))
+      .pipe(Effect.timeout("20 seconds"), Effect.mapError(callFailure({ url })))
     if (response.status === 400) {
       return yield* Failure.notSignedIn("The sign-in has ended: run `delivery agent connect` again.")
     }

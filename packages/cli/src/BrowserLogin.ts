@@ -55,7 +55,7 @@ const loginFailure =
         "The sign-in did not work: it took too long, or you have signed out in the browser. Run `delivery login` again."
       )
     }
-    if (_tag !== "Forbidden") return callFailure(url)(error)
+    if (_tag !== "Forbidden") return callFailure({ url })(error)
     return reason === "access_denied" ? refused : new Failure({ message: `${url}: ${message} ${withKey}` })
   }
 

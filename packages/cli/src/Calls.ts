@@ -20,7 +20,7 @@ export const callAt = <A, E, R>(
     ? Effect.promise(() => import("./Client.ts")).pipe(
         Effect.flatMap(({ clientOf }) => clientOf(at, waitSeconds)),
         Effect.flatMap(use),
-        Effect.mapError(callFailure(at.url))
+        Effect.mapError(callFailure(at))
       )
     : Effect.fail(Failure.noServiceUrl("The address of the service"))
 

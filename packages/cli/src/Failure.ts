@@ -1,3 +1,4 @@
+import { NotFound } from "@delivery/domain/Errors"
 import { noAnswerReason } from "@delivery/domain/NoAnswer"
 import { serviceUrl } from "@delivery/domain/ServiceUrl"
 import { Cause, Data } from "effect"
@@ -47,9 +48,12 @@ export const messageOf = (cause: Cause.Cause<unknown>): string | undefined => {
   return CliError.isCliError(error) ? "" : undefined
 }
 
+/** The service does not repeat what the path says, and here it may come from a profile. */
+const noWorkspace = NotFound.of("workspace").message
+
 /** What a failed call means for the command. The errors are those of the typed client. */
 export const callFailure =
-  (url: string) =>
+  ({ url, workspace }: { readonly url: string; readonly workspace?: string }) =>
   (error: unknown): Failure => {
     if (error instanceof Failure) return error
     const unanswered = noAnswerTo(url, error)
@@ -74,6 +78,9 @@ export const callFailure =
         return Failure.unreachable(`${url} cannot be reached: something on the way answered ${called.status}.`)
       }
       return Failure.unreachable(`${url} is not a Delivery service of this version: ${message}`)
+    }
+    if (tag === "NotFound" && message === noWorkspace) {
+      return new Failure({ message: NotFound.of("workspace", workspace).message })
     }
     if (tag === "NotFound" && message.startsWith(noSuchPath)) return Failure.usage(`${message} ${pathAdvice(url)}`)
     return tag === "Unavailable" || tag === "TooManyRequests"

@@ -433,8 +433,8 @@ const endLater = (run: number): string =>
   `\`delivery runs end ${run}\` ends it; otherwise the service does, at its time limit.`
 
 /** Why the run is not finished, and what finishes or ends it: whoever only publishes again makes another one. */
-const unfinished = (url: string, run: number, savedIn: string | undefined, error: unknown): Failure => {
-  const failure = callFailure(url)(error)
+const unfinished = (at: Connection, run: number, savedIn: string | undefined, error: unknown): Failure => {
+  const failure = callFailure(at)(error)
   if (error instanceof Conflict && error.reason === "not_running") {
     if (savedIn === undefined) return failure
     return new Failure({ message: `${failure.message} To publish ${savedIn} as a run of its own, add --again.` })
@@ -459,6 +459,9 @@ export const publishRun = async (
   }
   const read = await readAll(options.files)
   const saved = await savedIn(read)
+  if (options.again && saved === undefined) {
+    tell.note("--again changes nothing here: each time these files are published, they become a run of their own.")
+  }
   const finish = saved?.finish ?? (await reportIn(read, coverage, Date.now()))
   const asked = await attachmentsOf(options.attach, tell)
   const about = saved?.start === undefined ? options : savedPlace(options, saved, saved.start, tell)
@@ -468,6 +471,9 @@ export const publishRun = async (
   const { isOver, number } = await (saved === undefined
     ? begin(publisher, saved, about, cancelled)
     : beginSaved(publisher, about, destination, cancelled, tell))
+  if (publisher.ownRunReason !== undefined) {
+    tell.note(`This shard is run ${number}, a run of its own. ${publisher.ownRunReason}`)
+  }
   try {
     const own = saved === undefined || isOver ? [] : savedFiles(options.files, saved)
     const attachments = [...own, ...asked]
@@ -491,7 +497,7 @@ export const publishRun = async (
     }
   } catch (error) {
     const savedIn = saved === undefined ? undefined : options.files[0]
-    if (!cancelled.aborted) throw unfinished(at.url, number, savedIn, error)
+    if (!cancelled.aborted) throw unfinished(at, number, savedIn, error)
     await leave(publisher, number, savedIn, tell)
     throw error
   }

@@ -87,7 +87,7 @@ const publish = Command.make(
         cancelling.signal
       ).then(
         (published) => resume(Effect.succeed(published)),
-        (error: unknown) => resume(Effect.fail(callFailure(at.url)(error)))
+        (error: unknown) => resume(Effect.fail(callFailure(at)(error)))
       )
       return Effect.promise(() => {
         // Whoever does not wait until the service has heard of it presses Ctrl-C again.

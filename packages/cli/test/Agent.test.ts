@@ -213,7 +213,7 @@ describe("delivery agent", () => {
     assert.match(await said({}), /^An API key is needed.*$/)
     assert.match(await said({}, "--key-file", "none"), /^--key-file: none cannot be read\.$/)
     const key = { DELIVERY_API_KEY: workspace.key! }
-    assert.strictEqual(await said(key, "--workspace", "none"), "The workspace does not exist.")
+    assert.strictEqual(await said(key, "--workspace", "none"), 'There is no workspace "none" that you can see.')
     assert.strictEqual(
       await said({ DELIVERY_API_KEY: "ctk_x" }),
       `${owner.baseUrl} does not accept the API key in DELIVERY_API_KEY. It may be revoked: set another one, or none to use that of \`delivery login\`.`

@@ -543,6 +543,26 @@ describe("delivery", () => {
     })
   })
 
+  test("says that files of other tools become a run each time, and names a workspace that is not found", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    writeFileSync(
+      join(at.directory, "junit.xml"),
+      '<testsuites><testsuite name="a"><testcase name="b"/></testsuite></testsuites>'
+    )
+    const publish = ["runs", "publish", "junit.xml", "--product", "shop", "--environment", "staging", "--again"]
+    const { code, err } = await at.delivery(publish, { env: as(workspace) })
+    assert.deepStrictEqual(
+      [code, err],
+      [0, "--again changes nothing here: each time these files are published, they become a run of their own.\n"]
+    )
+    const elsewhere = { ...as(workspace), DELIVERY_WORKSPACE: "nope" }
+    for (const command of [publish.slice(0, -1), ["runs", "list"]]) {
+      const refused = await at.delivery(command, { env: elsewhere })
+      assert.deepStrictEqual([refused.code, refused.err], [1, 'There is no workspace "nope" that you can see.\n'])
+    }
+  })
+
   test("makes one run of saved results that several publish at once", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()

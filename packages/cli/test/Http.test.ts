@@ -28,7 +28,7 @@ it.effect("a call of a service that does not answer ends in time, and says where
     const asked = once(server, "request")
     const calling = yield* HttpClient.get(`${url}/v1/me`).pipe(
       Effect.provide(answeringWithin(answerSeconds)),
-      Effect.mapError(callFailure(url)),
+      Effect.mapError(callFailure({ url })),
       Effect.flip,
       Effect.forkChild
     )
@@ -49,7 +49,7 @@ it.live("a call that makes something may have done so where its answer was lost"
     const server = yield* serving((request) => request.socket.destroy())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const failed = (call: ReturnType<typeof HttpClient.get>) =>
-      call.pipe(Effect.provide(answeringWithin(answerSeconds)), Effect.mapError(callFailure(url)), Effect.flip)
+      call.pipe(Effect.provide(answeringWithin(answerSeconds)), Effect.mapError(callFailure({ url })), Effect.flip)
     const said = "The service may have done it: look before you repeat it."
     assert.include((yield* failed(HttpClient.post(`${url}/v1/me`))).message, said)
     assert.notInclude((yield* failed(HttpClient.get(`${url}/v1/me`))).message, said)
@@ -73,7 +73,7 @@ for (const [does, leave, said] of [
       const { exitCode, message } = yield* HttpClient.get(`${url}/v1/me`).pipe(
         Effect.flatMap(({ json }) => json),
         Effect.provide(answeringWithin(answerSeconds, 0.2)),
-        Effect.mapError(callFailure(url)),
+        Effect.mapError(callFailure({ url })),
         Effect.flip
       )
       assert.deepStrictEqual({ exitCode, message }, { exitCode: 4, message: `${url} cannot be reached: ${said}.` })

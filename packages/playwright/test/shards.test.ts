@@ -195,11 +195,21 @@ describe("shards of one build", { concurrent: true, timeout: 240_000 }, () => {
     expect((await runsOf("aaaa006")).map(({ counts }) => counts.total)).toEqual([2])
     // A CI runs a job again in the same build.
     const again = await runShard(project, "2/2", build)
-    expect(again.lines[0]).toContain("passed (1 passed, 0 failed, 0 skipped)")
+    expect(again.lines).toEqual([
+      expect.stringMatching(
+        /^Delivery: this shard is run \d+, a run of its own\. The run of this build, or this shard of it, has ended\.$/
+      ),
+      expect.stringContaining("passed (1 passed, 0 failed, 0 skipped)")
+    ])
     for (const shard of ["1/2", "2/2"]) await runShard(project, shard, { DELIVERY_COVERAGE: "regression" })
     // Another number of shards in the same build.
     const other = await runShard(project, "1/3", build)
-    expect(other.lines[0]).toContain("passed (1 passed, 0 failed, 0 skipped)")
+    expect(other.lines).toEqual([
+      expect.stringMatching(
+        /^Delivery: this shard is run \d+, a run of its own\. The run of this build has 2 shards\.$/
+      ),
+      expect.stringContaining("passed (1 passed, 0 failed, 0 skipped)")
+    ])
     const runs = await runsOf("aaaa006")
     // A part says nothing of the coverage, so that no version is ready by it.
     expect(runs.map(({ counts, coverage, shards, state }) => [counts.total, shards?.total, state, coverage])).toEqual([

@@ -1,20 +1,36 @@
 import type { DeliveryReporterOptions } from "./Settings.ts"
 
+/** What an option may be, in words, and how that is told. */
+interface Kind {
+  readonly expected: string
+  readonly holds: (value: unknown) => boolean
+}
+
+const isString = (value: unknown): value is string => typeof value === "string"
+const text: Kind = { expected: "a string", holds: isString }
+const texts: Kind = {
+  expected: "an array of strings",
+  holds: (value) => Array.isArray(value) && value.every(isString)
+}
+
 /** The options of the reporters as a value, which the compiler holds against their type. */
-const names: Readonly<Record<keyof DeliveryReporterOptions, true>> = {
-  url: true,
-  apiKey: true,
-  workspace: true,
-  product: true,
-  environment: true,
-  baseUrl: true,
-  fixtureUrl: true,
-  coverage: true,
-  folders: true,
-  caseIds: true,
-  git: true,
-  cleanup: true,
-  required: true
+const kinds: Readonly<Record<keyof DeliveryReporterOptions, Kind>> = {
+  url: text,
+  apiKey: text,
+  workspace: text,
+  product: text,
+  environment: text,
+  baseUrl: text,
+  fixtureUrl: text,
+  coverage: text,
+  folders: texts,
+  caseIds: texts,
+  git: { expected: "an object", holds: (value) => typeof value === "object" && value !== null },
+  cleanup: {
+    expected: "a function, or the path of a module",
+    holds: (value) => isString(value) || typeof value === "function"
+  },
+  required: { expected: "true or false", holds: (value) => typeof value === "boolean" }
 }
 
 /** How many letters must be typed otherwise (Levenshtein's distance). */
@@ -30,13 +46,21 @@ const distance = (one: string, other: string): number => {
   return row.at(-1)!
 }
 
-/** Throws where an option is none of the reporters, and names the one that may be meant. */
+/** Throws where an option is none of the reporters, and names the one that may be meant; or where its value is none of its kind. */
 export const checkOptions = (options: object): void => {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(names, name))
-  if (unknown === undefined) return
-  const known = Object.keys(names)
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(kinds, name)) throw unknownOption(name)
+    const { expected, holds } = kinds[name as keyof typeof kinds]
+    if (value !== undefined && !holds(value)) {
+      throw new TypeError(`Delivery: The option ${name} of the reporter must be ${expected}.`)
+    }
+  }
+}
+
+const unknownOption = (unknown: string): TypeError => {
+  const known = Object.keys(kinds)
   const [nearest] = known.toSorted((a, b) => distance(unknown, a) - distance(unknown, b))
-  throw new TypeError(
+  return new TypeError(
     `Delivery: The reporter knows no option "${unknown}". Did you mean ${nearest}? It takes ${known.join(", ")}.`
   )
 }

@@ -94,10 +94,13 @@ export class Publication {
       return false
     }
     const publisher = this.#publisher
+    if (publisher.ownRunReason !== undefined) {
+      this.lines.push(`Delivery: this shard is run ${begun.run.number}, a run of its own. ${publisher.ownRunReason}`)
+    }
     const { failures } = await this.#settleUploads(publisher)
     const cleanup = await this.#cleanUp(begun.run)
     // A run without tests has failed. This is the part of another one, whose tests the other shards have.
-    const interrupted = report.interrupted || (publisher.isPart && report.tests.length === 0)
+    const interrupted = report.interrupted || (publisher.ownRunReason !== undefined && report.tests.length === 0)
     const finish = withinLimits({ ...report, interrupted, cleanup })
     if (finish.omitted !== null) this.lines.push(`Delivery: left out of the run: ${finish.omitted}`)
     try {

@@ -44,7 +44,7 @@ export class Publisher {
   readonly uploads: Uploads
   readonly #client: PromiseClient
   readonly #settings: Settings
-  #isPart = false
+  #ownRunReason: string | undefined
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -57,9 +57,9 @@ export class Publisher {
     this.uploads = new Uploads(this.#client, settings.workspace)
   }
 
-  /** Whether the run has a part of the tests of another one, which has ended. */
-  get isPart(): boolean {
-    return this.#isPart
+  /** Why the shard is a run of its own, in words of the service; undefined where it is part of the run of its build. */
+  get ownRunReason(): string | undefined {
+    return this.#ownRunReason
   }
 
   /** The `baseUrl` of the deployment; null if it has none. */
@@ -88,9 +88,9 @@ export class Publisher {
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
     const { requestId = randomUUID(), ...start } = payload
     const run = await this.#start({ ...start, requestId }, limit).catch((error: unknown) => {
-      const reason = error instanceof Conflict ? error.reason : ""
+      const { message, reason } = error instanceof Conflict ? error : { message: "", reason: "" }
       if (start.shard != null && ["finished", "total_mismatch"].includes(reason)) {
-        this.#isPart = true
+        this.#ownRunReason = message
         return this.#start({ ...partOf({ ...start, build: null, shard: null }), requestId }, limit)
       }
       if (payload.requestId !== undefined && ["finished", "request_id_reused"].includes(reason)) {

@@ -13,6 +13,28 @@ it("an option that no reporter has is refused, with the one that may be meant", 
   assert.doesNotThrow(() => checkOptions({ ...complete, required: true, cleanup: undefined }))
 })
 
+it("an option of another kind is refused, and what it may be is said", () => {
+  const refused = (options: object, expected: string) =>
+    assert.throws(() => checkOptions({ ...complete, ...options }), `must be ${expected}.`)
+  refused({ product: 42 }, "a string")
+  refused({ url: null }, "a string")
+  refused({ folders: "checkout" }, "an array of strings")
+  refused({ caseIds: ["pay", 7] }, "an array of strings")
+  refused({ git: "main" }, "an object")
+  refused({ cleanup: true }, "a function, or the path of a module")
+  refused({ required: "yes" }, "true or false")
+  assert.doesNotThrow(() =>
+    checkOptions({
+      ...complete,
+      folders: [],
+      caseIds: ["pay"],
+      git: { branch: "main" },
+      cleanup: () => {},
+      required: false
+    })
+  )
+})
+
 it("whether publishing is required is said by the usual words, and refused by others", () => {
   const said = (word: string) => isRequired({}, { DELIVERY_REQUIRED: word })
   for (const word of ["1", "true", "TRUE", " yes ", "On"]) assert.isTrue(said(word), word)
