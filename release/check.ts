@@ -327,7 +327,7 @@ const runConsumers = async (clients: string, node22: string, server: string, url
     throw new Error(refusedCommand)
   }
   say(`refusing to start the server on Node ${oldestNode}`)
-  const main = "node_modules/@delivery/server/dist/cli/main.js"
+  const main = "node_modules/@delivery/server/dist/command/main.js"
   const refused = await run(oldNode, [main, "serve"], { cwd: server }).then(
     () => "It started.",
     ({ message }: Error) => message

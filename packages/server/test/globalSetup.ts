@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
+import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { type PostgresServer, startPostgres } from "./support/PostgresServer.ts"
 
@@ -6,6 +8,8 @@ import { type PostgresServer, startPostgres } from "./support/PostgresServer.ts"
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["TEST_DATABASE_URL"]
   const server: PostgresServer | undefined = given === undefined || given === "" ? await startPostgres() : undefined
+  // Servers that suites start load the built command, as all do but the first after a change.
+  execFileSync(process.execPath, [join(import.meta.dirname, "../build/command.ts")])
   // Of this run alone, for the next may have other migrations.
   const template = `template_${randomBytes(6).toString("hex")}`
   project.provide("postgresUrl", server?.url ?? given!)

@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { version } from "../Config.ts"
 import { apiKey, backup, cases, fixtures, person, restore, signInLink, vault, verify } from "./HostCommands.ts"
+import { isInstalled } from "./Installed.ts"
 import { operatorMessage } from "./OperatorMessage.ts"
 import { serve } from "./Serve.ts"
 
@@ -15,7 +16,7 @@ const delivery = Command.make("delivery-server").pipe(
 )
 
 /** What signs coding agents in runs on their computers. It is a program of its own, without a server. */
-const agent = import.meta.filename.endsWith(".js") ? "delivery agent" : "pnpm exec node packages/cli/src/main.ts agent"
+const agent = isInstalled ? "delivery agent" : "pnpm exec node packages/cli/src/main.ts agent"
 const elsewhere = { agent: `This command runs on the host of the service. For coding agents, use: ${agent}` }
 
 Command.run(delivery, { version }).pipe(

@@ -8,6 +8,7 @@ import { VaultKeys } from "../vault/VaultKeys.ts"
 import * as VaultRoom from "../vault/VaultRoom.ts"
 import * as WebhooksRoom from "../webhooks/WebhooksRoom.ts"
 import * as Host from "./Host.ts"
+import { isInstalled } from "./Installed.ts"
 
 /** The vault keys of the database that the settings name, without a server. */
 const layerVaultKeys = VaultRoom.layerHost.pipe(
@@ -18,7 +19,7 @@ const layerVaultKeys = VaultRoom.layerHost.pipe(
 )
 
 /** How this command line is called: installed, by the script of a clone, or without a package manager. */
-const program = import.meta.filename.endsWith(".js")
+const program = isInstalled
   ? "delivery-server"
   : process.env["npm_lifecycle_event"] === "delivery"
     ? "pnpm delivery"

@@ -8,7 +8,14 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   process.emitWarning = ((...given: ReadonlyArray<unknown>) => {
     if (!String(given[0]).startsWith("SQLite is an experimental feature")) warn(...given)
   }) as typeof process.emitWarning
-  await import("./Program.ts")
+  const { enableCompileCache } = process.getBuiltinModule("node:module")
+  const { homedir } = process.getBuiltinModule("node:os")
+  const { join } = process.getBuiltinModule("node:path")
+  // In a directory of the user, since whoever can write there can change what runs.
+  enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "delivery"))
+  const built = import.meta.filename.endsWith(".ts") ? (await import("./Built.ts")).builtMain() : undefined
+  if (built === undefined) await import("./Program.ts")
+  else await import(built)
 } else {
   console.error(`delivery-server needs Node 22.19 or newer. This is Node ${process.versions.node}.`)
   process.exitCode = 2
