@@ -3,7 +3,7 @@ import { timestamp, Timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, FileSystem, Option, Path, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { callFailure, Failure } from "./Failure.ts"
-import { configDirectory, replaceFile, underLock } from "./PrivateFiles.ts"
+import { configDirectory, probeFile, replaceFile, underLock } from "./PrivateFiles.ts"
 
 /** Names a sign-in of this computer. A client has one for each workspace of each server. */
 export interface SignInName {
@@ -62,6 +62,15 @@ const read = Effect.fnUntraced(function* (file: string) {
   return yield* fs.readFileString(file).pipe(
     Effect.flatMap(Schema.decodeEffect(Stored)),
     Effect.mapError(() => Failure.notSignedIn("This computer is not signed in: run `delivery agent connect`."))
+  )
+})
+
+/** Fails where the sign-in could not be stored: its agent would be registered, and nobody would have its tokens. */
+export const probe = Effect.fnUntraced(function* (name: SignInName) {
+  const file = yield* pathOf(name)
+  yield* Effect.mapError(
+    probeFile(file),
+    () => new Failure({ message: `${file} cannot be written: nothing was done.` })
   )
 })
 

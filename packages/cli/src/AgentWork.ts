@@ -3,7 +3,7 @@ import { FetchHttpClient } from "effect/http"
 import { runBridge } from "./AgentBridge.ts"
 import { instructions, writeEntry, fileWithEntry } from "./AgentClients.ts"
 import { callAt } from "./Calls.ts"
-import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
+import { defaultDirectory, forget, keep, makeAccessTokens, probe, type SignInName } from "./AgentSignIn.ts"
 import { Failure } from "./Failure.ts"
 import { answerSeconds, answeringWithin } from "./Http.ts"
 import { print } from "./Output.ts"
@@ -52,7 +52,8 @@ export const connect = Effect.fnUntraced(
   function* ({ computer, keyFile, write, ...flags }: ConnectFlags) {
     const name = yield* signInName(flags)
     const key = yield* apiKey(keyFile)
-    const registered = yield* callAt({ url: name.url, apiKey: key }, (client) =>
+    yield* probe(name)
+    const registered = yield* callAt({ ...name, apiKey: key }, (client) =>
       client.agents.register({
         params: { slug: name.workspace },
         payload: { client: name.client, computer }

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { answerSeconds, answeringWithin } from "./Http.ts"
 import type { Connection } from "./Settings.ts"
 
-/** Where a call goes, with which key; null where it needs none. */
-export type CalledAt = Pick<Connection, "url"> & { readonly apiKey: string | null }
+/** Where a call goes, with which key; null where it needs none. The workspace is named where it is not found. */
+export type CalledAt = Pick<Connection, "url"> &
+  Partial<Pick<Connection, "workspace">> & { readonly apiKey: string | null }
 
 /**
  * The typed client of a service. It has the whole API, so only calls load this module.

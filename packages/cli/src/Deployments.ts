@@ -52,6 +52,7 @@ const setVersion = Command.make(
         "What runs now: a commit or tag, or any other name. Default: the commit that is checked out"
       )
     ),
+    versionFlag: optionalText("version", "The same, as a flag"),
     product: textOr("product", "DELIVERY_PRODUCT", "The product of the deployment"),
     environment: textOr("environment", "DELIVERY_ENVIRONMENT", "The environment of the deployment"),
     commits: Flag.Boolean("commits").pipe(
@@ -71,9 +72,12 @@ const setVersion = Command.make(
       Flag.withDescription("How many seconds to wait for locked runs to end, at most 30")
     )
   },
-  Effect.fnUntraced(function* ({ commits, environment, force, product, version, wait }) {
+  Effect.fnUntraced(function* ({ commits, environment, force, product, version, versionFlag, wait }) {
+    if (Option.isSome(version) && Option.isSome(versionFlag)) {
+      return yield* Failure.usage("Say the version once: as an argument, or with --version.")
+    }
     const { commitOf, commitsSince, wholeCommit } = yield* Effect.promise(() => import("./Commits.ts"))
-    const named = Option.getOrUndefined(version)
+    const named = Option.getOrUndefined(Option.orElse(version, () => versionFlag))
     const next = yield* Effect.promise(() => (named === undefined ? commitOf("HEAD") : wholeCommit(named)))
     if (next === undefined) return yield* Failure.usage("There is no commit here: say which version runs.")
     const { changed, found, previous } = yield* call(

@@ -7,12 +7,18 @@ import { Flag } from "effect/cli"
 export const optionalText = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
 
-/** A text that the environment may have instead. */
-export const textOr = (name: string, variable: string, description: string) =>
-  Flag.String(name).pipe(
-    Flag.withFallbackConfig(Config.String(variable)),
+/** A text that the environment may have instead. An empty variable counts as not set. */
+export const textOr = (name: string, variable: string, description: string) => {
+  const text = Flag.String(name).pipe(
+    Flag.filter(
+      (value) => value.trim() !== "",
+      () => "Expected a text that is not empty."
+    ),
     Flag.withDescription(`${description}. Environment: ${variable}`)
   )
+  const fallback = (process.env[variable] ?? "").trim()
+  return fallback === "" ? text : Flag.withFallbackConfig(text, Config.succeed(fallback))
+}
 
 type Given<Options> = {
   readonly [Name in keyof Options]?: Options[Name] extends Option.Option<infer A> ? A : never

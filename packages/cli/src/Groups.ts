@@ -49,11 +49,13 @@ const groups = [
 ] as const
 
 /**
- * Whether `--version` is a flag of the command, and not a question about the command line, which would be answered with 0
- * whatever the command would have said.
+ * Whether `--version` is of the command that the arguments name, and not a question about the command line, which would be
+ * answered with 0 whatever the command would have done.
  */
-export const hasOwnVersion = (args: ReadonlyArray<string>): boolean =>
-  args.includes("deployments") && args.includes("ready")
+export const hasOwnVersion = (args: ReadonlyArray<string>): boolean => {
+  const command = args.findIndex((argument) => groups.some(({ name }) => name === argument))
+  return command !== -1 && command < args.indexOf("--version")
+}
 
 /** What needs every command with its flags. */
 const needsAll = (argument: string): boolean => argument === "--wizard" || argument.startsWith("--completions")

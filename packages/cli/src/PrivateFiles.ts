@@ -57,6 +57,15 @@ export const underLock = <A, E, R, F>(file: string, refused: (cause: unknown) =>
     )
   })
 
+/** Fails where `replaceFile` would. */
+export const probeFile = Effect.fnUntraced(function* (file: string) {
+  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+  const written = `${file}.${process.pid}.tmp`
+  yield* makeDirectory(path.dirname(file))
+  yield* fs.writeFileString(written, "", { mode: 0o600 })
+  yield* fs.remove(written)
+})
+
 /** Replaces the file at once, so that others read either the old text or the new one. */
 export const replaceFile = Effect.fnUntraced(function* (file: string, text: string) {
   const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]

@@ -224,6 +224,23 @@ describe("delivery agent", () => {
     )
   })
 
+  test("connect registers nothing where it could not store the sign-in", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const home = server.home()
+    const { code, err } = await connect(
+      home,
+      workspace,
+      owner.baseUrl,
+      "--client",
+      "codex",
+      "--directory",
+      "/dev/null/a"
+    )
+    assert.strictEqual(code, 1)
+    assert.match(err, /^\/dev\/null\/a\/codex@\S+\.json cannot be written: nothing was done\.\n$/)
+    assert.deepStrictEqual((await workspace.get<{ readonly agents: ReadonlyArray<unknown> }>("agents")).agents, [])
+  })
+
   test("disconnect ends the sign-in at the server and deletes its file", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = server.home()

@@ -543,6 +543,29 @@ describe("delivery", () => {
     })
   })
 
+  test("takes a version as a flag, too, and answers no other command with its own version", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop\r\n", DELIVERY_ENVIRONMENT: "" }
+    const set = ["deployments", "set-version", "--environment", "staging", "--no-commits"]
+    const { deployment } = await json<{ readonly deployment: { readonly version: string } }>(
+      at,
+      [...set, "--version", "v7"],
+      { env }
+    )
+    assert.strictEqual(deployment.version, "v7")
+    const wrong = async (args: ReadonlyArray<string>) => {
+      const { code, err, out } = await at.delivery(args, { env })
+      assert.deepStrictEqual([code, out], [2, ""], args.join(" "))
+      return err
+    }
+    assert.include(await wrong([...set, "v8", "--version", "v7"]), "Say the version once")
+    assert.include(await wrong(["runs", "publish", "junit.xml", "--version"]), "--version")
+    assert.include(await wrong(["secrets", "run", "--version", "--", "true"]), "--version")
+    assert.include(await wrong([...set, "v8", "--product", ""]), "Expected a text that is not empty.")
+    assert.match((await at.delivery(["--version"])).out, /\d+\.\d+\.\d+/)
+  })
+
   test("says that files of other tools become a run each time, and names a workspace that is not found", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()

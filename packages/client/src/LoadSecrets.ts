@@ -91,7 +91,7 @@ export const sourceOf = async (options: LoadSecretsOptions): Promise<SecretsSour
   if (baseUrl === undefined)
     throw new TypeError("baseUrl: Missing. Pass the address of the service, or set DELIVERY_URL.")
   if (!isServiceUrl(baseUrl)) throw new TypeError(`baseUrl: Expected ${serviceUrl}.`)
-  const token = options.token ?? (await givenToken())
+  const token = options.token?.trim() ?? (await givenToken())
   if (token === undefined) {
     throw new TypeError(
       "token: Missing. Pass the token of the deployment, or set DELIVERY_TOKEN or DELIVERY_TOKEN_FILE."

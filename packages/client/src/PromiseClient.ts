@@ -117,6 +117,15 @@ const untilAborted = <A>(stream: Stream.Stream<A, Error>, signal: AbortSignal | 
         })
       )
 
+/** As JSON has it: a property that is undefined is none. What is no plain object or array stays as it is. */
+const withoutUndefined = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutUndefined)
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, of]) => (of === undefined ? [] : [[key, withoutUndefined(of)]]))
+  )
+}
+
 /** The methods of the vault take secret values as text. */
 const withText =
   (method: AnyMethod): AnyMethod =>
@@ -149,7 +158,7 @@ export const createClient = (options: CreateClientOptions): PromiseClient => {
     request: unknown,
     signal: AbortSignal | undefined
   ): Promise<CallResult<unknown, Error>> => {
-    const exit = await run(method(request), { signal })
+    const exit = await run(method(withoutUndefined(request)), { signal })
     if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value, context, signal) }
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
     const error = Cause.findError(exit.cause)

@@ -192,6 +192,16 @@ describe("promises", () => {
     const all = await client.deployments.list({ params: main })
     const some = await client.deployments.list({ params: main, query: { product: "shop", archived: "only" } })
     expect([all.deployments.length, some.deployments.length]).toEqual([1, 0])
+    // Without exactOptionalPropertyTypes, the types allow values that are undefined, as a filter that nobody has set.
+    const unset = { product: undefined, archived: "exclude" } as { readonly archived: "exclude" }
+    expect(await client.deployments.list({ params: main, query: unset })).toEqual(all)
+    const none = { params: main, query: undefined } as { readonly params: typeof main }
+    expect(await client.deployments.list(none)).toEqual(all)
+    const made = await client.products.create({
+      params: main,
+      payload: { slug: "unset", name: "Unset", type: "website", ...({ repository: undefined } as object) }
+    })
+    expect(made).toMatchObject({ slug: "unset", repository: null })
   })
 
   it("makes, changes, rotates and deletes webhooks, and lists their deliveries, as the Effect does", async () => {

@@ -142,6 +142,9 @@ describe("loadSecrets", () => {
     assert.include(await wrong({ baseUrl: server.url, token, refreshSeconds: 0.5 }), "refreshSeconds: ")
     const refused = await refusal(loadSecrets({ baseUrl: server.url, token }))
     assert.deepInclude(refused, { reason: "refused", status: 401 })
+    // As a file of Windows has it.
+    const ofLine = await refusal(loadSecrets({ baseUrl: server.url, token: `${token}\r\n` }))
+    assert.deepInclude(ofLine, { reason: "refused", status: 401 })
     const signal = AbortSignal.abort(new Error("stopped"))
     const stopped = await loadSecrets({ baseUrl: server.url, token, signal }).catch((error: Error) => error.message)
     assert.strictEqual(stopped, "stopped")

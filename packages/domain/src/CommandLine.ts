@@ -40,7 +40,7 @@ const wrongUse = (error: CliError.NonShowHelpErrors): string => {
  * error instead of the whole help, so that the error is what is seen last.
  *
  * @param elsewhere A line for each command that people look for here and that another command line has.
- * @param hasOwnVersion Whether the command that is called has a `--version` of its own, which means something else.
+ * @param hasOwnVersion Whether a `--version` is one of the command that is called: if it has none, that is a wrong use.
  */
 export const layer = (elsewhere: Readonly<Record<string, string>>, hasOwnVersion = false): Layer.Layer<never> =>
   Layer.merge(

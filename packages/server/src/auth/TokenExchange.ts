@@ -196,6 +196,7 @@ const invalid: Readonly<Record<string, (of: Dependencies) => string>> = {
   algorithm: () => "it is not signed with a public key",
   signature: () => "its signature is wrong",
   key: () => "its issuer has no such key, or the issuer's keys were fetched a moment ago",
+  nbf: () => "it is not valid yet: the clock of its issuer is ahead of the service's by more than 5 seconds",
   claims: () => "it does not say which job of GitHub or GitLab it is for"
 }
 

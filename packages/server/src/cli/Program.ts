@@ -19,9 +19,19 @@ const delivery = Command.make("delivery-server").pipe(
 const agent = isInstalled ? "delivery agent" : "pnpm exec node packages/cli/src/main.ts agent"
 const elsewhere = { agent: `This command runs on the host of the service. For coding agents, use: ${agent}` }
 
+/** Behind a command, `--version` asks nothing about the program: it would not do what it was told to, and say that all is well. */
+const isCommand = /^\w/.test(process.argv[2] ?? "")
+
+/** Keys are shown once: whoever cannot see one must hear of it. The console itself says nothing. */
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") return
+  process.exitCode = 1
+  console.error("Standard output cannot be written: what was to be printed is lost.")
+})
+
 Command.run(delivery, { version }).pipe(
   CommandLine.reportFailure(operatorMessage(process.env)),
-  Effect.provide(Layer.merge(NodeServices.layer, CommandLine.layer(elsewhere))),
+  Effect.provide(Layer.merge(NodeServices.layer, CommandLine.layer(elsewhere, isCommand))),
   NodeRuntime.runMain({
     ...CommandLine.runOptions,
     // A command that was stopped may have failed by that.

@@ -203,6 +203,8 @@ withClockOnEachServer(
       await refused(workspace, "invalid_token", { jti: undefined })
       await refused(workspace, "invalid_token", { exp: undefined })
       await refused(workspace, "invalid_token", { nbf: Math.floor(now / 1000) + 60 })
+      const ahead = await exchange(workspace, await tokenFor(owner, { nbf: Math.floor(now / 1000) + 60 }))
+      assert.include(ahead.text, "the clock of its issuer is ahead")
     })
 
     test("is for this server alone, and of an issuer that the operator lists", async (owner, advance) => {

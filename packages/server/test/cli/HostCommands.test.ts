@@ -1,7 +1,7 @@
 import type { AuditPage } from "@delivery/domain/audit/Audit"
 import type { Member } from "@delivery/domain/identity/Member"
-import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { execFile, spawnSync } from "node:child_process"
+import { closeSync, mkdtempSync, openSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -121,6 +121,18 @@ describe.concurrent("the commands of the host", () => {
         stdout: "Counted the results of tests of 0 products again.\n",
         stderr: ""
       })
+      // The key is printed once, and whoever cannot read it must know.
+      const full = openSync("/dev/full", "w")
+      const lost = spawnSync(process.execPath, [main, "api-key", "create", "owner@example.com"], {
+        encoding: "utf8",
+        env: { ...baseEnvironment, ...settings },
+        stdio: ["ignore", full, "pipe"]
+      })
+      closeSync(full)
+      assert.deepStrictEqual(
+        [lost.status, lost.stderr],
+        [1, "Standard output cannot be written: what was to be printed is lost.\n"]
+      )
       const made = await run(["api-key", "create", "Owner@Example.com", "--name", "Found again"], settings)
       const key = /ctk_\w{42}/.exec(made.stdout)![0]
       const authorization = `Bearer ${key}`
