@@ -13,10 +13,15 @@ export const maxUnreadCount = 1_000
 /** How much of a comment a notification shows, in characters. */
 export const maxNotifiedComment = 2_000
 
-export const TicketNotificationKind = OneOf(["ticket_assigned", "ticket_mentioned", "ticket_commented"]).annotate({
+export const TicketNotificationKind = OneOf([
+  "ticket_assigned",
+  "ticket_mentioned",
+  "ticket_commented",
+  "ticket_mute_ended"
+]).annotate({
   identifier: "TicketNotificationKind",
   description:
-    "What happened. `ticket_assigned`: somebody made you the owner of the ticket. `ticket_mentioned`: a comment, or the description or plan of the ticket, mentions you. `ticket_commented`: somebody commented on a ticket that you or one of your agents own, that you created, or that you have commented on.",
+    "What happened. `ticket_assigned`: somebody made you the owner of the ticket. `ticket_mentioned`: a comment, or the description or plan of the ticket, mentions you. `ticket_commented`: somebody commented on a ticket that you or one of your agents own, that you created, or that you have commented on. `ticket_mute_ended`: the time is over for which an open ticket muted tests, and they count again; of a ticket that you or one of your agents own, or whose tests you or one of your agents muted.",
   examples: ["ticket_assigned"]
 })
 export type TicketNotificationKind = typeof TicketNotificationKind.Type
@@ -54,7 +59,7 @@ export const TicketNotification = Schema.Struct({
       body: Schema.String.annotate({ description: "The first 2,000 characters of the comment, in Markdown." })
     })
   ).annotate({ description: "The comment as it is now; null if the notification is not about a comment." }),
-  /** Who assigned the ticket, wrote the text or commented. */
+  /** Who assigned the ticket, wrote the text or commented; of a mute that is over, who muted. */
   actor: Actor,
   readAt: Schema.NullOr(Timestamp).annotate({
     description:

@@ -14,6 +14,7 @@ import { ByItself } from "../events/ByItself.ts"
 import { Events, type NewEvent } from "../events/Events.ts"
 import { present, rowOf } from "../planning/TicketAnswers.ts"
 import { about, shownCases } from "../planning/TicketEvents.ts"
+import { personBehind, TicketNotifications } from "../planning/TicketNotifications.ts"
 import { type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { findLocked, locate, lock, untilLocked } from "../planning/TicketTransactions.ts"
 import { type Viewer, viewerOf } from "../planning/Viewer.ts"
@@ -54,6 +55,7 @@ interface Dependencies {
   readonly events: Events["Service"]
   readonly audit: Audit["Service"]
   readonly overdue: OverdueMutes["Service"]
+  readonly notifications: TicketNotifications["Service"]
   readonly baseUrl: string
 }
 
@@ -66,6 +68,7 @@ function* make() {
     events: yield* Events,
     audit: yield* Audit,
     overdue: yield* OverdueMutes,
+    notifications: yield* TicketNotifications,
     baseUrl: (yield* Settings).baseUrl
   }
   return Mutes.of({
@@ -180,6 +183,8 @@ type MuteEvent = Required<Pick<NewEvent, "changes">> & NewEvent & { readonly kin
 
 type MuteDetails = NonNullable<TicketDetails["mute"]>
 
+type MutingDetails = TicketDetails & { readonly mute: MuteDetails }
+
 /** What a change makes of a ticket. */
 interface Decision {
   readonly after: TicketDetails
@@ -230,18 +235,21 @@ const sweepBatch = 100
 const sweep = (dependencies: Dependencies) => {
   const { overdue, repo, storage } = dependencies
   const endAll = endMutes(dependencies)
+  const tell = tellOfEnd(dependencies)
   const endOver = Effect.fnUntraced(function* (ticket: MutingTicket) {
-    let late: MuteDetails | undefined
+    let late: MutingDetails | undefined
     yield* endAll(
       [ticket],
       Effect.fnUntraced(function* (held) {
         const at = yield* now
         if (yield* repo.isInForce(held.id, at)) return undefined
-        if (held.mute.until <= at && !isClosed(held)) late = held.mute
+        if (held.mute.until <= at && !isClosed(held)) late = held
         return { workspace: { id: ticket.workspaceId }, actor: held.mute.by }
       })
     ).pipe(Effect.provideService(ByItself, "end of the mute"))
-    if (late !== undefined) yield* noteLate(overdue, ticket.workspaceId, { id: ticket.id, mute: late })
+    if (late === undefined) return
+    yield* noteLate(overdue, ticket.workspaceId, late)
+    yield* tell(ticket.workspaceId, late)
   })
   return Effect.gen(function* () {
     for (let over = sweepBatch; over === sweepBatch;) {
@@ -254,6 +262,15 @@ const sweep = (dependencies: Dependencies) => {
   }).pipe(Effect.withSpan("Mutes.sweep"))
 }
 
+/** Tells who answers for the ticket, and who muted, that the time of its mute is over. */
+const tellOfEnd = ({ notifications, tickets }: Dependencies) =>
+  Effect.fnUntraced(function* (workspaceId: WorkspaceId, ticket: MutingDetails) {
+    const actor = ticket.mute.by
+    const { owner: muter } = yield* tickets.resolve({ workspaceId, teamId: ticket.team.id, owner: actor.id })
+    const concerned = [ticket.owner, muter?.owner].flatMap((one) => (one ? [personBehind(one)] : []))
+    yield* notifications.notify({ workspace: { id: workspaceId }, actor }, ticket, { ticket_mute_ended: concerned })
+  })
+
 /**
  * Ends what tickets mute, in a transaction, which holds their teams and then each of them.
  *
@@ -264,7 +281,7 @@ export const endMutes = (dependencies: Pick<Dependencies, "events" | "tickets">)
   const store = storing(dependencies)
   const endOne = Effect.fnUntraced(function* (
     { id, workspaceId }: MutingTicket,
-    decide: (ticket: TicketDetails & { readonly mute: MuteDetails }) => Effect.Effect<By | undefined>
+    decide: (ticket: MutingDetails) => Effect.Effect<By | undefined>
   ) {
     const held = yield* tickets.lock(id)
     const before = held && (yield* tickets.find(everything(workspaceId), id))
@@ -276,7 +293,7 @@ export const endMutes = (dependencies: Pick<Dependencies, "events" | "tickets">)
   })
   return Effect.fnUntraced(function* (
     muting: ReadonlyArray<MutingTicket>,
-    decide: (ticket: TicketDetails & { readonly mute: MuteDetails }) => Effect.Effect<By | undefined>
+    decide: (ticket: MutingDetails) => Effect.Effect<By | undefined>
   ) {
     const places = yield* Effect.forEach(muting, ({ id, workspaceId }) => tickets.locate(everything(workspaceId), id))
     yield* tickets.lockTeams([...new Set(places.flatMap((place) => place?.teamId ?? []))], "shared")

@@ -1,6 +1,6 @@
 import { NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { CommentId, NotificationId, PersonId } from "@delivery/domain/Ids"
+import type { CommentId, NotificationId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { mentionsIn } from "@delivery/domain/planning/Mentions"
 import {
   type TicketNotification,
@@ -13,7 +13,7 @@ import {
 } from "@delivery/domain/planning/TicketNotification"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Access, anyRole, personOf } from "../access/Access.ts"
+import { type ActorRef, anyRole, personOf } from "../access/Access.ts"
 import { ByItself } from "../events/ByItself.ts"
 import { NextId } from "../ids/NextId.ts"
 import { type TicketNotificationRow, TicketNotificationsRepo } from "./TicketNotificationsRepo.ts"
@@ -39,10 +39,10 @@ export class TicketNotifications extends Context.Service<
     /**
      * Tells persons of what somebody did to a ticket, in the transaction that stores it: each once, of the first kind that
      * names them, but not of what they did themselves. Of what was done by itself in their name they are told where the ticket
-     * is theirs.
+     * is theirs, and of the end of a mute wherever it is.
      */
     readonly notify: (
-      by: Access,
+      by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
       ticket: Pick<TicketDetails, "id" | "owner">,
       concerned: Concerned,
       comment?: CommentId
@@ -111,12 +111,13 @@ const mark = ({ repo }: Dependencies) =>
   })
 
 /** The kinds, the one that says most first. */
-const kinds = ["ticket_mentioned", "ticket_assigned", "ticket_commented"] as const
+const kinds = ["ticket_mentioned", "ticket_assigned", "ticket_commented", "ticket_mute_ended"] as const
 
 const notify = ({ nextId, repo }: Dependencies): TicketNotifications["Service"]["notify"] =>
   Effect.fnUntraced(function* (by, ticket, concerned, comment) {
-    const isOwnDeed = (yield* ByItself) === undefined || ticket.owner?.id !== by.principal.id
-    const told = new Set<PersonId>(by.principal.kind === "user" && isOwnDeed ? [by.principal.id] : [])
+    const isOwnDeed =
+      concerned.ticket_mute_ended === undefined && ((yield* ByItself) === undefined || ticket.owner?.id !== by.actor.id)
+    const told = new Set<PersonId>(by.actor.kind === "user" && isOwnDeed ? [by.actor.id] : [])
     const rows: Array<TicketNotificationRow> = []
     const createdAt = timestamp(yield* Clock.currentTimeMillis)
     for (const kind of kinds) {
@@ -160,10 +161,14 @@ export const concernedBy = (before: Texts | undefined, { description, owner, pla
   }
 }
 
+/** The person, or the one whom the agent works for. */
+export const personBehind = (owner: NonNullable<TicketDetails["owner"]>): PersonId =>
+  owner.kind === "user" ? owner.id : owner.person.id
+
 /** Whom a comment on a ticket concerns: who answers for the ticket, and who created it. */
 export const interestedIn = ({ createdBy, owner }: TicketDetails): ReadonlyArray<PersonId> => {
   const ids: Array<PersonId> = []
-  if (owner !== null) ids.push(owner.kind === "user" ? owner.id : owner.person.id)
+  if (owner !== null) ids.push(personBehind(owner))
   if (createdBy.kind === "user") ids.push(createdBy.id)
   if (createdBy.kind === "agent") ids.push(createdBy.person.id)
   return ids

@@ -10,13 +10,14 @@ import { Mutes } from "../../src/flow/Mutes.ts"
 import { OverdueMutes } from "../../src/flow/OverdueMutes.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Teams } from "../../src/planning/Teams.ts"
+import { TicketNotifications } from "../../src/planning/TicketNotifications.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { Cases } from "../../src/runs/cases/Cases.ts"
 import { CaseCounting } from "../../src/runs/cases/CaseCounting.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addProduct } from "../catalog/Rows.ts"
-import { as, now, refusal } from "../identity/Scene.ts"
+import { as, type CallerOf, now, refusal } from "../identity/Scene.ts"
 import { addTeam } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { finishBody, git, machine } from "../runs/Scene.ts"
@@ -256,6 +257,49 @@ withServicesOnEachStorage("Muting", (it) => {
       yield* Effect.all([mutes.sweep, mutes.sweep], { concurrency: "unbounded" })
       assert.lengthOf(yield* unmutes(at), 1)
       assert.strictEqual((yield* as(at.member)((yield* Tickets).get(ticket.id))).mute, null)
+    })
+  )
+
+  it.effect("tells who answers for the ticket and who muted once that its time is over", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [mutes, notifications, tickets] = [yield* Mutes, yield* TicketNotifications, yield* Tickets]
+      const agent = yield* addAgent(at.admin)
+      const endsToldTo = (caller: CallerOf) =>
+        Effect.map(as(caller)(notifications.list({})), (page) =>
+          page.notifications
+            .filter(({ kind }) => kind === "ticket_mute_ended")
+            .map(({ actor, ticket }): unknown => [ticket.identifier, idOf(actor)])
+            .toReversed()
+        )
+      const all = Effect.all([at.member, at.admin, at.owner, at.viewer].map(endsToldTo))
+      const [own, agents, closed, ended] = [
+        yield* ownedTicket(at),
+        yield* ownedTicket(at),
+        yield* ownedTicket(at),
+        yield* ownedTicket(at)
+      ]
+      yield* as(at.owner)(tickets.update(agents.id, { owner: agent.principal.id }))
+      const until = yield* daysFromNow(1)
+      for (const ticket of [own, agents, closed, ended]) yield* mute(at, ticket, ["a"], { until })
+      // What people end themselves, and what ends with its ticket, tells nobody.
+      yield* as(at.owner)(tickets.update(closed.id, { status: at.status("completed").id }))
+      yield* as(at.owner)(mutes.end(ended.id))
+      yield* mutes.sweep
+      assert.deepStrictEqual(yield* all, [[], [], [], []])
+      yield* TestClock.adjust("1 day")
+      yield* Effect.all([mutes.sweep, mutes.sweep, mutes.sweep], { concurrency: "unbounded" })
+      yield* mutes.sweep
+      const by = at.member.principal.id
+      const [ofOwn, ofAgents] = [own, agents].map(({ identifier }) => [identifier, by])
+      const [toMember, ...others] = yield* all
+      assert.sameDeepMembers(toMember!, [ofOwn, ofAgents])
+      assert.deepStrictEqual(others, [[ofAgents], [], []])
+      // One that is muted again tells of its end again.
+      yield* mute(at, own, ["a"], { until: yield* daysFromNow(1) })
+      yield* TestClock.adjust("1 day")
+      yield* mutes.sweep
+      assert.lengthOf(yield* endsToldTo(at.member), 3)
     })
   )
 

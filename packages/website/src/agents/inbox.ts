@@ -54,6 +54,8 @@ const whatOfTicket = ({ actor, kind }: TicketNotification): string => {
       return `${who} mentioned you`
     case "ticket_commented":
       return `${who} commented`
+    case "ticket_mute_ended":
+      return "The mute is over: the tests count again"
   }
 }
 
