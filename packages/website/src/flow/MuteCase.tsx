@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { caseQuery } from "../runs/queries.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -10,6 +10,7 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { mutesQuery } from "./queries.ts"
+import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
 
 const MuteDialog = later(() => import("./MuteDialog.tsx"))
@@ -43,7 +44,13 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
   const mayMute = mayAct(useRole(slug), "member")
   const [isOpen, setOpen] = useState(false)
   const open = () => setOpen(true)
-  useKeys(mayMute ? [{ keys: "m", label: "Mute the test", group: "Test", run: open }] : [])
+  const button = useRef<HTMLButtonElement>(null)
+  const openByKey = () => {
+    // The dialog gives the keyboard back to it.
+    button.current?.focus()
+    open()
+  }
+  useKeys(mayMute ? [{ keys: "m", label: "Mute the test", group: "Test", run: openByKey }] : [])
   const muted = data?.muted ?? null
   const about = data?.ticket ?? null
   const { data: mutes } = useQuery(mutesQuery(slug, product))
@@ -94,12 +101,10 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
         </span>
       )}
       {mayMute && muting !== undefined && (
-        <Button isBusy={unmute.isPending} onClick={() => unmute.mutate({ was: muting, gone: [caseId] })}>
-          Unmute
-        </Button>
+        <UnmuteButton isBusy={unmute.isPending} onClick={() => unmute.mutate({ was: muting, gone: [caseId] })} />
       )}
       {mayMute && (
-        <Button onClick={open} shortcut="m">
+        <Button onClick={open} ref={button} shortcut="m">
           {muted === null ? "Mute…" : "Mute again…"}
         </Button>
       )}

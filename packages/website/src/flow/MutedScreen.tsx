@@ -18,6 +18,7 @@ import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { leftOf, type MutedTest, mutedTests } from "./mute.ts"
 import { mutesQuery } from "./queries.ts"
+import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
 
 /** All tests that are muted, and for how long still: those of which that is over and nobody has looked after come first. */
@@ -53,11 +54,7 @@ const Acts = ({ acts, one: { caseId, mute } }: Pick<RowProps, "acts" | "one">) =
   acts !== undefined &&
   mute.ticket !== null && (
     <>
-      {!mute.overdue && (
-        <Button aria-label={`Unmute ${visible(caseId)}`} look="quiet" onClick={acts.onUnmute}>
-          Unmute
-        </Button>
-      )}
+      {!mute.overdue && <UnmuteButton label={`Unmute ${visible(caseId)}`} look="quiet" onClick={acts.onUnmute} />}
       <Button
         aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(caseId)}`}
         look="quiet"

@@ -15,6 +15,7 @@ import { Truncated } from "../ui/Truncated.tsx"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
 import { leftOf } from "./mute.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
+import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
 
 /** The tests of a ticket: which it mutes and until when, and what proves that they pass again. */
@@ -51,9 +52,12 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
               {overdue ? "Mute again…" : "Extend…"}
             </Button>
             {!overdue && (
-              <Button isBusy={unmute.isPending} look="quiet" onClick={() => unmute.mutate({ was: mute, gone: cases })}>
-                {cases.length === 1 ? "Unmute" : "Unmute all"}
-              </Button>
+              <UnmuteButton
+                isBusy={unmute.isPending}
+                look="quiet"
+                onClick={() => unmute.mutate({ was: mute, gone: cases })}
+                text={cases.length === 1 ? "Unmute" : "Unmute all"}
+              />
             )}
           </>
         )
@@ -84,14 +88,12 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
               <Truncated text={visible(caseId)} />
             </Link>
             {mayChange && !overdue && cases.length > 1 && (
-              <Button
-                aria-label={`Unmute ${visible(caseId)}`}
+              <UnmuteButton
                 isBusy={unmute.isPending}
+                label={`Unmute ${visible(caseId)}`}
                 look="quiet"
                 onClick={() => unmute.mutate({ was: mute, gone: [caseId] })}
-              >
-                Unmute
-              </Button>
+              />
             )}
           </li>
         ))}

@@ -60,6 +60,8 @@ const useFocusBack = (popup: RefObject<HTMLElement | null>) => {
   }, [own])
   return () => {
     const { activeElement, body } = document
+    // Opened by a key, with the keyboard nowhere: it goes on in the screen.
+    if (own.opener === body) return document.querySelector<HTMLElement>("#screen") ?? true
     return !isThere(own.opener) && (activeElement === body || popup.current?.contains(activeElement) === true)
   }
 }

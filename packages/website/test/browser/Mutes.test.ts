@@ -42,6 +42,13 @@ const choose = async (page: Page, field: string, option: string | RegExp) => {
   await page.getByRole("option", { name: option }).click()
 }
 
+/** What has the keyboard: its name, its text or its id. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement } = document
+    return activeElement?.getAttribute("aria-label") ?? (activeElement?.id || activeElement?.textContent)
+  })
+
 describe("Muting", () => {
   it("makes a ticket for tests that fail alike, all at once, and each is shown as muted", async () => {
     const page = await openScreen(site, `test-runs/${seeded.failed}`)
@@ -91,6 +98,7 @@ describe("Muting", () => {
     await choose(page, "Muted for", "7 days")
     await dialog.getByRole("button", { name: "Mute the test" }).click()
     await page.getByText("The test is muted by MUT-1").waitFor()
+    await expect.poll(() => focused(page)).toMatch(/^Mute again…/)
     expect((await ticket("MUT-1")).mute!.cases).toHaveLength(3)
     expect(await daysLeft("MUT-1")).toBe(7)
     await page
@@ -134,11 +142,13 @@ describe("Muting", () => {
     await dialog.getByRole("button", { name: "Shorten" }).click()
     await page.getByText(/\d+\sdays shorter than before\./).waitFor()
     expect(Math.abs((await daysLeft("MUT-1")) - 60)).toBeLessThanOrEqual(1)
-    await part.getByRole("button", { name: `Unmute ${invoice}` }).click()
+    await part.getByRole("button", { name: `Unmute ${invoice}` }).press("Enter")
     await part.getByText("2 tests muted until").waitFor()
+    expect(await focused(page)).toMatch(/^Unmute/)
     expect((await ticket("MUT-1")).mute!.cases).not.toContain(invoice)
-    await part.getByRole("button", { name: "Unmute all" }).click()
+    await part.getByRole("button", { name: "Unmute all" }).press("Enter")
     await part.waitFor({ state: "detached" })
+    await expect.poll(() => focused(page)).toBe("screen")
     expect((await ticket("MUT-1")).mute).toBeNull()
     await page.getByText("2 tests count again").waitFor()
     await page.keyboard.press("Control+z")
@@ -305,14 +315,15 @@ describe("Muting", () => {
     await dialog.getByRole("button", { name: "Mute the test" }).click()
     await page.getByText(`The test is muted by ${mine}`).waitFor()
     // Of two, the page names the one that ends last.
-    await page.getByRole("button", { name: "Unmute" }).click()
+    await page.getByRole("button", { name: "Unmute" }).press("Enter")
     await page.getByText(`${mine} no longer mutes the test`).waitFor()
     await page.getByText(new RegExp(`It does not count all the same: ${theirs} mutes the test until`)).waitFor()
     expect((await ticket(mine)).mute).toBeNull()
     await page.getByRole("region", { name: "Summary" }).getByText(theirs).first().waitFor()
     await page.goto(`${site.origin}/w/main/muted-tests`)
-    await page.getByRole("button", { name: `Unmute ${test}` }).click()
+    await page.getByRole("button", { name: `Unmute ${test}` }).press("Enter")
     await page.getByText("The test counts again").waitFor()
+    await expect.poll(() => focused(page)).toBe("Muted tests")
     expect((await ticket(theirs)).mute).toBeNull()
   })
 })
