@@ -65,8 +65,11 @@ export const useReading = (slug: string) => {
 
   const unread = (ones: ReadonlyArray<Notice>) => change(ones, false, () => Promise.all(ones.map(sendUnread)))
 
+  const unreadAgain = async (ones: ReadonlyArray<Notice>) =>
+    (await unread(ones)) ? `${counted(ones.length, "notification")} unread again` : undefined
+
   const read = async (one: Notice) => {
-    if (await change([one], true, () => sendRead(one))) toast({ title: "Marked read", undo: () => void unread([one]) })
+    if (await change([one], true, () => sendRead(one))) toast({ title: "Marked read", undo: () => unreadAgain([one]) })
   }
 
   /** Of all that is unread, `ones` are those that are shown. */
@@ -81,7 +84,7 @@ export const useReading = (slug: string) => {
       toast({
         title: `${counted(count, "notification")} marked read`,
         detail: ones.length < count ? `Undo marks the newest ${formatCount(ones.length)} unread again.` : undefined,
-        undo: () => void unread(ones)
+        undo: () => unreadAgain(ones)
       })
     }
   }

@@ -120,7 +120,13 @@ const Beginning = ({ slug }: { readonly slug: string }) => {
   }
   const onAway = () => {
     put(true)
-    toast({ title: "The first minute was put away", undo: () => put(false) })
+    toast({
+      title: "The first minute was put away",
+      undo: async () => {
+        put(false)
+        return "The first minute is back"
+      }
+    })
   }
   return !isAway && steps?.some((step) => !step.isDone) === true ? (
     <Steps onAway={onAway} slug={slug} steps={steps} />

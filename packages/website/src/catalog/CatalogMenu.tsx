@@ -7,6 +7,7 @@ import { buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
+import { undone } from "../ui/toast.ts"
 import { catalogKeys } from "./queries.ts"
 
 const ProductDialog = later(() => import("./ProductDialog.tsx"))
@@ -42,7 +43,7 @@ const CatalogMenu = ({ slug, subject }: { readonly slug: string; readonly subjec
     done: () => ({
       title: `${name} was archived`,
       detail: "Its deployments are inactive until it is restored. Nothing was deleted.",
-      undo: () => undo.mutate()
+      undo: () => undone(undo.mutateAsync(), `${name} is back`)
     }),
     failed: () => `${name} was not archived`
   })

@@ -143,7 +143,9 @@ const OverlayPart = () => {
         )}
       />
       <Button onClick={() => setOpen(true)}>Open a dialog</Button>
-      <Button onClick={() => toast({ title: "Sam is admin now", undo: () => {} })}>Tell</Button>
+      <Button onClick={() => toast({ title: "Sam is admin now", undo: async () => "Sam is member again" })}>
+        Tell
+      </Button>
       <Button
         onClick={() =>
           toast({ title: "That was not saved", detail: "You are not an admin.", tone: "danger", requestId: "req-4711" })

@@ -6,6 +6,7 @@ import { useAction } from "../api/useAction.ts"
 import { Property } from "../planning/Property.tsx"
 import { counted } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
+import { undone } from "../ui/toast.ts"
 
 const CompletionDialog = later(() => import("./CompletionDialog.tsx"))
 
@@ -26,7 +27,7 @@ const Completion = ({ mayChange, slug, ticket }: Props) => {
     done: (_, next) => ({
       title: next === "free" ? `${identifier} needs no evidence` : `${identifier} needs evidence to be completed`,
       ...(next === "free" ? { detail: "The audit keeps who decided it." } : {}),
-      undo: () => set.mutate(next === "free" ? "evidence" : "free")
+      undo: (): Promise<string | undefined> => undone(set.mutateAsync(next === "free" ? "evidence" : "free"))
     }),
     failed: () => `${identifier} is completed as before`
   })

@@ -20,7 +20,7 @@ import { evidenceQuery } from "./queries.ts"
 /** Says what is missing where tickets were not completed for want of evidence, and completes them all the same for a reason. */
 
 interface Refused {
-  readonly tickets: ReadonlyArray<Pick<TicketSummary, "id" | "identifier" | "title" | "team">>
+  readonly tickets: ReadonlyArray<Pick<TicketSummary, "id" | "identifier" | "title" | "team" | "status" | "mute">>
   readonly change: Pick<TicketChange, "status" | "category">
 }
 
@@ -83,6 +83,23 @@ const Override = ({ change, onClose, slug, tickets }: Props) => {
     const { statuses } = await queries.fetchQuery(statusesQuery(slug, team))
     return statuses.find(({ category }) => category === change.category)!.id
   }
+  const reopen = useAction({
+    act: async (): Promise<string> => {
+      for (const { id, status, team } of tickets) {
+        // oxlint-disable-next-line no-await-in-loop -- one that is refused keeps the others as they are
+        const expected = { status: await statusOf(team.key) }
+        // oxlint-disable-next-line no-await-in-loop
+        await client.tickets.update({ params: { slug, ticket: id }, payload: { status: status.id, expected } })
+      }
+      const open = tickets.length === 1 ? `is ${tickets[0]!.status.name} again` : "are open again"
+      const said = `${named(tickets)} ${open}`
+      await read()
+      const { default: words } = await import("../planning/takenBackWords.ts")
+      return words(queries, slug, tickets, said)
+    },
+    changes: [],
+    failed: () => `${named(tickets)} ${tickets.length === 1 ? "stays" : "stay"} completed`
+  })
   const complete = useAction({
     act: async () => {
       for (const { identifier, team } of tickets) {
@@ -99,7 +116,8 @@ const Override = ({ change, onClose, slug, tickets }: Props) => {
     changes: [],
     done: () => ({
       title: `${named(tickets)} completed without evidence`,
-      detail: "Its activity says by whom and why."
+      detail: "Its activity says by whom and why.",
+      undo: () => reopen.mutateAsync().catch(() => undefined)
     }),
     onDone: onClose
   })

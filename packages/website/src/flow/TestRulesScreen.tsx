@@ -20,6 +20,7 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
+import { undone } from "../ui/toast.ts"
 import { ruleTicketsQuery, testRulesQuery } from "./queries.ts"
 import { RuleMatches } from "./RuleMatches.tsx"
 import { type RuleThings, useRuleNames } from "./useRuleNames.ts"
@@ -74,7 +75,10 @@ const useRuleActions = ({ rule, slug }: Pick<RuleProps, "rule" | "slug">) => {
     done: ({ state }) =>
       state === "active"
         ? { title: "The rule makes tickets", detail: "It acts as you from now on.", tone: "success" }
-        : { title: "The rule is stopped", undo: () => setState.mutate("active") },
+        : {
+            title: "The rule is stopped",
+            undo: (): Promise<string | undefined> => undone(setState.mutateAsync("active"))
+          },
     failed: () => "The rule stays as it was",
     changes
   })

@@ -4,8 +4,9 @@ import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { counted } from "../ui/format.ts"
+import { undone } from "../ui/toast.ts"
 import { changedByMutes } from "./changedByMutes.ts"
-import { alreadyMuted, expectedOf } from "./mute.ts"
+import { alreadyMuted, expectedOf, momentOf } from "./mute.ts"
 import { mutesQuery } from "./queries.ts"
 
 /** Which tests are to count again, of what a ticket mutes. */
@@ -31,7 +32,7 @@ export const useUnmute = (slug: string) => {
         payload: { ...expectedOf(was)!, expected: expectedOf(without(was, gone)) }
       }),
     changes,
-    failed: () => "It is not muted again"
+    failed: ({ was }) => `${was.ticket!.identifier} does not mute it again`
   })
   return useAction({
     act: async ({ gone, was }: Unmuted): Promise<ReadonlyArray<string>> => {
@@ -54,7 +55,11 @@ export const useUnmute = (slug: string) => {
               title: `${unmuted.was.ticket!.identifier} no longer mutes ${isOne ? "the test" : tests}`,
               detail: `${isOne ? "It does not count all the same" : "Not all of them count again"}: ${still.join("; ")}.`
             }),
-        undo: () => back.mutate(unmuted)
+        undo: () =>
+          undone(
+            back.mutateAsync(unmuted),
+            `${tests} ${isOne ? "is" : "are"} muted again by ${unmuted.was.ticket!.identifier} until ${momentOf(unmuted.was.until)}`
+          )
       }
     },
     failed: () => "It stays muted"

@@ -65,11 +65,15 @@ const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) =
         onSuccess: () =>
           toast({
             title: `${member.name} is ${role} now`,
-            undo: () =>
-              change.mutate(
-                { role: member.role, isUndo: true },
-                { onError: (error) => tellFailure("That was not undone.", error) }
-              )
+            undo: async () => {
+              try {
+                await change.mutateAsync({ role: member.role, isUndo: true })
+                return `${member.name} is ${member.role} again`
+              } catch (error) {
+                tellFailure("That was not undone.", error)
+                return undefined
+              }
+            }
           })
       }
     )

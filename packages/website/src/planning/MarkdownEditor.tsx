@@ -65,7 +65,13 @@ const MarkdownEditor = (props: Props) => {
   const onClose = () => onDraft(undefined)
   const discard = () => {
     onClose()
-    toast({ title: `What you typed as the ${title.toLowerCase()} was discarded`, undo: () => onDraft(draft) })
+    toast({
+      title: `What you typed as the ${title.toLowerCase()} was discarded`,
+      undo: async () => {
+        onDraft(draft)
+        return "What you typed is back"
+      }
+    })
   }
   const save = async () => {
     if (isBusy) return

@@ -8,7 +8,7 @@ import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { TextArea } from "../ui/Field.tsx"
 import { counted } from "../ui/format.ts"
-import { toast } from "../ui/toast.ts"
+import { toast, undone } from "../ui/toast.ts"
 import { keepTeam } from "./lastTeam.ts"
 import { likelyOf } from "./likely.ts"
 import { mostPasted, type Pasted, ticketsOf } from "./pasted.ts"
@@ -103,7 +103,7 @@ const PasteTickets = ({ onClose, search, slug }: Props) => {
     done: (made) => ({
       title: `${counted(made.length, "ticket")} created`,
       tone: "success",
-      undo: () => void unmake(made)
+      undo: () => undone(unmake(made))
     }),
     onDone: () => {
       keepTeam(slug, team)

@@ -5,6 +5,7 @@ import { useAction } from "../api/useAction.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Menu } from "../ui/Menu.tsx"
+import { undone } from "../ui/toast.ts"
 
 /** What else is done with a project. */
 const ProjectMenu = ({ project, slug }: { readonly slug: string; readonly project: Project }) => {
@@ -23,7 +24,7 @@ const ProjectMenu = ({ project, slug }: { readonly slug: string; readonly projec
     done: () => ({
       title: `${name} was archived`,
       detail: "Its tickets stay. It takes no changes until it is restored.",
-      undo: () => restore.mutate()
+      undo: () => undone(restore.mutateAsync())
     }),
     failed: () => `${name} was not archived`
   })

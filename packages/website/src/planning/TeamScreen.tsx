@@ -15,6 +15,7 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
+import { undone } from "../ui/toast.ts"
 import { teamQuery, viewsQuery } from "./queries.ts"
 import { teamMembersQuery } from "./teamQueries.ts"
 
@@ -55,7 +56,7 @@ const TeamMenu = ({ slug, team }: Props) => {
     done: () => ({
       title: `${name} was archived`,
       detail: "Its tickets stay, and take no changes until it is restored.",
-      undo: () => restore.mutate()
+      undo: () => undone(restore.mutateAsync())
     }),
     failed: () => `${name} was not archived`
   })

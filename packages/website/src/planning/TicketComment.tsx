@@ -36,7 +36,14 @@ interface EditedProps extends Props {
 const Edited = ({ comment, onClose, onText, slug, text, ticket }: EditedProps) => {
   const discard = () => {
     onClose()
-    if (text !== comment.body) toast({ title: "What you typed was discarded", undo: () => onText(text) })
+    if (text === comment.body) return
+    toast({
+      title: "What you typed was discarded",
+      undo: async () => {
+        onText(text)
+        return "What you typed is back"
+      }
+    })
   }
   const save = useAction({
     act: () => client.comments.update({ params: { slug, ticket, comment: comment.id }, payload: { body: text } }),

@@ -9,7 +9,7 @@ interface Refusals {
   /** Answers whether it is said. `thrown` has the reason. */
   tell?: (
     thrown: unknown,
-    tickets: ReadonlyArray<Pick<TicketSummary, "id" | "identifier" | "title" | "team">>,
+    tickets: ReadonlyArray<Pick<TicketSummary, "id" | "identifier" | "title" | "team" | "status" | "mute">>,
     change: Change
   ) => boolean
 }

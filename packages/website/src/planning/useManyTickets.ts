@@ -114,18 +114,24 @@ export const useManyTickets = (slug: string) => {
     toast({ title, detail: refused[0]!.message, tone: "danger" })
   }
 
-  const undo = async (all: ReadonlyArray<TicketSummary>, asked: TicketChange): Promise<void> => {
+  const undo = async (all: ReadonlyArray<TicketSummary>, asked: TicketChange): Promise<string | undefined> => {
     const tickets = await unchanged(slug, all, asked)
     const groups = Map.groupBy(tickets, (ticket) => JSON.stringify(changesOf(takenBack(ticket, asked))))
     const backs = [...groups.values()].map((some) => ({ some, back: takenBack(some[0]!, asked) }))
-    await Promise.all(
+    const done = await Promise.all(
       backs
         .filter(({ back }) => Object.keys(changesOf(back)).length > 0)
         .map(async ({ back, some }) => {
           const before = some.map((ticket) => ({ ...ticket, ...changed(ticket, asked) }))
-          tellRefused(await apply(before, back), back)
+          const refused = await apply(before, back)
+          tellRefused(refused, back)
+          return some.filter(({ id }) => !refused.some(({ ticket }) => ticket.id === id))
         })
     )
+    const again = done.flat()
+    if (again.length === 0) return undefined
+    const { default: words } = await import("./takenBackWords.ts")
+    return words(queries, slug, again, changed(again[0]!, backs[0]!.back))
   }
 
   /** Answers those that were changed. */
@@ -137,7 +143,7 @@ export const useManyTickets = (slug: string) => {
     const refused = await apply(tickets, asked)
     tellRefused(refused, asked)
     const done = tickets.filter(({ id }) => !refused.some(({ ticket }) => ticket.id === id))
-    if (done.length > 0) toast({ title: `${named(done)} ${said}`, undo: () => void undo(done, asked) })
+    if (done.length > 0) toast({ title: `${named(done)} ${said}`, undo: () => undo(done, asked) })
     askedAgent.given(done, asked)
     return done
   }

@@ -32,10 +32,10 @@ const withMove = (projects: Projects, { id, isAfter, other }: Move): Projects =>
 export const useProjectOrder = (slug: string, read: Projects) => {
   const queries = useQueryClient()
   const projects = moves.usePending().reduce(withMove, read)
-  const move = async (order: Projects, from: number, to: number, hasUndo = true): Promise<void> => {
+  const move = async (order: Projects, from: number, to: number, hasUndo = true): Promise<boolean> => {
     const project = order[from]
     const other = order[to]
-    if (project === undefined || other === undefined || from === to) return
+    if (project === undefined || other === undefined || from === to) return false
     const isAfter = from < to
     const send = () =>
       client.projects.reorder({
@@ -50,11 +50,15 @@ export const useProjectOrder = (slug: string, read: Projects) => {
         () => readAnew(queries, [workspaceKey(slug, "projects")])
       )
     } catch (error) {
-      return tellFailure(`${project.name} stays where it was`, error)
+      tellFailure(`${project.name} stays where it was`, error)
+      return false
     }
     if (hasUndo) {
-      toast({ title: `${project.name} was moved`, undo: () => void move(withMove(order, asked), to, from, false) })
+      const undo = async () =>
+        (await move(withMove(order, asked), to, from, false)) ? `${project.name} is where it was` : undefined
+      toast({ title: `${project.name} was moved`, undo })
     }
+    return true
   }
   return { projects, move: (from: number, to: number) => void move(projects, from, to) }
 }

@@ -35,12 +35,13 @@ export const useTicketChange = (slug: string) => {
       return false
     }
     if (hasUndo) {
-      const undo = () =>
-        void change({ ...ticket, ...asked }, inverseOf(ticket, asked), {
-          done: "",
-          hasUndo: false,
-          from: shownOf(asked)
-        })
+      const undo = async () => {
+        const back = inverseOf(ticket, asked)
+        const options = { done: "", hasUndo: false, from: shownOf(asked) }
+        if (!(await change({ ...ticket, ...asked }, back, options))) return undefined
+        const { default: words } = await import("./takenBackWords.ts")
+        return words(queries, slug, [ticket], back)
+      }
       toast({ title: done, undo })
     }
     return true

@@ -51,7 +51,7 @@ const send = async (slug: string, { beside, change, ticket }: Move): Promise<voi
 export const useTicketMove = (slug: string) => {
   const queries = useQueryClient()
   const changeMany = useManyTickets(slug)
-  const move = async (asked: Move): Promise<void> => {
+  const move = async (asked: Move): Promise<boolean> => {
     const { beside, change, from, said, ticket } = asked
     const shown = changed(ticket, change)
     try {
@@ -61,22 +61,31 @@ export const useTicketMove = (slug: string) => {
         readTicketsAgain(queries, slug)
       )
     } catch (error) {
-      if (refusals.tell?.(error, [ticket], change) === true) return
-      return tellFailure(`${ticket.identifier} stays where it was`, error)
+      if (refusals.tell?.(error, [ticket], change) !== true) {
+        tellFailure(`${ticket.identifier} stays where it was`, error)
+      }
+      return false
     }
-    if (said === "") return
+    if (said === "") return true
     const back = { ticket: { ...ticket, ...shown }, change: takenBack(ticket, change), beside: from, said: "" }
     const undo = async () => {
       try {
         const now = await client.tickets.get({ params: { slug, ticket: ticket.id } })
-        if (!isStill(now, change)) return tellChanged(ticket.identifier, "It has been moved since.")
+        if (!isStill(now, change)) {
+          tellChanged(ticket.identifier, "It has been moved since.")
+          return undefined
+        }
       } catch (error) {
-        return tellFailure(`${ticket.identifier} stays where it is`, error)
+        tellFailure(`${ticket.identifier} stays where it is`, error)
+        return undefined
       }
-      await move(back)
+      if (!(await move(back))) return undefined
+      const { default: words } = await import("./takenBackWords.ts")
+      return words(queries, slug, [ticket], `${ticket.identifier} is where it was`)
     }
-    toast({ title: said, undo: () => void undo() })
+    toast({ title: said, undo })
     askedAgent.given([ticket], change)
+    return true
   }
 
   /** Many at once: what the server refuses to change stays, and the others stand one below the other. */

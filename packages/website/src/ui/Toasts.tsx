@@ -9,30 +9,30 @@ import { showToastsBy, toast, type Toast as Told } from "./toast.ts"
 /** As many changes as are kept to be undone. */
 const mostUndos = 50
 
+type Undo = NonNullable<Told["undo"]>
+
 const List = () => {
   const { add, close, toasts } = Toast.useToastManager<Told>()
   const shown = useRef(toasts)
   shown.current = toasts
   // What can be undone, the last one last: also when its toast is gone.
-  const undos = useRef<ReadonlyArray<{ readonly id: string; readonly title: string; readonly undo: () => void }>>([])
-  const undo = (id: string | undefined) => {
+  const undos = useRef<ReadonlyArray<{ readonly id: string; readonly title: string; readonly undo: Undo }>>([])
+  const undo = async (id: string | undefined, isNamed = true) => {
     const one = undos.current.find((some) => some.id === id)
     if (one === undefined) return toast({ title: "There is nothing to undo" })
     undos.current = undos.current.filter((some) => some !== one)
     close(one.id)
-    one.undo()
+    const said = await one.undo().catch(() => "Taken back")
+    // The key names nothing: its toast may be long gone.
+    const detail = isNamed ? undefined : `Taken back: ${one.title}`
+    if (said !== undefined) toast({ title: said, detail })
   }
   useKeys([
     {
       keys: "Mod+z",
       label: "Undo the last change",
       group: everywhere,
-      run: () => {
-        const last = undos.current.at(-1)
-        undo(last?.id)
-        // The key names nothing: its toast may be long gone.
-        if (last !== undefined) toast({ title: "Taking back the last change", detail: last.title })
-      }
+      run: () => void undo(undos.current.at(-1)?.id, false)
     }
   ])
   useEffect(
@@ -77,7 +77,7 @@ const List = () => {
         )}
       </div>
       {one.data?.undo !== undefined && (
-        <Button look="quiet" onClick={() => undo(one.id)}>
+        <Button look="quiet" onClick={() => void undo(one.id)}>
           Undo
         </Button>
       )}

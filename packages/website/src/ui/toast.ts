@@ -6,10 +6,18 @@ export interface Toast {
   readonly detail?: string | undefined
   /** The id of the request that was refused. */
   readonly requestId?: string | undefined
-  readonly undo?: () => void
+  /** Takes it back. Answers what is true then; nothing where that was said already, or why it could not be. */
+  readonly undo?: () => Promise<string | undefined>
   /** Where the person goes on from here. */
   readonly link?: { readonly href: string; readonly text: string } | undefined
 }
+
+/** What is said of an undo that says itself why it could not be done. */
+export const undone = (doing: Promise<unknown>, said?: string): Promise<string | undefined> =>
+  doing.then(
+    () => said,
+    () => undefined
+  )
 
 type Show = (toast: Toast) => void
 

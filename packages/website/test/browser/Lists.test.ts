@@ -279,8 +279,8 @@ describe("A change", () => {
     }
     await page.keyboard.press("Control+z")
     await page
-      .getByRole("dialog", { name: "Taking back the last change" })
-      .getByText(`${made[1]!.identifier} moved to Done`)
+      .getByRole("dialog", { name: `${made[1]!.identifier} is Backlog again` })
+      .getByText(`Taken back: ${made[1]!.identifier} moved to Done`)
       .waitFor()
     await button(made[1]!, "Backlog").waitFor()
     await expect.poll(() => statuses(made)).toEqual(["Todo", "Backlog"])

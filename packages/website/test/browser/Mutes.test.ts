@@ -154,6 +154,40 @@ describe("Muting", () => {
     await page.keyboard.press("Control+z")
     await part.getByText("2 tests muted until").waitFor()
     expect((await ticket("MUT-1")).mute!.cases).toHaveLength(2)
+    await page.getByText("2 tests are muted again by MUT-1 until").first().waitFor()
+    // What cannot be taken back says so, and nothing else.
+    await part.getByRole("button", { name: "Unmute all" }).click()
+    await part.waitFor({ state: "detached" })
+    const until = new Date(Date.now() + 5 * day).toISOString()
+    await site.call("PUT", "tickets/MUT-1/mute", { product: "shop", cases: [paysByCard], until })
+    await part.getByText("1 test muted until").waitFor()
+    while ((await page.getByRole("button", { name: "Dismiss" }).count()) > 0) {
+      await page.getByRole("button", { name: "Dismiss" }).first().click()
+    }
+    await page.keyboard.press("Control+z")
+    await page.getByText("MUT-1 does not mute it again").first().waitFor()
+    expect(await page.getByText(/muted again by MUT-1|2\stests count again/).count()).toBe(0)
+  })
+
+  it("comes back with a ticket whose change is taken back that had ended it", async () => {
+    const until = (await ticket("MUT-1")).mute!.until
+    const page = await openScreen(site, "tickets/MUT-1")
+    const part = page.getByRole("region", { name: "Muted tests" })
+    await part.getByText("1 test muted until").waitFor()
+    await page.keyboard.press("s")
+    await page.getByRole("menuitemradio", { name: /Canceled/ }).click()
+    await page.getByText("MUT-1 is Canceled").first().waitFor()
+    await part.waitFor({ state: "detached" })
+    expect((await ticket("MUT-1")).mute).toBeNull()
+    await page.keyboard.press("Control+z")
+    await page
+      .getByText(/MUT-1 is \w+ again\. MUT-1 mutes 1\stest again/)
+      .first()
+      .waitFor()
+    await part.getByText("1 test muted until").waitFor()
+    expect((await ticket("MUT-1")).mute!.until).toBe(until)
+    const cases = [invoice, paysByCard]
+    await site.call("PUT", "tickets/MUT-1/mute", { product: "shop", cases, until })
   })
 
   it("is listed, what is overdue first, and is muted again from there", async () => {
