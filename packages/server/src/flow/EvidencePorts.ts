@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Audit } from "../audit/Audit.ts"
+import { ByItself } from "../events/ByItself.ts"
 import { TicketGuards } from "../planning/TicketGuards.ts"
 import { TicketsRepo } from "../planning/TicketsRepo.ts"
 import { checkCompleting, checkEvidence } from "./Evidence.ts"
@@ -18,7 +19,16 @@ export const layer = Layer.effect(
     return TicketGuards.of({
       changing: (by, change) =>
         Effect.flatMap(check(by, change), (changes) =>
-          Effect.map(withoutEnded(overdue, by, change.after), (guarded) => ({ ...guarded, changes }))
+          Effect.gen(function* () {
+            const guarded = yield* withoutEnded(overdue, by, change.after)
+            // What a rule does by itself is an event alone.
+            if ((yield* ByItself) === undefined) {
+              for (const { changes: told, kind, subject } of guarded.events) {
+                yield* dependencies.audit.record(by, { action: kind, subject, changes: told })
+              }
+            }
+            return { ...guarded, changes }
+          })
         ),
       completing: checkCompleting(dependencies),
       deleting: (ticket) => (ticket.mute === null ? [] : [unmuted(ticket, ticket.mute)])

@@ -66,7 +66,7 @@ export const withoutEnded = Effect.fnUntraced(function* (
   overdue: OverdueMutes["Service"],
   { workspace }: Access,
   ticket: TicketDetails
-): Effect.fn.Return<Omit<GuardedTicket, "changes">> {
+): Effect.fn.Return<Pick<GuardedTicket, "ticket"> & { readonly events: ReadonlyArray<ReturnType<typeof unmuted>> }> {
   if (ticket.mute === null || (!isClosed(ticket) && ticket.owner !== null)) return { ticket, events: [] }
   yield* noteLate(overdue, workspace.id, ticket)
   return { ticket: { ...ticket, mute: null }, events: [unmuted(ticket, ticket.mute)] }

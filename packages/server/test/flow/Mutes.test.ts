@@ -5,6 +5,7 @@ import type { MuteCases } from "@delivery/domain/flow/Mute"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../../src/agents/Agents.ts"
+import { Audit } from "../../src/audit/Audit.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Mutes } from "../../src/flow/Mutes.ts"
 import { OverdueMutes } from "../../src/flow/OverdueMutes.ts"
@@ -229,6 +230,12 @@ withServicesOnEachStorage("Muting", (it) => {
         if (left._tag === "Some") assert.strictEqual(left.value.mute, null)
       }
       const actor = at.member.principal.id
+      // The audit has what people did; what goes with its ticket is told by that.
+      const { entries } = yield* as(at.owner)((yield* Audit).list({ action: "ticket_unmuted" }))
+      assert.deepStrictEqual(
+        entries.map((entry) => idOf(entry.actor)),
+        ends.slice(1).map(() => actor)
+      )
       const change = { field: "mute", from: `1 test of ${at.product.slug}`, to: null }
       assert.deepStrictEqual(
         yield* unmutes(at),
