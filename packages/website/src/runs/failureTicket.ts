@@ -19,7 +19,7 @@ const cut = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, "")}…`
 
 export const titleOf = ({ test }: Failure): string =>
-  cut(`Test fails: ${visible(test.title).replaceAll(/\s+/g, " ").trim()}`, longestTitle)
+  cut(`Failing: ${visible(test.title).replaceAll(/\s+/g, " ").trim()}`, longestTitle)
 
 export const descriptionOf = ({ run, test, url }: Failure): string => {
   const message = test.attempts.findLast(({ status }) => status === "failed")?.errorMessage

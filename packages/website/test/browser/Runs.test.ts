@@ -250,7 +250,7 @@ describe("A run and its tests", () => {
     await page.getByText("ENG-1 was created").first().waitFor()
     const ticket = await site.call<Ticket>("GET", "tickets/ENG-1")
     expect(ticket.cases).toMatchObject({ product: "shop", caseIds: [expect.any(String)] })
-    expect(ticket.title).toMatch(/^Test fails: .+ again$/)
+    expect(ticket.title).toMatch(/^Failing: .+ again$/)
     expect(ticket.description).toContain(`[Run ${seeded.failed}](${shown})`)
     const me = await site.call<{ email: string }>("GET", "/v1/me")
     expect(ticket.owner).toMatchObject({ email: me.email })

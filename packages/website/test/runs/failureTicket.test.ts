@@ -24,7 +24,7 @@ describe("A ticket of a failing test", () => {
       test: test("Checkout ›\n pays", "Expected \u001b[31m200\u001b[0m, got 500"),
       url
     }
-    expect(titleOf(failure)).toBe("Test fails: Checkout › pays")
+    expect(titleOf(failure)).toBe("Failing: Checkout › pays")
     expect(descriptionOf(failure)).toBe(
       `[Run 12](${url}) of \`shop\` in \`staging\`, branch \`main\`, commit \`a3f9c1d\`.\n\n` +
         "Test: `pay.spec.ts › pays`\n\n```text\nExpected 200, got 500\n```"
