@@ -167,6 +167,9 @@ const runText = (run: TestRun): string => {
     `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}${commitOf(run)}`,
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
+    ...(run.gateResult === run.result || run.gateResult === null
+      ? []
+      : [`${coloured(run.gateResult)} without its muted tests`]),
     run.url,
     ...(run.error === null ? [] : [plainLines(run.error)]),
     ...tests.map((test) => {

@@ -122,7 +122,8 @@ withClockOnServers(onPostgres, "A real suite whose tests fail, are muted and are
       expect([muted.outcome.exitCode, muted.run.result, muted.run.gateResult]).toEqual([0, "failed", "passed"])
       expect(muted.run.counts).toMatchObject({ passed: 6, failed: 2 })
       const why = failed.map(
-        ({ caseId, title }) => `muted by ${ticketOf(caseId).identifier} until ${until.split("T")[0]}: ${title} (failed)`
+        ({ caseId, title }) =>
+          `muted by ${ticketOf(caseId).identifier} until ${until.slice(0, 16).replace("T", " ")} UTC: ${title} (failed)`
       )
       expect(muted.outcome.lines).toEqual(
         saidOf(muted.run, "failed, passed without its muted tests (6 passed, 2 failed, 1 skipped)", why)

@@ -163,7 +163,7 @@ describe("a run", several, () => {
         test("refunds", () => { expect(process.env.REFUNDS).toBe(undefined) })
       `
     })
-    const why = `muted by ${ticket.identifier} until ${until.split("T")[0]}`
+    const why = `muted by ${ticket.identifier} until ${until.slice(0, 16).replace("T", " ")} UTC`
     const linesOf = (run: TestRun, summary: string) => [
       `Delivery: run ${run.number} ${summary}: ${run.url}`,
       `Delivery: ${why}: pays by card (failed)`,

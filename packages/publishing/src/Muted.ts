@@ -27,8 +27,8 @@ const named = 20
 /** A line for each of the first, and one for the others. */
 export const mutedLines = (muted: ReadonlyArray<MutedTest>): ReadonlyArray<string> => {
   const lines = muted.slice(0, named).map(({ status, ticket, title, until }) => {
-    const [day] = until.split("T")
-    return `muted by ${ticket ?? "a ticket that you do not see"} until ${day}: ${title} (${status})`
+    const end = `${until.slice(0, 16).replace("T", " ")} UTC`
+    return `muted by ${ticket ?? "a ticket that you do not see"} until ${end}: ${title} (${status})`
   })
   return muted.length <= named ? lines : [...lines, `muted: ${muted.length - named} more tests`]
 }

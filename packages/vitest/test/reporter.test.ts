@@ -179,7 +179,7 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
       1,
       [
         `Delivery: run ${run.number} failed, passed without its muted tests (1 passed, 1 failed, 0 skipped): ${run.url}`,
-        `Delivery: muted by ${identifier} until ${until.split("T")[0]}: pays by card (failed)`
+        `Delivery: muted by ${identifier} until ${until.slice(0, 16).replace("T", " ")} UTC: pays by card (failed)`
       ],
       "passed"
     ])

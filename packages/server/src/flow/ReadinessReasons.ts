@@ -71,9 +71,9 @@ const versionReasons = ({ isKnown, version }: Findings): ReadonlyArray<Unweighed
         }
       ]
 
-/** A time to the minute, the next one where seconds are left. The website shows it in the time of its reader. */
-const momentOf = (at: Timestamp): string => {
-  const whole = new Date(Math.ceil(Date.parse(at) / 60_000) * 60_000).toISOString()
+/** A time to the minute: of what is to come the next one, where seconds are left. The website shows it in the time of its reader. */
+const momentOf = (at: Timestamp, round: (minutes: number) => number = Math.ceil): string => {
+  const whole = new Date(round(Date.parse(at) / 60_000) * 60_000).toISOString()
   return `${whole.slice(0, 10)} ${whole.slice(11, 16)} UTC`
 }
 
@@ -135,7 +135,7 @@ const muteReasons = ({ mutes }: Findings, pages: Pages): ReadonlyArray<Unweighed
     .toSorted((a, b) => compare(a.caseId, b.caseId))
     .map(({ caseId, ticket, until }) => ({
       subject: ticket && ticketSubject(ticket, pages),
-      message: `${caseId} was muted until ${momentOf(until)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
+      message: `${caseId} was muted until ${momentOf(until, Math.floor)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
     }))
 
 /** Of all that the caller does not see there is one reason, which does not tell how many they are. */

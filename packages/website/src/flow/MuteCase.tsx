@@ -8,7 +8,7 @@ import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { Time } from "../ui/Time.tsx"
+import { MuteEnd } from "./MuteEnd.tsx"
 import { mutesQuery } from "./queries.ts"
 import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
@@ -79,9 +79,7 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
               </Link>
             </>
           )}
-          <span>
-            until <Time at={muted.until} />
-          </span>
+          <MuteEnd until={muted.until} />
         </span>
       )}
       {muted === null && late !== undefined && (
@@ -90,7 +88,7 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
             overdue
           </Badge>
           <span>
-            was muted until <Time at={late.until} />
+            its mute <MuteEnd until={late.until} />
           </span>
           {late.ticket !== null && <TicketLink slug={slug} ticket={late.ticket} />}
         </span>

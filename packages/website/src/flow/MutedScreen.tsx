@@ -14,9 +14,9 @@ import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
-import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
-import { leftOf, type MutedTest, mutedTests } from "./mute.ts"
+import { type MutedTest, mutedTests } from "./mute.ts"
+import { MuteEnd } from "./MuteEnd.tsx"
 import { mutesQuery } from "./queries.ts"
 import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
@@ -73,10 +73,7 @@ const Overdue = () => (
 
 const Left = ({ mute }: { readonly mute: MutedTest["mute"] }) => (
   <span className={`tabular whitespace-nowrap ${mute.overdue ? "text-warning" : "text-muted"}`}>
-    {leftOf(mute, Date.now())}
-    <span className="sr-only">
-      , until <Time at={mute.until} />
-    </span>
+    <MuteEnd until={mute.until} />
   </span>
 )
 

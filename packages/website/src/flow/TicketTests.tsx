@@ -10,10 +10,9 @@ import { counted, visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
-import { Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
-import { leftOf } from "./mute.ts"
+import { momentOf } from "./mute.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
 import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
@@ -68,12 +67,13 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
       <p className={`${lineClass} ${overdue ? "text-warning" : "font-medium"}`}>
         {overdue ? (
           <span>
-            {counted(cases.length, "test")} {cases.length === 1 ? "was" : "were"} muted until <Time at={until} />: since
-            then {cases.length === 1 ? "it counts" : "they count"}, and the ticket is still open.
+            {counted(cases.length, "test")} {cases.length === 1 ? "was" : "were"} muted until{" "}
+            <time dateTime={until}>{momentOf(until)}</time>: since then{" "}
+            {cases.length === 1 ? "it counts" : "they count"}, and the ticket is still open.
           </span>
         ) : (
           <span>
-            {counted(cases.length, "test")} muted until <Time at={until} />: {leftOf(mute, Date.now())}.
+            {counted(cases.length, "test")} muted until <time dateTime={until}>{momentOf(until)}</time>.
           </span>
         )}
       </p>

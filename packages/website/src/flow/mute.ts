@@ -1,5 +1,5 @@
 import type { ListedMute } from "@delivery/domain/flow/Mute"
-import { counted, formatRelative } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 
 /** Until when tests are muted, and what of it is left. Pure. */
 
@@ -57,13 +57,6 @@ export const daysBetween = (now: number): { readonly min: string; readonly max: 
   min: dateOf(new Date(now)),
   max: dateOf(new Date(now + (mostDays - 1) * day))
 })
-
-/** How long a mute still lasts, in words. */
-export const leftOf = ({ overdue, until }: Pick<ListedMute, "overdue" | "until">, now: number): string => {
-  const days = Math.ceil((Date.parse(until) - now) / day)
-  if (overdue) return `ended ${formatRelative(new Date(until), new Date(now))}`
-  return days <= 1 ? `ends ${formatRelative(new Date(until), new Date(now))}` : `${days} days left`
-}
 
 /** What a change of a mute is told that it was made from: nothing is changed where it is another one by now. */
 export const expectedOf = (mute: Pick<ListedMute, "product" | "cases" | "until"> | null | undefined) =>

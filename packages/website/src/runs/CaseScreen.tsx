@@ -57,7 +57,7 @@ const CaseScreen = () => {
               <CopyButton label="Copy the id of the test" text={data.caseId} />
             </p>
             <ul aria-label="Why" className="flex flex-col gap-1">
-              {shownStates(data).map((state) => (
+              {shownStates({ states: data.states.filter((state) => state !== "muted") }).map((state) => (
                 <li className="flex items-center gap-2" key={state}>
                   <StateBadge state={state} />
                   <span className="text-muted">{evidenceOf(data, state)}</span>

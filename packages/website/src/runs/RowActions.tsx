@@ -5,12 +5,13 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { momentOf, muteOf } from "../flow/mute.ts"
+import { MuteEnd } from "../flow/MuteEnd.tsx"
 import { mutesQuery } from "../flow/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { Time } from "../ui/Time.tsx"
+import { tracedAttempt } from "./files.ts"
 import { OpenTicket } from "./OpenTicket.tsx"
 import { runQuery } from "./queries.ts"
 import { TraceLink } from "./TraceLink.tsx"
@@ -73,9 +74,7 @@ const Muting = (props: Props) => {
     return (
       <span className={`${mutedClass} max-sm:hidden`}>
         {ofRun.ticket !== null && <By slug={slug} ticket={ofRun.ticket} />}
-        <span>
-          until <Time at={ofRun.until} />
-        </span>
+        <MuteEnd until={ofRun.until} />
       </span>
     )
   }
@@ -123,7 +122,11 @@ const RowActions = (props: Props) => {
   return (
     <div className="flex h-full items-center justify-end">
       {(test !== undefined || (error?.cases.length ?? 0) > 1) && <Muting {...props} />}
-      {test === undefined ? <span className="w-9" /> : <TraceLink {...props} test={test} />}
+      {test === undefined || tracedAttempt(test) === undefined ? (
+        <span className="w-9" />
+      ) : (
+        <TraceLink {...props} test={test} />
+      )}
     </div>
   )
 }

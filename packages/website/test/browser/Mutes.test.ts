@@ -101,10 +101,9 @@ describe("Muting", () => {
     await expect.poll(() => focused(page)).toMatch(/^Mute again…/)
     expect((await ticket("MUT-1")).mute!.cases).toHaveLength(3)
     expect(await daysLeft("MUT-1")).toBe(7)
-    await page
-      .getByRole("list", { name: "Why" })
-      .getByText(/by MUT-1, ends/)
-      .waitFor()
+    const summary = page.getByRole("region", { name: "Summary" })
+    await summary.getByRole("link", { name: "MUT-1", exact: true }).waitFor()
+    await summary.getByText(/^ends in 6.?d/).waitFor()
   })
 
   it("is said, extended and ended on its ticket, one test or all, and comes back by undo", async () => {
