@@ -25,7 +25,7 @@ const ran = (test: TestEntry | undefined): test is TestEntry => test !== undefin
 /** What is to be said of a test, or nothing. A test that ran in one of them alone is neither fixed nor newly failing. */
 const kindsOf = ({ after, before }: Compared): ReadonlyArray<ComparedKind> => {
   if (!ran(after)) return ran(before) ? ["removed"] : []
-  if (!ran(before)) return after.status === "failed" ? ["added", "failing"] : ["added"]
+  if (!ran(before)) return ["added"]
   const slower =
     after.status !== "failed" && before.status !== "failed" && isSlower(before, after) ? (["slower"] as const) : []
   if (after.status === "failed") return before.status === "failed" ? ["stillFailing"] : ["failing"]

@@ -64,7 +64,7 @@ describe("Two runs beside each other", () => {
         [test("a", "passed"), test("b", "skipped"), test("c", "skipped")],
         [test("a", "skipped"), test("b", "passed"), test("d", "failed"), test("c", "skipped")]
       )
-    ).toEqual({ added: ["b", "d"], removed: ["a"], failing: ["d"] })
+    ).toEqual({ added: ["b", "d"], removed: ["a"] })
   })
 
   it("have the releases between them, whichever is older", () => {
