@@ -338,7 +338,10 @@ describe("delivery", () => {
     assert.strictEqual(muted.code, 0, muted.err)
     assert.sameMembers(
       muted.err.trimEnd().split("\n"),
-      failed.map(({ title }) => `muted by ${ticket.identifier} until ${until.slice(0, 16).replace("T", " ")} UTC: ${title} (failed)`)
+      failed.map(
+        ({ title }) =>
+          `muted by ${ticket.identifier} until ${until.slice(0, 16).replace("T", " ")} UTC: ${title} (failed)`
+      )
     )
   })
 

@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** Whether the ticket, while it is open, keeps versions of its project's products from going out. */
-const BlocksReleases = ({ mayChange, slug, ticket: { blocks, identifier, project } }: Props) => {
+const BlocksReleases = ({ mayChange, slug, ticket: { blocks, identifier, project, status } }: Props) => {
   const set = useAction({
     act: (next: boolean) => client.tickets.update({ params: { slug, ticket: identifier }, payload: { blocks: next } }),
     changes: ["tickets", "readiness"].map((kind) => workspaceKey(slug, kind)),
@@ -23,6 +23,7 @@ const BlocksReleases = ({ mayChange, slug, ticket: { blocks, identifier, project
     }),
     failed: () => `${identifier} blocks releases as before`
   })
+  const isClosed = status.category === "completed" || status.category === "canceled"
   const choice = (next: boolean, label: string, hint: string) => ({
     label,
     hint,
@@ -45,9 +46,13 @@ const BlocksReleases = ({ mayChange, slug, ticket: { blocks, identifier, project
       shortcut="d"
     >
       {blocks ? (
-        <span className="text-danger truncate">
-          Blocks them{project === null && <span className="text-muted">, of no project yet</span>}
-        </span>
+        isClosed ? (
+          <span className="text-muted">Blocked them while open</span>
+        ) : (
+          <span className="text-danger">
+            Blocks them{project === null && <span className="text-muted">, of no project yet</span>}
+          </span>
+        )
       ) : (
         <span className="text-muted">Blocks nothing</span>
       )}

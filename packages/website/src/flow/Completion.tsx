@@ -63,7 +63,7 @@ const Completion = ({ mayChange, slug, ticket }: Props) => {
         {completion === "free" ? (
           <span className="text-muted">Free</span>
         ) : (
-          <span className="truncate">
+          <span>
             Evidence
             <span className="text-muted">
               , {counted(cases?.caseIds.length ?? 0, "test")} in {counted(passes, "run")}
