@@ -15,7 +15,7 @@ interface Props {
 /** In the table of deployments: that something keeps the next version back, or is to be known of it. Quiet where nothing does. */
 const ReadinessMark = ({ environment, product, running, slug }: Props) => {
   const { data } = useQuery({ ...readinessQuery(slug, product, environment), staleTime: 30_000 })
-  if (data === undefined || data.version === null) return null
+  if (data === undefined) return null
   const { version } = data
   const mark = markOf(data, running)
   if (mark === undefined) return null
@@ -27,7 +27,8 @@ const ReadinessMark = ({ environment, product, running, slug }: Props) => {
     <span className={`${mark.tone} inline-flex items-center gap-1`} title={title}>
       <Icon name={mark.icon} size={12} />
       <span>
-        <span className="font-mono text-xs">{shortSha(version)}</span> {mark.text}
+        {version !== null && <span className="font-mono text-xs">{shortSha(version)} </span>}
+        {mark.text}
       </span>
     </span>
   )

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
-import { counted, shortSha } from "../ui/format.ts"
+import { shortSha } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { readinessQuery } from "./readiness.ts"
-import { markOf, weigh } from "./reasons.ts"
+import { markOf, readyWords, weigh } from "./reasons.ts"
 
 interface Props {
   readonly deployment: Deployment
@@ -23,10 +23,8 @@ const ReadinessSummary = ({ deployment, slug }: Props) => {
     blocks > 0 && mark !== undefined
       ? ([mark.tone, mark.icon, mark.text] as const)
       : warnings > 0
-        ? (["text-warning", "warning", `ready, with ${counted(warnings, "warning")}`] as const)
-        : data.requires.length === 0
-          ? (["text-muted", "check", "ready: no run is required"] as const)
-          : (["text-success", "check", "ready"] as const)
+        ? (["text-warning", "warning", readyWords(data)] as const)
+        : ([data.requires.length === 0 ? "text-muted" : "text-success", "check", readyWords(data)] as const)
   const words = `${about}${text}`
   return (
     <Link

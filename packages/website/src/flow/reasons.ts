@@ -18,6 +18,13 @@ export const told = (message: string, version: string | null): string =>
       Number.isNaN(Date.parse(`${day}T${time}Z`)) ? text : momentOf(`${day}T${time}Z`)
   )
 
+/** That a version may go out, and what is to be known of it: "ready" alone is said where a test says so. */
+export const readyWords = ({ reasons, requires }: Pick<Readiness, "reasons" | "requires">): string => {
+  const { warnings } = weigh(reasons)
+  const but = requires.length === 0 ? ": no run is required" : ""
+  return `ready${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}${but}`
+}
+
 interface Mark {
   readonly tone: "text-danger" | "text-warning"
   readonly icon: "cross" | "warning"

@@ -1,11 +1,21 @@
 import { describe, expect, it } from "vitest"
-import { markOf, told } from "../../src/flow/reasons.ts"
+import { markOf, told, readyWords } from "../../src/flow/reasons.ts"
 
 const reason = (kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue", severity: "block" | "warn") => ({
   kind,
   severity,
   subject: null,
   message: kind
+})
+
+describe("What is ready", () => {
+  it("is so by a run, or is said to be so without one, also where something warns", () => {
+    const warned = [reason("drift", "warn")]
+    expect(readyWords({ reasons: [], requires: ["critical"] })).toBe("ready")
+    expect(readyWords({ reasons: [], requires: [] })).toBe("ready: no run is required")
+    expect(readyWords({ reasons: warned, requires: ["critical"] })).toBe("ready, with 1\u00a0warning")
+    expect(readyWords({ reasons: warned, requires: [] })).toBe("ready, with 1\u00a0warning: no run is required")
+  })
 })
 
 describe("The mark of a deployment", () => {
