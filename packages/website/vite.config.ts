@@ -65,7 +65,7 @@ export default defineConfig({
             { name: "parts", test: parts },
             { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
             { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
-            { name: "status", test: /website\/src\/ui\/StatusMark\./ },
+            { name: "status", test: /website\/src\/(?:ui\/StatusMark|runs\/neighbour)\./ },
             { name: "run", test: /website\/src\/runs\/(?:Counts|status)\./ }
           ]
         }

@@ -22,7 +22,7 @@ export const OpenTicket = ({ caseId, product, slug }: Props) => {
   if (found === undefined || found === null) return null
   const owner = ticket === undefined ? undefined : ticket.owner === null ? "nobody’s" : actorName(ticket.owner)
   return (
-    <span className="text-muted flex min-w-0 items-center gap-1 px-1.5 text-xs whitespace-nowrap">
+    <span className="text-muted mr-auto flex min-w-0 items-center gap-1 pr-1.5 pl-3 text-xs whitespace-nowrap">
       <Link
         className="text-text hover:underline"
         params={{ slug, ticket: found.identifier }}

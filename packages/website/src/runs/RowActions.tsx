@@ -31,7 +31,11 @@ interface Props {
   readonly error?: RunError
 }
 
-const mutedClass = "text-muted flex items-center gap-1 px-1.5 text-xs whitespace-nowrap"
+const mutedClass = "text-muted mr-auto flex min-w-0 items-center gap-1 pr-1.5 pl-3 text-xs whitespace-nowrap"
+
+/** The same word in each of 200 rows is seen where the pointer or the keyboard is; fingers have neither. */
+const quietClass =
+  "pointer-fine:opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 has-[[aria-expanded=true]]:opacity-100"
 
 interface ByProps {
   readonly slug: string
@@ -86,8 +90,7 @@ const Muting = (props: Props) => {
       : areAll
         ? `Mute all ${cases.length} tests that fail so`
         : `Mute the rest of those that fail so: ${counted(cases.length, "test")}`
-  const text =
-    test === undefined ? (areAll ? "Mute all…" : "Mute the rest…") : now === undefined ? "Mute…" : "Mute again…"
+  const text = test !== undefined ? "Mute…" : areAll ? "Mute all…" : "Mute the rest…"
   return (
     <>
       {now === undefined && test?.status === "failed" && (
@@ -104,7 +107,9 @@ const Muting = (props: Props) => {
         </span>
       )}
       {mayMute && cases.length > 0 && (
-        <span className={now === undefined ? "" : "max-sm:hidden"}>
+        <span
+          className={`${now === undefined ? "" : "max-sm:hidden"} ${test === undefined || isCurrent ? "" : quietClass}`}
+        >
           <Button aria-label={label} look="quiet" onClick={() => setOpen(true)}>
             {text}
           </Button>
@@ -119,14 +124,11 @@ const Muting = (props: Props) => {
 
 const RowActions = (props: Props) => {
   const { error, test } = props
+  const hasTrace = test !== undefined && tracedAttempt(test) !== undefined
   return (
     <div className="flex h-full items-center justify-end">
       {(test !== undefined || (error?.cases.length ?? 0) > 1) && <Muting {...props} />}
-      {test === undefined || tracedAttempt(test) === undefined ? (
-        <span className="w-9" />
-      ) : (
-        <TraceLink {...props} test={test} />
-      )}
+      {hasTrace ? <TraceLink {...props} test={test} /> : <span className="w-9 shrink-0" />}
     </div>
   )
 }

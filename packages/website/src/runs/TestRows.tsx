@@ -24,11 +24,13 @@ const meanings = {
 interface RowProps {
   readonly row: FailureRow
   readonly isCurrent: boolean
+  /** How wide what can be done stands: the same in all rows of a list. */
+  readonly actions: string
   readonly slug: string
   readonly run: number
 }
 
-const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
+const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
   if (row.kind === "heading") {
     return (
       <h2 className="border-border bg-sunken text-muted flex h-(--row) items-center border-b px-4 font-medium">
@@ -46,36 +48,40 @@ const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
         <h2 className="foreign min-w-0 flex-1 truncate font-mono text-xs font-medium" title={message.slice(0, 1_000)}>
           {visible(firstLine(withoutColours(message))) || "No message"}
         </h2>
-        <span className="text-muted tabular">{counted(count, "test")}</span>
-        <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
+        <span className="text-muted tabular -mr-2">{counted(count, "test")}</span>
+        <div className={actions}>
+          <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
+        </div>
       </div>
     )
   }
   const { test } = row
   return (
-    <div className={`border-border hover:bg-hover flex h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}>
+    <div className={`group border-border hover:bg-hover flex h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}>
       <Link
         className="flex min-w-0 flex-1 items-center gap-3 pl-4"
         params={{ slug, run: String(run), case: test.caseId }}
         to="/w/$slug/test-runs/$run/tests/$case"
       >
         <StatusMark status={test.status} />
-        <span className="foreign min-w-0 flex-1 truncate" title={test.title.slice(0, 1_000)}>
-          {visible(test.title)}
+        <span className="flex min-w-0 flex-1 items-center gap-2">
+          <span className="foreign truncate" title={test.title.slice(0, 1_000)}>
+            {visible(test.title)}
+          </span>
+          {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
+          {row.state === "muted" && <span className="text-muted">muted</span>}
+          {test.attempts.length > 1 && (
+            <span className="text-muted tabular shrink-0 text-xs max-md:hidden">{test.attempts.length} attempts</span>
+          )}
         </span>
-        {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
-        {row.state === "muted" && <span className="text-muted">muted</span>}
-        <span className="text-muted hidden max-w-[35%] min-w-0 md:inline-flex">
+        <span className="text-muted hidden w-[36%] md:flex">
           <Truncated text={visible(test.file)} />
         </span>
-        {test.attempts.length > 1 && (
-          <span className="text-muted tabular max-md:hidden">{test.attempts.length} attempts</span>
-        )}
         <span className="text-muted tabular w-18 text-right">
           {test.status === "skipped" ? "" : formatDuration(test.durationMs)}
         </span>
       </Link>
-      <div className="min-w-9">
+      <div className={actions}>
         <RowActions isCurrent={isCurrent} run={run} slug={slug} test={test} />
       </div>
     </div>
@@ -92,6 +98,8 @@ interface Props {
 /** Drawn again when there are other rows, not at each key in the field above them. */
 export const TestRows = memo(({ label, rows, run, slug }: Props) => {
   const navigate = useNavigate()
+  const hasFailed = rows.some((row) => row.kind === "test" && row.test.status === "failed")
+  const actions = hasFailed ? "min-w-9 shrink-0 md:w-52" : "w-9 shrink-0"
   return (
     <Rows
       count={rows.length}
@@ -111,7 +119,9 @@ export const TestRows = memo(({ label, rows, run, slug }: Props) => {
         const row = rows[index]
         return row?.kind === "test" ? <TestPeek run={run} slug={slug} test={row.test} /> : undefined
       }}
-      row={(index, isCurrent) => <TestRow isCurrent={isCurrent} row={rows[index]!} run={run} slug={slug} />}
+      row={(index, isCurrent) => (
+        <TestRow actions={actions} isCurrent={isCurrent} row={rows[index]!} run={run} slug={slug} />
+      )}
     />
   )
 })

@@ -16,7 +16,7 @@ import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { AttemptView } from "./AttemptView.tsx"
-import { neighbour } from "./failureRows.ts"
+import { neighbour } from "./neighbour.ts"
 import { descriptionOf, titleOf } from "./failureTicket.ts"
 import { runQuery } from "./queries.ts"
 

@@ -31,7 +31,13 @@ export const failureRows = (
     rows.push({ kind: "error", key: error.id, error: { ...error, count: found.length } })
     for (const { state, test } of found) {
       grouped.add(test.caseId)
-      rows.push({ kind: "test", key: `${error.id} ${test.caseId}`, test, state })
+      // What its heading says need not be said again.
+      rows.push({
+        kind: "test",
+        key: `${error.id} ${test.caseId}`,
+        test,
+        state: state === error.state ? undefined : state
+      })
     }
   }
   // What is counted behind the run, or has no group, is never left out.
@@ -47,41 +53,6 @@ export const failureRows = (
   if (ignored.length > 0) rows.push({ kind: "heading", key: "muted", text: "Muted: their failures do not count" })
   for (const test of ignored) rows.push({ kind: "test", key: test.caseId, test, state: "muted" })
   return rows
-}
-
-/** The next or previous failed test of the run, around its ends. */
-export const neighbour = (tests: ReadonlyArray<TestEntry>, caseId: string, step: 1 | -1): TestEntry | undefined => {
-  const failed = tests.filter((test) => test.status === "failed" || test.status === "flaky")
-  const at = failed.findIndex((test) => test.caseId === caseId)
-  if (failed.length === 0) return undefined
-  return failed[(at + step + failed.length) % failed.length]
-}
-
-const texts = new WeakMap<TestEntry, string>()
-
-/** What the words of a filter are sought in. It is made once for each test. */
-const searchText = (test: TestEntry): string => {
-  const known = texts.get(test)
-  if (known !== undefined) return known
-  const text = `${test.title} ${test.file}`.toLowerCase()
-  texts.set(test, text)
-  return text
-}
-
-/** The tests that a filter leaves. */
-export const filteredTests = (
-  tests: ReadonlyArray<TestEntry>,
-  { q = "", status }: { readonly q?: string; readonly status?: TestEntry["status"] }
-): ReadonlyArray<TestEntry> => {
-  const words = q
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "")
-  return tests.filter((test) => {
-    if (status !== undefined && test.status !== status) return false
-    if (words.length === 0) return true
-    return words.every((word) => searchText(test).includes(word))
-  })
 }
 
 /** The first line of what a failure says. */

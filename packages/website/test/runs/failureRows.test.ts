@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest"
 import type { RunError } from "@delivery/domain/runs/Case"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { gateText } from "../../src/runs/gate.ts"
-import { failureRows, filteredTests, firstLine, neighbour } from "../../src/runs/failureRows.ts"
+import { failureRows, firstLine } from "../../src/runs/failureRows.ts"
+import { filteredTests } from "../../src/runs/filteredTests.ts"
+import { neighbour } from "../../src/runs/neighbour.ts"
 
 const test = (caseId: string, status: TestEntry["status"]): TestEntry => ({
   caseId,
