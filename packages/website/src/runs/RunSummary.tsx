@@ -65,10 +65,10 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
         <span className="tabular">
           {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
         </span>
-        <Time at={run.startedAt} />
       </Fact>
       <Fact icon="person">
         <span className="truncate">{actorName(run.publishedBy)}</span>
+        {run.state !== "running" && <Time at={run.startedAt} />}
       </Fact>
       {run.coverage !== null && <Fact>{run.coverage} tests</Fact>}
       {run.shards !== null && (

@@ -34,25 +34,25 @@ const joined = (...parts: ReadonlyArray<readonly [number, string]>): string =>
     .map(([value, unit]) => `${value}${space}${unit}`)
     .join(space)
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" })
-
 const steps = [
-  [60, "second", 1],
-  [3_600, "minute", 60],
-  [86_400, "hour", 3_600],
-  [7 * 86_400, "day", 86_400]
+  [60, "s", 1],
+  [3_600, "m", 60],
+  [86_400, "h", 3_600],
+  [7 * 86_400, "d", 86_400]
 ] as const
 
 const dayOfYear = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" })
 const dayOfAnyYear = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" })
 
-/** An instant beside now: `now`, `5 min. ago`, `in 3 days`; beyond a week the day: `3 Nov`. */
+/** An instant beside now, in the units of durations: `now`, `5 m ago`, `in 3 d`; beyond a week the day: `Nov 3`. */
 export const formatRelative = (at: Date, now: Date): string => {
   const seconds = Math.round((at.getTime() - now.getTime()) / 1_000)
   const size = Math.abs(seconds)
   if (size < 10) return "now"
   for (const [limit, unit, length] of steps) {
-    if (size < limit) return relative.format(Math.trunc(seconds / length), unit)
+    if (size >= limit) continue
+    const text = `${Math.trunc(size / length)}${space}${unit}`
+    return seconds < 0 ? `${text}${space}ago` : `in${space}${text}`
   }
   return at.getFullYear() === now.getFullYear() ? dayOfYear.format(at) : dayOfAnyYear.format(at)
 }
