@@ -28,8 +28,9 @@ const RunPeek = later(
   () => <SkeletonRows rows={6} />
 )
 
+/** The subject is read first: what stands after it gives way before it does. */
 const columns =
-  "grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
+  "grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
 
 const RunRow = ({
   isCurrent,
@@ -47,16 +48,14 @@ const RunRow = ({
   >
     <StatusMark status={statusOf(run)} />
     <span className="text-muted tabular">#{run.number}</span>
-    <span className="flex min-w-0 items-center gap-2">
-      <span className="foreign truncate font-medium" title={run.git.subject}>
-        {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}
-      </span>
-      <span className="text-muted hidden min-w-0 shrink items-center gap-1 lg:inline-flex">
-        <Icon name="branch" size={12} />
-        <Truncated text={run.git.branch} />
-        <span className="font-mono text-xs">{shortSha(run.git.sha)}</span>
-      </span>
+    <span className="foreign truncate font-medium" title={run.git.subject}>
+      {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}
     </span>
+    <span className="text-muted hidden min-w-0 items-center gap-1 min-[80rem]:flex">
+      <Icon name="branch" size={12} />
+      <Truncated text={run.git.branch} />
+    </span>
+    <span className="text-muted hidden font-mono text-xs min-[80rem]:block">{shortSha(run.git.sha)}</span>
     <span className="text-muted hidden truncate md:block" title={`${run.product.name} in ${run.environment.name}`}>
       {run.product.name} <span className="text-faint">/</span> {run.environment.name}
     </span>

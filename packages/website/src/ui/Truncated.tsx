@@ -4,7 +4,7 @@ import { splitEnd } from "./format.ts"
 export const Truncated = ({ isMono = true, text }: { readonly isMono?: boolean; readonly text: string }) => {
   const [start, end] = splitEnd(text)
   return (
-    <span className={`inline-flex max-w-full min-w-0 ${isMono ? "font-mono text-xs" : ""}`} title={text}>
+    <span className={`inline-flex min-w-0 ${isMono ? "whole-letters font-mono text-xs" : "max-w-full"}`} title={text}>
       <span className="truncate whitespace-pre">{start}</span>
       <span className="max-w-full shrink-0 truncate whitespace-pre">{end}</span>
     </span>
