@@ -13,7 +13,7 @@ interface ProblemProps {
 
 /** In place of content: why it is not there. */
 export const Problem = ({ children, onRetry, requestId, title }: ProblemProps) => (
-  <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-16 text-center" role="alert">
+  <div className="mx-auto flex max-w-144 flex-col items-center gap-3 px-4 py-16 text-center" role="alert">
     <span className="text-danger">
       <Icon name="warning" size={24} />
     </span>

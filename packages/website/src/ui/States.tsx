@@ -35,7 +35,7 @@ interface EmptyProps {
 }
 
 export const Empty = ({ action, children, command, icon, title }: EmptyProps) => (
-  <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-16 text-center">
+  <div className="mx-auto flex max-w-144 flex-col items-center gap-3 px-4 py-16 text-center">
     <span className="text-faint">
       <Icon name={icon} size={24} />
     </span>
