@@ -9,11 +9,14 @@ interface Props {
   }
 }
 
-/** An environment by name: production is marked, by a sign and for screen readers by a word. */
+/**
+ * An environment by name: production is marked, by a sign and for screen readers by a word. The name comes first: with an emoji
+ * or without, names begin where the column does.
+ */
 export const EnvironmentName = ({ environment }: Props) => (
   <span className="inline-flex min-w-0 items-center gap-1.5">
-    {environment.emoji != null && <span aria-hidden="true">{environment.emoji}</span>}
     <span className="foreign truncate">{environment.name}</span>
+    {environment.emoji != null && <span aria-hidden="true">{environment.emoji}</span>}
     {environment.class === "production" && (
       <span className="text-warning" title="Production">
         <Icon name="lock" size={12} />
