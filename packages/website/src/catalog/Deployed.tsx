@@ -17,6 +17,9 @@ import { deploymentsQuery } from "./queries.ts"
 
 const row = "border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
 
+/** As wide as any: what stands before it is a column, too. */
+const when = "text-muted w-20 shrink-0 text-right"
+
 const most = 10
 
 interface Props {
@@ -51,7 +54,7 @@ export const Deployed = ({ filters, isOf, nameOf, slug }: Props) => {
               <span className="text-muted foreign truncate font-mono text-xs">
                 {deployment.version === null ? "unknown version" : shortSha(deployment.version)}
               </span>
-              <span className="text-muted">
+              <span className={when}>
                 <Time at={deployment.versionUpdatedAt} />
               </span>
             </Link>
@@ -75,10 +78,14 @@ export const Deployed = ({ filters, isOf, nameOf, slug }: Props) => {
           newest.map((run) => (
             <Link className={row} key={run.id} params={{ slug, run: String(run.number) }} to="/w/$slug/test-runs/$run">
               <StatusMark status={statusOf(run)} />
-              <span className="text-muted tabular">#{run.number}</span>
+              <span className="text-muted tabular min-w-11">#{run.number}</span>
               <span className="foreign min-w-0 flex-1 truncate">{visible(run.git.subject)}</span>
-              <span className="text-muted max-sm:hidden">{countsText(run.counts)}</span>
-              <span className="text-muted">
+              {run.state !== "running" && (
+                <span className={`tabular max-sm:hidden ${run.counts.failed > 0 ? "text-danger" : "text-muted"}`}>
+                  {countsText(run.counts)}
+                </span>
+              )}
+              <span className={when}>
                 <Time at={run.startedAt} />
               </span>
             </Link>

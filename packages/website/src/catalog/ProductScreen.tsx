@@ -7,12 +7,14 @@ import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
-import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { Deployed } from "./Deployed.tsx"
 import { EnvironmentName } from "./EnvironmentName.tsx"
 
 const CatalogMenu = later(() => import("./CatalogMenu.tsx"))
+
+const more = "text-accent hover:underline"
 
 /** A product: what it is, where it runs, and how its tests do. */
 const ProductScreen = ({ product, slug }: { readonly slug: string; readonly product: string }) => {
@@ -33,22 +35,25 @@ const ProductScreen = ({ product, slug }: { readonly slug: string; readonly prod
       <Loaded query={query} rows={6}>
         {({ baseBranch, repository, slug: name, type }) => (
           <>
-            <Tabs label="More of the product">
-              <Link className={tabClass} params={{ slug }} search={{ product: name }} to="/w/$slug/tests">
-                Tests
-              </Link>
-              <Link className={tabClass} params={{ slug }} search={{ product: name }} to="/w/$slug/trends">
-                Trends
-              </Link>
-              <Link className={tabClass} params={{ slug }} search={{ product: name }} to="/w/$slug/vault">
-                Secrets
-              </Link>
-            </Tabs>
             <Facts
               facts={[
                 ["Type", type],
                 ["Repository", repository === null ? "none" : visible(repository)],
-                ["Base branch", visible(baseBranch)]
+                ["Base branch", visible(baseBranch)],
+                [
+                  "More of it",
+                  <span className="flex flex-wrap gap-x-4" key="more">
+                    <Link className={more} params={{ slug }} search={{ product: name }} to="/w/$slug/tests">
+                      Tests
+                    </Link>
+                    <Link className={more} params={{ slug }} search={{ product: name }} to="/w/$slug/trends">
+                      Trends
+                    </Link>
+                    <Link className={more} params={{ slug }} search={{ product: name }} to="/w/$slug/vault">
+                      Secrets
+                    </Link>
+                  </span>
+                ]
               ]}
             />
             <Deployed
