@@ -66,6 +66,7 @@ export default defineConfig({
             { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
             { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
             { name: "status", test: /website\/src\/(?:ui\/StatusMark|runs\/neighbour)\./ },
+            { name: "case", test: /website\/src\/runs\/(?:StateBadge|evidence)\./ },
             { name: "run", test: /website\/src\/runs\/(?:Counts|status)\./ }
           ]
         }

@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
-import { serviceUrl } from "../api/client.ts"
 import { Filter } from "../ui/Filter.tsx"
-import { Empty } from "../ui/States.tsx"
 import { latestRunsQuery } from "./queries.ts"
 
 /** The product that tests over time are of, and the environment that their runs ran in. */
@@ -29,14 +27,17 @@ interface Props {
   readonly product: string | undefined
   readonly environment: string | undefined
   readonly onChange: (change: { readonly [Name in keyof CasesTarget]?: string | undefined }) => void
+  /** The field that finds by words, before all else. */
+  readonly search?: ReactNode
   readonly children?: ReactNode
 }
 
-export const CasesFilterBar = ({ children, environment, label, onChange, product, slug }: Props) => {
+export const CasesFilterBar = ({ children, environment, label, onChange, product, search, slug }: Props) => {
   const { data: products } = useQuery(productsQuery(slug))
   const { data: environments } = useQuery(environmentsQuery(slug))
   return (
     <search aria-label={label} className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
+      {search}
       <Filter
         choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
         isRequired
@@ -54,11 +55,3 @@ export const CasesFilterBar = ({ children, environment, label, onChange, product
     </search>
   )
 }
-
-export const NoProduct = ({ slug }: { readonly slug: string }) => (
-  <Empty
-    command={`curl -X POST ${serviceUrl}/v1/workspaces/${slug}/products \\\n  -H "Authorization: Bearer $DELIVERY_API_KEY" -H "Content-Type: application/json" \\\n  -d '{"slug": "shop", "name": "Shop", "type": "website"}'`}
-    icon="deployments"
-    title="Tests belong to a product, and there is none yet"
-  />
-)

@@ -13,7 +13,7 @@ import { Rows } from "../ui/Rows.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { type Status, StatusMark } from "../ui/StatusMark.tsx"
-import { CasesFilterBar, NoProduct, useProduct } from "./CasesFilterBar.tsx"
+import { CasesFilterBar, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
 import { evidenceOf, shownStates } from "./evidence.ts"
 import { Heat } from "./Heat.tsx"
@@ -24,9 +24,10 @@ import { StateBadge } from "./StateBadge.tsx"
 /** The tests of a product over many runs: which fail, which are flaky or slow, and why they are called so. */
 
 const NoCases = later(() => import("./NoCases.tsx"))
+const NoProduct = later(() => import("./NoProduct.tsx"))
 
 const columns =
-  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem]"
+  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
 
 const markOf = ({ states }: Pick<ListedCase, "states">): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
@@ -51,12 +52,14 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
       {visible(one.title.slice(0, 1_000))}
     </span>
     <span className="flex min-w-0 items-center gap-2 overflow-hidden">
-      {shownStates(one).map((state) => (
-        <span className="inline-flex min-w-0 shrink-0 items-center gap-1.5 last:shrink" key={state}>
-          <StateBadge state={state} />
-          <span className="text-muted truncate text-xs max-md:hidden">{evidenceOf(one, state)}</span>
-        </span>
-      ))}
+      {shownStates(one)
+        .filter((state) => state !== "passing")
+        .map((state) => (
+          <span className="inline-flex min-w-0 shrink-0 items-center gap-1.5 last:shrink" key={state}>
+            <StateBadge state={state} />
+            <span className="text-muted truncate text-xs max-md:hidden">{evidenceOf(one, state)}</span>
+          </span>
+        ))}
       {one.states.length === 0 && <span className="text-muted text-xs">not run for 30 days</span>}
     </span>
     <span className="hidden lg:block">
@@ -85,7 +88,24 @@ const Filters = ({ product, slug }: { readonly product: string | undefined; read
     void navigate({ search: (before) => withoutUndefined<CasesSearch>({ ...before, ...change }), replace: true })
   useKeys([{ keys: "/", label: "Search tests", group: "Tests", run: () => field.current?.focus() }])
   return (
-    <CasesFilterBar environment={search.environment} label="Tests" onChange={set} product={product} slug={slug}>
+    <CasesFilterBar
+      environment={search.environment}
+      label="Tests"
+      onChange={set}
+      product={product}
+      search={
+        <SearchField
+          label="Title or file"
+          onChange={(next) => {
+            setText(next)
+            set({ q: next.trim() === "" ? undefined : next.trim() })
+          }}
+          ref={field}
+          value={text}
+        />
+      }
+      slug={slug}
+    >
       {states.map((state) => (
         <button
           aria-pressed={search.state === state}
@@ -97,15 +117,6 @@ const Filters = ({ product, slug }: { readonly product: string | undefined; read
           <span className="first-letter:uppercase">{state}</span>
         </button>
       ))}
-      <SearchField
-        label="Title or file"
-        onChange={(next) => {
-          setText(next)
-          set({ q: next.trim() === "" ? undefined : next.trim() })
-        }}
-        ref={field}
-        value={text}
-      />
     </CasesFilterBar>
   )
 }

@@ -10,14 +10,17 @@ import { Filter } from "../ui/Filter.tsx"
 import { formatCount, formatDuration, formatRate } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Plot, type PlotProps } from "../ui/Plot.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
-import { CasesFilterBar, NoProduct, useProduct } from "./CasesFilterBar.tsx"
+import { CasesFilterBar, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
 import { trendsQuery } from "./queries.ts"
 import { type TrendsSearch, trendDays } from "./search.ts"
 
 /** How the runs of a product do from day to day: as plots, and the same numbers as a table one key away. */
+
+const NoProduct = later(() => import("./NoProduct.tsx"))
 
 const plotsOf = (found: ReadonlyArray<TrendDay>): ReadonlyArray<PlotProps> => {
   const days = found.map(({ date }) => date)
