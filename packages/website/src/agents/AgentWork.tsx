@@ -47,7 +47,7 @@ const AgentWork = ({ agent, slug, work: { message, tickets } }: Props) => (
       <li className={line} key={id}>
         <span className={nameClass}>Works on</span>
         <Link className={linkClass} params={{ slug, ticket: identifier }} to="/w/$slug/tickets/$ticket">
-          <span className="text-muted tabular">{identifier}</span> {visible(title)}
+          <span className="text-muted tabular mr-1">{identifier}</span> {visible(title)}
         </Link>
       </li>
     ))}

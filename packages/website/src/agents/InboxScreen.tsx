@@ -35,7 +35,7 @@ const Row = ({ isCurrent, onOpened, onRead, onUnread, row, slug }: RowProps) => 
           params={{ slug, ticket: row.identifier }}
           to="/w/$slug/tickets/$ticket"
         >
-          <span className="text-muted tabular font-normal">{row.identifier}</span> {visible(row.title)}
+          <span className="text-muted tabular mr-1 font-normal">{row.identifier}</span> {visible(row.title)}
         </Link>
       </h2>
     )

@@ -6,8 +6,8 @@ import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
-import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
+import { Kbd } from "../ui/Kbd.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import type { MenuItem } from "../ui/Menu.tsx"
@@ -214,25 +214,37 @@ const TeamOf = ({ mayChange, slug, ticket }: Props) => {
   )
 }
 
+const TagsOf = ({ tags }: Pick<Ticket, "tags">) => (
+  <span className="flex min-w-0 flex-1 flex-wrap items-center gap-1 py-1">
+    {tags.length === 0 ? (
+      <span className="text-muted">No tags</span>
+    ) : (
+      tags.map((tag) => <TagBadge key={tag.id} tag={tag} />)
+    )}
+  </span>
+)
+
 const Tags = ({ mayChange, onChange, slug, ticket }: Props) => {
   const [isOpen, setOpen] = useState(false)
   useKeys(mayChange ? [{ keys: "l", label: "Set the tags", group, run: () => setOpen(true) }] : [])
   return (
-    <div className="flex min-h-(--row) items-start gap-2">
-      <dt className="text-muted w-20 shrink-0 pt-2">Tags</dt>
-      <dd className="flex min-w-0 flex-1 flex-wrap items-center gap-1 px-2 py-1">
-        {ticket.tags.map((tag) => (
-          <TagBadge key={tag.id} tag={tag} />
-        ))}
+    <div className="flex min-h-(--row) items-center gap-2">
+      <dt className="text-muted w-20 shrink-0">Tags</dt>
+      <dd className="min-w-0 flex-1">
         {mayChange ? (
-          <span className="-mx-2.5">
-            <Button look="quiet" onClick={() => setOpen(true)} shortcut="l">
-              {ticket.tags.length === 0 ? "No tags" : "Set"}
-              <span className="sr-only">{ticket.tags.length === 0 ? ": set them" : " the tags"}</span>
-            </Button>
-          </span>
+          <button
+            className="hover:bg-hover flex min-h-7 w-full min-w-0 items-center gap-1.5 rounded-md px-2 text-left"
+            onClick={() => setOpen(true)}
+            type="button"
+          >
+            <span className="sr-only">Tags: </span>
+            <TagsOf tags={ticket.tags} />
+            <Kbd keys="l" />
+          </button>
         ) : (
-          ticket.tags.length === 0 && <span className="text-muted">No tags</span>
+          <span className="flex min-h-7 items-center px-2">
+            <TagsOf tags={ticket.tags} />
+          </span>
         )}
         {isOpen && (
           <TagsDialog

@@ -116,7 +116,7 @@ const Whole = ({ slug, ticket }: Props) => {
         }
         title={
           <>
-            <span className="text-muted tabular font-normal">{ticket.identifier}</span> {visible(ticket.title)}
+            <span className="text-muted tabular mr-1 font-normal">{ticket.identifier}</span> {visible(ticket.title)}
           </>
         }
       />
