@@ -16,6 +16,8 @@ interface Props {
   /** What it is about, in a sentence. */
   readonly description?: ReactNode
   readonly isWide?: boolean
+  /** What its content is called that is only read: the keyboard is there, and scrolls it where it is longer than the screen. */
+  readonly read?: string
   /** Only an answer closes it, not a click beside it. */
   readonly isPersistent?: boolean
   /** Only one of its actions closes it: what it shows does not come back. */
@@ -131,6 +133,7 @@ export const Dialog = ({
   isWide = false,
   onClose,
   onDiscard,
+  read,
   title
 }: Props) => {
   const [openedAt] = useState(() => performance.now())
@@ -165,7 +168,12 @@ export const Dialog = ({
               <Base.Description className="text-muted mt-0.5">{description}</Base.Description>
             )}
           </header>
-          <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">{children}</div>
+          <div
+            {...(read === undefined ? {} : { "aria-label": read, role: "region", tabIndex: 0 })}
+            className="min-h-0 flex-1 overflow-y-auto rounded-b-lg px-4 pb-4 -outline-offset-2"
+          >
+            {children}
+          </div>
           {footer !== undefined && (
             <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">
               <CloseContext value={close}>{footer}</CloseContext>
