@@ -142,7 +142,7 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
         <Input
           inputMode="numeric"
           issue={issueAt(save.error, "passes")}
-          label="Runs in which each test must pass"
+          label="Runs that each must pass"
           max={10}
           min={1}
           onChange={(event) => setPasses(event.target.value)}

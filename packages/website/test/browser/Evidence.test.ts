@@ -95,7 +95,7 @@ describe("Evidence", () => {
     await page.getByRole("option", { name: "Shop" }).click()
     await dialog.getByLabel("Add a test").fill("pays by card")
     await dialog.getByRole("button", { name: "Add Checkout › pays by card" }).click()
-    await dialog.getByLabel("Runs in which each test must pass").fill("2")
+    await dialog.getByLabel("Runs that each must pass").fill("2")
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByRole("button", { name: /Completion: Evidence.*1 test.*2 runs/ }).waitFor()
     const part = page.getByRole("region", { name: "Evidence" })
