@@ -6,6 +6,7 @@ import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
+import { ColorField } from "./ColorField.tsx"
 import { colorOf } from "./tagColors.ts"
 
 interface Props {
@@ -18,7 +19,7 @@ interface Props {
 
 const TagDialog = ({ onClose, slug, tag, team }: Props) => {
   const [name, setName] = useState(tag?.name ?? "")
-  const [chosenColor, setColor] = useState(tag?.color)
+  const [chosenColor, setColor] = useState<string | undefined>(tag?.color)
   const color = chosenColor ?? colorOf(name)
   const save = useAction({
     act: () => {
@@ -49,13 +50,7 @@ const TagDialog = ({ onClose, slug, tag, team }: Props) => {
         placeholder="Bug"
         value={name}
       />
-      <Input
-        issue={issueAt(save.error, "color")}
-        label="Color"
-        onChange={(event) => setColor(event.target.value)}
-        type="color"
-        value={color}
-      />
+      <ColorField issue={issueAt(save.error, "color")} onChange={setColor} value={color} />
     </FormDialog>
   )
 }

@@ -249,7 +249,7 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   },
   "Tags of a ticket": async (page) => {
     await page.goto(`${site.origin}/w/main/tickets/ENG-1`)
-    await page.getByRole("button", { name: /the tags|set them/ }).click()
+    await page.getByRole("button", { name: /^Tags: / }).click()
     await page.getByRole("dialog").getByRole("checkbox").first().waitFor()
   },
   "Ask an agent": async (page) => {
@@ -305,7 +305,7 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   "Add a tag": async (page) => {
     await page.goto(`${site.origin}/w/main/teams?view=shared`)
     await page.getByRole("button", { name: "Tag", exact: true }).click()
-    await page.getByRole("dialog").getByLabel("Color").waitFor()
+    await page.getByRole("group", { name: "Color" }).waitFor()
   },
   Invite: async (page) => {
     await page.goto(`${site.origin}/w/main/settings/members`)
