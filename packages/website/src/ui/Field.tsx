@@ -63,7 +63,11 @@ export const Input = ({ hint, isLabelHidden, isMono = false, issue, label, ...re
   const parts = useParts(around)
   return (
     <Frame {...around} parts={parts}>
-      <input {...rest} {...parts.attributes} className={`${box} h-7 ${isMono ? "font-mono" : ""}`} />
+      <input
+        {...rest}
+        {...parts.attributes}
+        className={`${box} h-7 ${isMono ? "font-mono" : ""} ${rest.value === "" ? "is-empty" : ""}`}
+      />
     </Frame>
   )
 }
