@@ -163,7 +163,7 @@ const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, sl
   return (
     <section
       aria-label={label}
-      className={`bg-sunken flex h-full w-72 min-w-56 flex-1 flex-col max-w-88 max-sm:shrink-0 rounded-lg border ${place === undefined ? "border-transparent" : "border-accent"}`}
+      className={`bg-sunken flex h-full w-72 min-w-56 flex-1 flex-col max-w-88 max-sm:shrink-0 rounded-lg border ${place === undefined ? "border-border" : "border-accent"}`}
       ref={frame}
     >
       <h2 className="flex h-9 items-center gap-2 px-3 font-medium">

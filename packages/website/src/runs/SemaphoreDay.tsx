@@ -94,7 +94,7 @@ const Bars = ({ capacity, hours }: Props) => (
         const share = Math.min(1, meanHeld(one) / capacity)
         return (
           <span
-            className="bg-border relative flex flex-1 items-end overflow-hidden rounded-sm"
+            className="bg-strong/35 relative flex flex-1 items-end overflow-hidden rounded-sm"
             data-tip={tipOf(one, capacity)}
             key={one.hour}
           >
