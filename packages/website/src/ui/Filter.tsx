@@ -9,6 +9,9 @@ export interface Choice {
   readonly label: string
 }
 
+/** Of more choices than are read at a glance, one is found by its letters. */
+const mostRead = 12
+
 interface Props {
   readonly noun: string
   readonly value: string | undefined
@@ -25,6 +28,7 @@ export const Filter = ({ choices, isRequired = false, noun, onChange, value }: P
     <Menu
       groups={[
         {
+          isSearched: choices.length > mostRead,
           items: [
             ...(isRequired ? [] : [any]),
             ...choices.map((one) => ({
