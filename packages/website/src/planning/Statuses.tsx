@@ -47,11 +47,15 @@ const Row = ({ items, onDropped, status }: RowProps) => {
         {status.isDefault && <Badge title="New tickets get it">default</Badge>}
         <span className="text-muted flex-1 text-right text-xs">{status.category}</span>
         {items.length > 0 && (
-          <Menu
-            groups={[{ items }]}
-            label={visible(status.name)}
-            trigger={(props) => <IconButton {...props} icon="more" isSmall label={`Change ${visible(status.name)}`} />}
-          />
+          <span className="-mr-2">
+            <Menu
+              groups={[{ items }]}
+              label={visible(status.name)}
+              trigger={(props) => (
+                <IconButton {...props} icon="more" isSmall label={`Change ${visible(status.name)}`} />
+              )}
+            />
+          </span>
         )}
       </div>
     </li>

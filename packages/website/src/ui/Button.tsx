@@ -7,7 +7,7 @@ type Native = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className">
 const looks = {
   primary: "bg-accent-fill text-on-fill hover:bg-accent-fill-hover",
   plain: "bg-raised text-text border border-border hover:bg-hover",
-  quiet: "text-muted hover:bg-hover hover:text-text",
+  quiet: "quiet text-muted hover:bg-hover hover:text-text",
   danger: "bg-danger-fill text-on-fill"
 }
 
