@@ -11,6 +11,7 @@ import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
+import { environmentOrder } from "./environmentOrder.ts"
 import { deploymentsQuery } from "./queries.ts"
 
 /** What runs of a product or in an environment, and how its newest runs of tests went. */
@@ -33,7 +34,9 @@ interface Props {
 export const Deployed = ({ filters, isOf, nameOf, slug }: Props) => {
   const { data } = useQuery(deploymentsQuery(slug))
   const { data: runs } = useInfiniteQuery(runsQuery(slug, filters))
-  const deployments = data?.deployments.filter(isOf)
+  const deployments = data?.deployments
+    .filter(isOf)
+    .toSorted((a, b) => environmentOrder(a.environment, b.environment) || a.product.name.localeCompare(b.product.name))
   const newest = runs?.pages[0]?.runs.slice(0, most)
   return (
     <>

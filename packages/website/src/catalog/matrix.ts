@@ -1,6 +1,7 @@
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Secret } from "@delivery/domain/vault/Secret"
+import { environmentOrder } from "./environmentOrder.ts"
 
 /** What runs where, as a table of products and environments. Pure. */
 
@@ -29,9 +30,7 @@ export const matrixOf = (
   const columns = bySlug(
     environments,
     deployments.map(({ environment }) => environment)
-  ).toSorted(
-    (a, b) => Number(a.class === "production") - Number(b.class === "production") || a.name.localeCompare(b.name)
-  )
+  ).toSorted(environmentOrder)
   const rows = bySlug(
     products,
     deployments.map(({ product }) => product)

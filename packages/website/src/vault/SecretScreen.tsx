@@ -5,6 +5,7 @@ import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
+import { environmentOrder } from "../catalog/environmentOrder.ts"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Header } from "../ui/Header.tsx"
@@ -70,6 +71,7 @@ const SecretScreen = () => {
   const role = useRole(slug)
   const [open, setOpen] = useState<SecretEnvironment>()
   const secret = data?.secrets.find((one) => one.name === name && one.product.slug === product)
+  const cells = secret?.environments.toSorted((a, b) => environmentOrder(a.environment, b.environment)) ?? []
   return (
     <>
       <Header
@@ -85,7 +87,7 @@ const SecretScreen = () => {
       {secret !== undefined ? (
         <>
           <ul aria-label="Environments">
-            {secret.environments.map((cell) => (
+            {cells.map((cell) => (
               <li key={cell.environment.id}>
                 <button
                   className="hover:bg-hover border-border flex min-h-(--row) w-full flex-wrap items-center gap-x-4 border-b px-4 py-1 text-left"

@@ -9,7 +9,7 @@ import { Time } from "../ui/Time.tsx"
 import { type Drafts, keyOf, type Place } from "./drafts.ts"
 import { cellState } from "./rows.ts"
 
-/** Names by environments, as a grid that the keyboard walks: arrows move, Enter opens. */
+/** Names by environments, as a grid that the keyboard walks: arrows move, Home and End lead to the ends of a row, with Ctrl of the grid, Enter opens. */
 
 const BatchCell = later(() => import("./BatchCell.tsx"))
 
@@ -72,11 +72,15 @@ const useGridKeys = (rows: number, columns: number, { clear, open }: GridActions
     ArrowUp: [-1, 0],
     ArrowRight: [0, 1],
     ArrowLeft: [0, -1],
+    Home: [0, -columns],
+    End: [0, columns],
+    "Mod+Home": [-rows, -columns],
+    "Mod+End": [rows, columns],
     PageDown: [12, 0],
     PageUp: [-12, 0]
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = steps[event.key]
+    const step = steps[event.ctrlKey || event.metaKey ? `Mod+${event.key}` : event.key]
     if (step === undefined) {
       if (event.key === "Delete") return clear(active.row, active.column)
       if (event.key !== "Enter" || event.target === event.currentTarget) return

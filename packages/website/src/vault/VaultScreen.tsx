@@ -3,6 +3,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { VaultSecrets } from "@delivery/domain/vault/Secret"
 import { useMemo, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
+import { environmentOrder } from "../catalog/environmentOrder.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
 import { Filter, pressedClass } from "../ui/Filter.tsx"
@@ -84,9 +85,7 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
       ) : (
         <VaultGrid
           batch={batch}
-          environments={vault.environments.toSorted(
-            (a, b) => Number(a.class === "production") - Number(b.class === "production")
-          )}
+          environments={vault.environments.toSorted(environmentOrder)}
           isProductShown={ofProducts.size > 1}
           onOpen={onOpen}
           secrets={secrets}
