@@ -7,13 +7,13 @@ import { client } from "../api/client.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
-import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
-import { Button } from "../ui/Button.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
+import { Menu } from "../ui/Menu.tsx"
 import { Time } from "../ui/Time.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { webhookQuery } from "./queries.ts"
@@ -23,6 +23,7 @@ import { areNamed, attemptText, hostOf, kindsText } from "./words.ts"
 /** A webhook: where it sends what, whether that arrives, and what can be done with it. */
 
 const WebhookForm = later(() => import("./WebhookForm.tsx"))
+const SureDialog = later(() => import("../api/SureDialog.tsx"))
 const RotateSecret = later(() => import("./RotateSecret.tsx"))
 
 interface Props {
@@ -59,13 +60,55 @@ const useWebhookActions = ({ slug, webhook }: Props) => {
   return { goOn, remove, test }
 }
 
-const Shown = ({ slug, webhook }: Props) => {
-  const { goOn, remove, test } = useWebhookActions({ slug, webhook })
-  const [dialog, setDialog] = useState<"change" | "rotate">()
+interface ActionsProps extends Props {
+  readonly actions: ReturnType<typeof useWebhookActions>
+}
+
+const WebhookActions = ({ actions: { remove, test }, slug, webhook }: ActionsProps) => {
+  const [dialog, setDialog] = useState<"change" | "rotate" | "delete">()
   const close = () => setDialog(undefined)
   const host = hostOf(webhook.url)
   return (
     <>
+      <Button isBusy={test.isPending} onClick={() => test.mutate()}>
+        Send a test
+      </Button>
+      <Button onClick={() => setDialog("change")}>Change</Button>
+      <Menu
+        groups={[
+          { items: [{ label: "Rotate secret", onSelect: () => setDialog("rotate") }] },
+          { items: [{ label: "Delete", isDangerous: true, onSelect: () => setDialog("delete") }] }
+        ]}
+        label={`The webhook to ${host}`}
+        trigger={(props) => <IconButton {...props} icon="more" label="More" />}
+      />
+      {dialog === "change" && <WebhookForm onClose={close} slug={slug} webhook={webhook} />}
+      {dialog === "rotate" && <RotateSecret onClose={close} slug={slug} webhook={webhook.id} />}
+      {dialog === "delete" && (
+        <SureDialog action="Delete webhook" doing={remove} onClose={close} title="Delete the webhook?">
+          <p>
+            {host} is sent nothing any more, and what waits for it is not sent. Its deliveries and its secret are gone:
+            there is no way back.
+          </p>
+        </SureDialog>
+      )}
+    </>
+  )
+}
+
+const crumbsOf = (slug: string) => [{ label: "Webhooks", link: { to: "/w/$slug/webhooks", params: { slug } } }] as const
+
+const Whole = ({ slug, webhook }: Props) => {
+  const actions = useWebhookActions({ slug, webhook })
+  const { goOn } = actions
+  return (
+    <>
+      <Header
+        actions={<WebhookActions actions={actions} slug={slug} webhook={webhook} />}
+        crumbs={crumbsOf(slug)}
+        state={<WebhookState webhook={webhook} />}
+        title={hostOf(webhook.url)}
+      />
       {webhook.state === "parked" && (
         <div
           className="bg-danger-soft border-border flex flex-wrap items-center gap-3 border-b px-4 py-2"
@@ -102,29 +145,7 @@ const Shown = ({ slug, webhook }: Props) => {
           ]
         ]}
       />
-      <div className="flex flex-wrap gap-1.5 px-4 py-3">
-        <Button isBusy={test.isPending} onClick={() => test.mutate()}>
-          Send a test
-        </Button>
-        <Button onClick={() => setDialog("change")}>Change</Button>
-        <Button onClick={() => setDialog("rotate")}>Rotate secret</Button>
-        <Sure
-          action="Delete webhook"
-          doing={remove}
-          look="plain"
-          subject={`the webhook to ${host}`}
-          title="Delete the webhook?"
-          verb="Delete"
-        >
-          <p>
-            {host} is sent nothing any more, and what waits for it is not sent. Its deliveries and its secret are gone:
-            there is no way back.
-          </p>
-        </Sure>
-      </div>
       <Deliveries slug={slug} webhook={webhook.id} />
-      {dialog === "change" && <WebhookForm onClose={close} slug={slug} webhook={webhook} />}
-      {dialog === "rotate" && <RotateSecret onClose={close} slug={slug} webhook={webhook.id} />}
     </>
   )
 }
@@ -133,13 +154,9 @@ const One = ({ id, slug }: { readonly id: string; readonly slug: string }) => {
   const query = useQuery(webhookQuery(slug, id))
   return (
     <>
-      <Header
-        crumbs={[{ label: "Webhooks", link: { to: "/w/$slug/webhooks", params: { slug } } }]}
-        state={query.data !== undefined && <WebhookState webhook={query.data} />}
-        title={query.data === undefined ? "Webhook" : hostOf(query.data.url)}
-      />
+      {query.data === undefined && <Header crumbs={crumbsOf(slug)} title="Webhook" />}
       <Loaded query={query} rows={8}>
-        {(webhook) => <Shown slug={slug} webhook={webhook} />}
+        {(webhook) => <Whole slug={slug} webhook={webhook} />}
       </Loaded>
     </>
   )

@@ -192,7 +192,8 @@ describe("A webhook", () => {
     expect(received.at(-1)!.body).toContain("deployment_updated")
 
     // Both secrets sign for a day.
-    await page.getByRole("button", { name: "Rotate secret" }).click()
+    await page.getByRole("button", { name: "More", exact: true }).click()
+    await page.getByRole("menuitem", { name: "Rotate secret" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Rotate secret" }).click()
     await page.getByRole("dialog", { name: "The new secret of your webhook" }).waitFor()
     await page.getByRole("button", { name: "I have copied it" }).click()
@@ -206,7 +207,8 @@ describe("A webhook", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click()
     await page.getByRole("definition").filter({ hasText: "Slack" }).waitFor()
 
-    await page.getByRole("button", { name: /^Delete the webhook/ }).click()
+    await page.getByRole("button", { name: "More", exact: true }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
     await page.getByRole("button", { name: "Delete webhook", exact: true }).click()
     await page.waitForURL(/\/webhooks$/)
     await page.getByText("A webhook tells another program what happens here").waitFor()
