@@ -30,6 +30,7 @@ import {
   gitOf,
   slug
 } from "./history.ts"
+import { addDeploymentTokens, addPublishers, addWebhooks, startSharing } from "./machines.ts"
 import { startShop } from "./shop/Shop.ts"
 
 const print = (line = ""): void => void process.stdout.write(`${line}\n`)
@@ -116,8 +117,9 @@ setBehind(26 * day)
 const settings = Object.fromEntries(
   ["PORT", "WEBSITE"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
 )
-const server = resources.adopt(await startServer({ DEMO_CLOCK: clock, ...settings }, nodeFlags), (server) =>
-  server.stop()
+const server = resources.adopt(
+  await startServer({ DEMO_CLOCK: clock, WEBHOOK_PRIVATE: "true", ...settings }, nodeFlags),
+  (server) => server.stop()
 )
 const client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
 
@@ -155,11 +157,15 @@ await release("staging", commits[6]!)
 await run({ commit: commits[6]!, behind: 2 * hour, isFlaky: true })
 setBehind(hour / 2)
 const rule = await addRule(client, await client.testRuns.get({ params: { slug, run: first } }))
+await addDeploymentTokens(client, server.url)
+await addPublishers(client)
+resources.defer(await addWebhooks(client))
 await release("staging", commits[7]!)
 await run({ commit: commits[7]!, behind: hour / 6, isRounding: true })
 await askForEvidence(client, rule)
 await addPolicy(client)
 rmSync(clock)
+resources.defer(await startSharing(people[1]!, commits[7]!))
 
 const me = await client.me.get()
 const { stdout } = await promisify(execFile)(

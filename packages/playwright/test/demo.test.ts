@@ -32,7 +32,8 @@ it("serves a team's workspace: weeks of runs of a real suite, releases with tick
   const client = createClient({ baseUrl: /http:\/\/localhost:\d+/.exec(output)![0], apiKey })
   const params = { slug: "main" }
   const { runs } = await client.testRuns.list({ params })
-  const [newest, before] = runs
+  const [running, newest, before] = runs
+  expect(running?.state).toBe("running")
   expect([newest?.result, before?.result, before?.counts.flaky]).toEqual(["failed", "passed", 1])
   // Later runs are newer, and none is of the future.
   const times = runs.map(({ startedAt }) => Date.parse(startedAt))
@@ -71,4 +72,24 @@ it("serves a team's workspace: weeks of runs of a real suite, releases with tick
   expect(JSON.stringify(trace)).toContain("commons-csv-1.7-RC1")
   expect((await client.vault.list({ params })).secrets.length).toBeGreaterThan(5)
   expect((await client.members.list({ params })).members).toHaveLength(5)
+
+  const used = async () =>
+    (await client.semaphores.list({ params })).semaphores.map(({ holders, name, queued }) => [
+      name,
+      holders.length,
+      queued
+    ])
+  // Who waits asks once the others hold.
+  await expect.poll(used).toEqual([
+    ["mailbox", 1, 0],
+    ["payment-sandbox", 2, 1]
+  ])
+  const { tokens } = await client.deploymentTokens.list({ params: production })
+  expect(tokens.map(({ lastUsedAt, name }) => [name, lastUsedAt !== null]).toSorted()).toEqual([
+    ["kubernetes", true],
+    ["nightly back-up", false]
+  ])
+  expect((await client.trustedPublishers.list({ params })).trustedPublishers).toHaveLength(2)
+  const { webhooks } = await client.webhooks.list({ params })
+  expect(webhooks.map(({ state }) => state)).toEqual(["active", "active"])
 })
