@@ -193,7 +193,7 @@ export const isNew = ({ seen }: Pick<ReadEvents, "seen">, filter: EventFilter, e
   matches(filter, event) && !seen.some(({ id }) => id === event.id)
 
 /** Those of the events that the caller may see now. Only events of teams cost a look-up, which those of a moment share. */
-export const visible = Effect.fnUntraced(function* (
+const visible = Effect.fnUntraced(function* (
   audience: EventAudience["Service"],
   access: Access,
   events: ReadonlyArray<EventWithActor>

@@ -2,6 +2,7 @@ import { Event } from "@delivery/domain/events/Event"
 import type { EventStreamQuery } from "@delivery/domain/events/EventsApi"
 import type { InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { TeamId } from "@delivery/domain/Ids"
 import { Cause, Clock, Context, Effect, Layer, Schedule, Schema, type Scope, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { type Access, anyRole } from "../access/Access.ts"
@@ -12,10 +13,10 @@ import { eventStreams, observe } from "../telemetry/Metrics.ts"
 import { type Asked, CurrentCaller } from "./CurrentCaller.ts"
 import { EventAudience } from "./EventAudience.ts"
 import { EventFeed, type FollowsTooOften, type Watch } from "./EventFeed.ts"
-import { filterOf, isNew, presentEvent, progressOf, visible } from "./EventPages.ts"
+import { filterOf, isNew, presentEvent, progressOf } from "./EventPages.ts"
 import { cursorBehind, placeOf } from "./EventPlaces.ts"
 import { type EventTurn, EventTurns } from "./EventTurns.ts"
-import { type EventFilter, EventsRepo, type EventWithActor, type ReadEvents } from "./EventsRepo.ts"
+import { type EventFilter, EventsRepo, type EventWithActor, isSeenBy, type ReadEvents } from "./EventsRepo.ts"
 
 /** Milliseconds without a word after which a stream sends a comment: with the second until it is noticed, 15 s. */
 const quietMillis = 14_000
@@ -29,7 +30,8 @@ export class EventStreams extends Context.Service<
   {
     /**
      * The text of a stream for the caller, who is looked up again every 1.5 s: it ends with the credential or the
-     * membership, and shows what the caller may see at that time. It is open until the scope closes.
+     * membership, and when the caller no longer sees a team, and shows what the caller may see at that time. It is open
+     * until the scope closes.
      */
     readonly follow: (
       query: EventStreamQuery,
@@ -43,6 +45,10 @@ export class EventStreams extends Context.Service<
 /** A stream that is open. */
 interface Follower {
   access: Access
+  /** The teams that the caller saw when it was last looked. */
+  teams: "all" | ReadonlyArray<TeamId>
+  /** The role of the caller is another one than then. */
+  isChanged: boolean
   isOver: boolean
   /** When it last sent something. */
   sentAt: number
@@ -129,7 +135,11 @@ const check = ({ asked, callers, credentials }: Dependencies) => {
             follower.isOver = true
             follower.wake()
           } else {
+            const isChanged = caller.membership.role !== follower.access.workspace.role
             follower.access = { ...follower.access, workspace: caller.membership, principal: caller.principal }
+            if (!isChanged) continue
+            follower.isChanged = true
+            follower.wake()
           }
         }
       })
@@ -140,17 +150,18 @@ const check = ({ asked, callers, credentials }: Dependencies) => {
 
 const follow = (dependencies: Dependencies): EventStreams["Service"]["follow"] =>
   Effect.fnUntraced(function* (query, asked) {
-    const { feed, repo, turns } = dependencies
+    const { audience, feed, repo, turns } = dependencies
     const access = yield* anyRole
     // By its id: the slug of the path may come to belong to another workspace.
     const { id } = access.workspace
     const filter = filterOf(query)
+    const teams = yield* audience.teamsSeenBy(access)
     const begin =
       query.after === undefined
-        ? yield* fromNow(dependencies, access, filter)
+        ? yield* fromNow(dependencies, access, teams, filter)
         : { from: progressOf(yield* placeOf(repo, id, "after", query.after)), id: query.after }
     const watch = yield* feed.watch(id, access.principal.id)
-    const follower = yield* register(dependencies, access, { ...asked, workspace: id }, watch)
+    const follower = yield* register(dependencies, { access, teams }, { ...asked, workspace: id }, watch)
     const turn = yield* turns.join(access.principal.id, watch.wake)
     return textOf(dependencies, follower, { watch, turn }, begin, filter)
   })
@@ -163,26 +174,27 @@ interface Beginning {
 
 /** The beginning of a stream that begins now. Its cursor is behind the newest event that its caller sees. */
 const fromNow = Effect.fnUntraced(function* (
-  { audience, repo }: Dependencies,
+  { repo }: Dependencies,
   access: Access,
+  teams: Follower["teams"],
   filter: EventFilter
 ): Effect.fn.Return<Beginning> {
   const { readable } = yield* repo.horizon
-  const teams = yield* audience.teamsSeenBy(access)
   const [newest] = yield* repo.newest(access.workspace.id, teams, 1, { ...filter, before: readable + 1 })
   return { from: { position: readable, seen: [] }, id: cursorBehind(newest) }
 })
 
 const register = (
   { asked: list, callers, credentials, stopping }: Dependencies,
-  access: Access,
+  { access, teams }: Pick<Follower, "access" | "teams">,
   asked: Asked,
   { wake }: Watch
 ): Effect.Effect<Follower, never, Scope.Scope> =>
   Effect.gen(function* () {
     // By what was shown, not by its id: the token of a session is replaced, and another stream may have the next one.
     const key = `${callers.keyOf(asked)} ${access.workspace.id}`
-    const follower: Follower = { access, isOver: false, sentAt: yield* Clock.currentTimeMillis, wake }
+    const sentAt = yield* Clock.currentTimeMillis
+    const follower: Follower = { access, teams, isChanged: false, isOver: false, sentAt, wake }
     yield* Effect.acquireRelease(
       Effect.sync(() => {
         const known = credentials.get(key) ?? { followers: new Set(), asked }
@@ -231,7 +243,7 @@ const textOf = (
       if (recent !== undefined || isTurn) {
         const { events, upTo } = recent ?? (yield* stored(repo, follower.access, cursor))
         const matching = events.filter((event) => isNew(cursor, filter, event))
-        const seen = yield* visible(audience, follower.access, matching)
+        const seen = yield* seenNow(audience, follower, events, matching)
         const begun = cursor
         cursor = { position: Math.max(cursor.position, upTo), seen: cursor.seen }
         const text = seen.map(sent(dependencies, follower.access.workspace.slug, begun)).join("")
@@ -240,6 +252,7 @@ const textOf = (
         if (isTurn) yield* Effect.yieldNow
         turn.end()
         if (text !== "") return text
+        if (follower.isOver) continue
       }
       if ((yield* Clock.currentTimeMillis) - follower.sentAt >= quietMillis) {
         turn.end()
@@ -249,6 +262,34 @@ const textOf = (
     }
   })
   return Stream.fromPull(Effect.succeed(Effect.map(next, (text) => [text] as const)))
+}
+
+/**
+ * Those of the events that the caller may see now. Where the caller no longer sees a team that they saw, the stream is over:
+ * the event that hides a team is not for them, and what they have read of it is to be read again.
+ */
+const seenNow = (
+  audience: EventAudience["Service"],
+  follower: Follower,
+  events: ReadonlyArray<EventWithActor>,
+  matching: ReadonlyArray<EventWithActor>
+) =>
+  Effect.gen(function* () {
+    const mayHide = follower.isChanged || events.some(({ subjectType }) => subjectType === "team")
+    if (!mayHide && matching.every(({ teamIds }) => teamIds === null)) return matching
+    follower.isChanged = false
+    const teams = yield* audience.teamsSeenBy(follower.access)
+    if (isFewer(follower.teams, teams)) follower.isOver = true
+    follower.teams = teams
+    return matching.filter((event) => isSeenBy(teams, event))
+  })
+
+/** Whether a team that was seen is seen no more. */
+const isFewer = (before: Follower["teams"], now: Follower["teams"]): boolean => {
+  if (now === "all") return false
+  if (before === "all") return true
+  const seen = new Set(now)
+  return before.some((id) => !seen.has(id))
 }
 
 /** The next events of a stream that is behind what the feed keeps. */

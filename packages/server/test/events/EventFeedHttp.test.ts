@@ -172,16 +172,19 @@ onEachServer(
       assert.deepStrictEqual([second.event, first.event], events)
       assert.notInclude(seeing.text(), "event:")
 
-      // From then on, what they see changes with the team.
+      // From then on, what they see changes with the team. What was read of it is to be read again.
       await workspace.delete(`teams/${team}/members/${insider.id}`)
+      await seeing.ended
+      assert.deepStrictEqual(seeing.waiting(), [])
       await workspace.post("tags", { name: "no more", color: "#112233", team })
       await tag(workspace, "seen by all")
+      const since = await openStream(insider, "", { "last-event-id": second.id })
       const labelsUntilOpen: Array<string> = []
       while (labelsUntilOpen.at(-1) !== "seen by all") {
-        labelsUntilOpen.push((await seeing.next()).event.subject.label)
+        labelsUntilOpen.push((await since.next()).event.subject.label)
       }
       assert.notInclude(labelsUntilOpen, "no more")
-      seeing.close()
+      since.close()
       blind.close()
 
       // It goes on behind the last id, which is a cursor of pages, too.
@@ -192,6 +195,38 @@ onEachServer(
       const some = await openStream(insider, "?after=0&kinds=tag_created")
       assert.strictEqual((await some.next()).event.subject.label, "open")
       some.close()
+    })
+
+    test("ends when its caller sees a team no more, whatever it sends, and goes on for all others", async (owner) => {
+      const workspace = await newWorkspace(owner)
+      const [insider, outsider, admin] = [
+        await join(workspace, "member"),
+        await join(workspace, "member"),
+        await join(workspace, "admin")
+      ]
+      const [hidden, shown] = [teamKey(), teamKey()]
+      await workspace.post("teams", { key: hidden, name: "Secret", visibility: "private" })
+      await workspace.post("teams", { key: shown, name: "Open" })
+      for (const team of [hidden, shown]) await workspace.post(`teams/${team}/members`, { member: insider.id })
+      const open = async () => [await openStream(insider), await openStream(insider, "?kinds=tag_created")] as const
+      const [seeing, ofTags] = await open()
+      const [blind, all] = [await openStream(outsider), await openStream(admin)]
+      // Neither hides a team from whoever is in it, or sees it without that.
+      await workspace.delete(`teams/${shown}/members/${insider.id}`)
+      await workspace.delete(`teams/${hidden}/members/${insider.id}`)
+      await Promise.all([seeing.ended, ofTags.ended])
+      const [again] = await open()
+      await workspace.patch(`teams/${shown}`, { visibility: "private" })
+      await Promise.all([again.ended, blind.ended])
+      assert.notInclude(again.text() + blind.text(), "team_updated")
+      // A role shows less, too.
+      const last = all.ended
+      await workspace.patch(`members/${admin.id}`, { role: "member" })
+      await last
+      assert.deepStrictEqual(
+        all.waiting().map(({ event }) => event.kind),
+        ["team_member_removed", "team_member_removed", "team_updated", "member_updated"]
+      )
     })
 
     test("sends a workspace's past, however long, and then what happens", async (owner) => {

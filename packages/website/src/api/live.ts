@@ -15,6 +15,9 @@ export interface Happened {
 
 const pollMillis = 15_000
 
+/** The server ends a stream also when the person sees less than before: what is shown is then read again at once. */
+const againMillis = 200
+
 /** Which queries an event makes old, by the type of its subject: the kinds of objects in `workspaceKey`. */
 const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   run: ["runs", "run", "cases", "deployments", "readiness", "evidence"],
@@ -131,6 +134,7 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
   let close = () => {}
   let isOpen = () => false
   let isHung = false
+  let failures = 0
   const look = async () => {
     if (!isOpen() || document.visibilityState !== "visible") return
     const isWell = await isAlive()
@@ -141,7 +145,6 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
   const looking = setInterval(() => void look(), askMillis)
   const open = () => {
     const source = new EventSource(`/v1/workspaces/${encodeURIComponent(slug)}/events/stream`)
-    let failures = 0
     source.addEventListener("open", () => {
       failures = 0
       isHung = false
@@ -154,7 +157,11 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
         return onState("polling")
       }
       failures++
-      onState(failures === 1 ? "connecting" : "lost")
+      onState(failures > 2 ? "lost" : "connecting")
+      if (failures > 1) return
+      // The browser itself would wait for seconds.
+      source.close()
+      timer = setTimeout(open, againMillis)
     })
     source.addEventListener("message", ({ data }: MessageEvent<string>) => {
       const event = JSON.parse(data) as { kind: string; subject: { type: string; url: string } }

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** What a private team has is on no screen of those who do not see the team, and on all of those who do. */
 
@@ -104,4 +104,39 @@ describe("A private team", () => {
       await page.context().close()
     })
   }
+
+  it("goes from the open screens of a member who is removed from it, and comes back with her", async () => {
+    const page = await joinAs(site, "leaving@example.com", "Lea", "member")
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
+    const { id } = members.find(({ email }) => email === "leaving@example.com")!
+    await site.call("POST", "teams/SEC/members", { member: id })
+    await openScreen(site, "tickets", page)
+    const others = ["tickets?layout=board", "tickets/SEC-1", "teams/SEC", "projects/hidden"]
+    const [board, ticket, team, project] = await Promise.all(
+      others.map(async (path) => openScreen(site, path, await page.context().newPage()))
+    )
+    const lists = [page, board!]
+    const addressed = [ticket!, team!, project!]
+    await Promise.all(lists.map((one) => one.getByText("Hidden ticket").first().waitFor()))
+    await Promise.all([...lists, ...addressed].map(isLive))
+    await site.call("DELETE", `teams/SEC/members/${id}`)
+    // Screens are asked every 15 s only where no stream can be had.
+    const soon = { timeout: 8_000 }
+    await Promise.all(
+      lists.map((one) =>
+        one
+          .getByText("Hidden ticket")
+          .first()
+          .waitFor({ state: "detached", ...soon })
+      )
+    )
+    await Promise.all(addressed.map((one) => one.getByText("you cannot see it").first().waitFor(soon)))
+    for (const one of [...lists, ...addressed]) expect(await one.locator("#screen").innerText()).not.toMatch(/Hidden/)
+    expect(await ticket!.getByRole("button", { name: "Ask an agent" }).count()).toBe(0)
+    await Promise.all([...lists, ...addressed].map(isLive))
+    await site.call("POST", "teams/SEC/members", { member: id })
+    await Promise.all(lists.map((one) => one.getByText("Hidden ticket").first().waitFor(soon)))
+    await Promise.all(addressed.map((one) => one.getByText("Hidden").first().waitFor(soon)))
+    await page.context().close()
+  })
 })
