@@ -113,12 +113,24 @@ const sortOrOwn = Schema.NullOr(ViewSort).annotate({
   description: "The order of the tickets in their groups; `null` is the order that people gave them."
 })
 
+/** Filters whose values may be hidden from whoever sees the view. */
+const HidingFilter = OneOf(["tags", "teams", "projects", "milestones"]).annotate({
+  identifier: "HidingFilter",
+  description: "A filter that can have values that you cannot see.",
+  examples: ["teams"]
+})
+export type HidingFilter = typeof HidingFilter.Type
+
 /** A saved way to look at tickets (docs/contract.md, Views). */
 export const View = Schema.Struct({
   id: ViewId,
   name: Schema.String,
   scope: ViewScope,
   filters: ViewFilters,
+  hiddenFilters: Schema.Array(HidingFilter).annotate({
+    description:
+      "Which filters have values that you cannot see, besides those in `filters`. They restrict what you see, too, and stay when you change the view."
+  }),
   layout: ViewLayout,
   group: ViewGroup,
   sort: sortOrOwn,
@@ -138,6 +150,7 @@ export const View = Schema.Struct({
       name: "My work",
       scope: { kind: "project", key: "checkout" },
       filters: exampleFilters,
+      hiddenFilters: [],
       layout: "board",
       group: "status",
       sort: null,

@@ -1,6 +1,6 @@
 import { NotFound } from "@delivery/domain/Errors"
 import type { AgentId, PersonId } from "@delivery/domain/Ids"
-import type { ViewFiltersInput } from "@delivery/domain/planning/View"
+import type { HidingFilter, ViewFiltersInput } from "@delivery/domain/planning/View"
 import { Effect, Equal } from "effect"
 import type { Access } from "../access/Access.ts"
 import { distinctNames, replaceNames, visibleNames } from "./StatusNames.ts"
@@ -63,6 +63,17 @@ export const keepUnseen = (view: FoundView, filters: StoredFilters): StoredFilte
     projects: withUnseen(before.projects, seen.projects, filters.projects),
     milestones: distinct([...milestones.filter(({ isSeen }) => !isSeen).map(({ id }) => id), ...filters.milestones])
   }
+}
+
+/** The filters of a view that have values which its viewer does not see. */
+export const hiddenFilters = ({ filters, milestones, seen, tags }: FoundView): ReadonlyArray<HidingFilter> => {
+  const isHiding: Record<HidingFilter, boolean> = {
+    tags: tags.some(({ isSeen }) => !isSeen),
+    teams: filters.teams.length > seen.teams.length,
+    projects: filters.projects.length > seen.projects.length,
+    milestones: milestones.some(({ isSeen }) => !isSeen)
+  }
+  return (Object.keys(isHiding) as ReadonlyArray<HidingFilter>).filter((name) => isHiding[name])
 }
 
 /** The selection of tickets of a view; undefined where no ticket can match. */

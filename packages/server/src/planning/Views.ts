@@ -17,7 +17,7 @@ import { beside, findAnchor, rankAt } from "./RankedList.ts"
 import { visibleNames } from "./StatusNames.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import { Tickets } from "./Tickets.ts"
-import { keepUnseen, resolveFilters, selectionOf } from "./ViewFilters.ts"
+import { hiddenFilters, keepUnseen, resolveFilters, selectionOf } from "./ViewFilters.ts"
 import { type FoundView, type ScopeIds, ViewsRepo } from "./ViewsRepo.ts"
 import { type Viewer, viewerOf } from "./Viewer.ts"
 
@@ -285,6 +285,7 @@ const present = (view: FoundView): View => ({
     projects: view.seen.projects.map(({ slug }) => slug),
     milestones: view.milestones.filter(({ isSeen }) => isSeen).map(({ ref }) => ref)
   },
+  hiddenFilters: hiddenFilters(view),
   layout: view.layout,
   group: view.groupedBy,
   sort: view.sortedBy,

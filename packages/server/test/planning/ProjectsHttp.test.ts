@@ -415,6 +415,7 @@ onEachServer("views", (test) => {
       name: "Mine",
       scope: { kind: "team", key: team.key },
       filters: { ...filters, categories: ["started"], owners: ["me", member.id], projects: [project.slug] },
+      hiddenFilters: [],
       layout: "board",
       group: "owner",
       sort: null,

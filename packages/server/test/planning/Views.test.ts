@@ -112,6 +112,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
           name,
           scope,
           filters: unfiltered,
+          hiddenFilters: [],
           layout: "board",
           group: "milestone",
           sort: "updated",
@@ -241,6 +242,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
         projects: [shared.slug],
         milestones: [`${shared.slug}/1`]
       })
+      // That there is more is told, and not what.
+      assert.deepStrictEqual([mixed.hiddenFilters, shown?.hiddenFilters], [[], ["teams", "projects", "milestones"]])
       // Filters follow a new slug.
       const slug = unique("moved")
       yield* (yield* Projects).update(shared.slug, { slug }).pipe(as(member))

@@ -10,12 +10,14 @@ interface Props {
   /** Why they could not be read; null where there are none. */
   readonly error: unknown
   readonly onRetry: () => void
+  /** They are also filtered by what the person cannot see. */
+  readonly isRestricted: boolean
   /** Takes the filters away; undefined where there are none. */
   readonly onClear: (() => void) | undefined
 }
 
 /** In place of tickets. */
-const NoTickets = ({ error, mayChange, onClear, onRetry }: Props) => {
+const NoTickets = ({ error, isRestricted, mayChange, onClear, onRetry }: Props) => {
   const clear = <Button onClick={onClear}>Clear the filters</Button>
   if (error !== null) {
     const { _tag, message } = failureOf(error)
@@ -26,6 +28,9 @@ const NoTickets = ({ error, mayChange, onClear, onRetry }: Props) => {
         <p className="foreign">{visible(message)}</p>
       </Empty>
     )
+  }
+  if (isRestricted) {
+    return <Empty action={onClear && clear} icon="filter" title="No ticket that you can see matches this view" />
   }
   if (onClear !== undefined) return <Empty action={clear} icon="filter" title="No ticket matches these filters" />
   return (

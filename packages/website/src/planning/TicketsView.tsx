@@ -33,6 +33,8 @@ interface Props {
   readonly tickets: TicketsData
   readonly onSearch: (change: SearchChange) => void
   readonly onClear: () => void
+  /** They are also filtered by what the person cannot see. */
+  readonly isRestricted?: boolean
 }
 
 /** The one team that all tickets are of. */
@@ -42,7 +44,8 @@ const teamOf = (tickets: ReadonlyArray<TicketSummary>, search: TicketsSearch): s
   return teams.size === 1 ? [...teams][0] : undefined
 }
 
-export const TicketsView = ({ onClear, onSearch, search, slug, tickets: { data, error, refetch } }: Props) => {
+export const TicketsView = ({ isRestricted = false, onClear, onSearch, search, slug, tickets: asked }: Props) => {
+  const { data, error, refetch } = asked
   const tickets = useMemo(() => data ?? [], [data])
   const mayChange = mayAct(useRole(slug), "member")
   const selection = useSelection()
@@ -75,6 +78,7 @@ export const TicketsView = ({ onClear, onSearch, search, slug, tickets: { data, 
       ) : data === undefined || (tickets.length === 0 && layout === "list") ? (
         <NoTickets
           error={error}
+          isRestricted={isRestricted}
           mayChange={mayChange}
           onClear={isFiltered(search) ? onClear : undefined}
           onRetry={refetch}

@@ -11,11 +11,12 @@ import { projectsQuery, viewQuery } from "./queries.ts"
 import { filterNames, type TicketsSearch } from "./search.ts"
 import { type SearchChange, TicketsView } from "./TicketsView.tsx"
 import { useTickets, useViewTickets } from "./useTickets.ts"
-import { inScope, searchOf } from "./viewFilters.ts"
+import { inScope, isShut, searchOf } from "./viewFilters.ts"
 
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
 
 const NoTabs = () => <div className="border-border h-9 border-b" />
+const HiddenFilters = later(() => import("./HiddenFilters.tsx"))
 const ProjectTabs = later(() => import("./ProjectTabs.tsx"), NoTabs)
 const ViewActions = later(() => import("./ViewActions.tsx"))
 const ViewTabs = later(() => import("./ViewTabs.tsx"), NoTabs)
@@ -62,12 +63,13 @@ const Shown = ({ slug, view }: Props) => {
   const address = useSearch({ from: "/w/$slug/views/$view" })
   const navigate = useNavigate({ from: "/w/$slug/views/$view" })
   const mayChange = mayAct(useRole(slug), "member")
-  const { scope } = view
+  const { hiddenFilters, scope } = view
   const saved = searchOf(view)
   const { own: isOwn = false, ...changed } = address
   const search: TicketsSearch = isOwn ? changed : { ...saved, ...changed }
   const ofView = useViewTickets(slug, isOwn ? undefined : view.id)
   const ofSearch = useTickets(slug, search, isOwn)
+  const own = isShut(hiddenFilters, search) ? { ...ofSearch, data: ofSearch.data && [] } : ofSearch
   const change = (next: SearchChange) =>
     void navigate({ search: (before) => changedSearch(view, search, before, next), replace: true })
   return (
@@ -88,12 +90,14 @@ const Shown = ({ slug, view }: Props) => {
         title={visible(view.name)}
       />
       {scope.kind === "project" ? <ProjectTabs project={scope.key} slug={slug} /> : <ViewTabs slug={slug} />}
+      {hiddenFilters.length > 0 && <HiddenFilters names={hiddenFilters} />}
       <TicketsView
+        isRestricted={hiddenFilters.length > 0}
         onClear={() => change(noFilters)}
         onSearch={change}
         search={search}
         slug={slug}
-        tickets={isOwn ? ofSearch : ofView}
+        tickets={isOwn ? own : ofView}
       />
     </div>
   )

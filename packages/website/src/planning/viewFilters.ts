@@ -1,4 +1,4 @@
-import type { View, ViewFiltersInput } from "@delivery/domain/planning/View"
+import type { HidingFilter, View, ViewFiltersInput } from "@delivery/domain/planning/View"
 import { filterNames, type TicketFilters, type TicketsSearch } from "./search.ts"
 
 /** What a view keeps of a search, and what a search is of a view. Pure. */
@@ -23,3 +23,10 @@ export const searchOf = ({
 /** The filter of the scope of a view. */
 export const inScope = (scope: View["scope"]): TicketFilters =>
   scope.kind === "team" ? { teams: [scope.key] } : scope.kind === "project" ? { projects: [scope.key] } : {}
+
+/**
+ * Whether no ticket that the viewer sees can match: one that is in what they cannot see is not shown to them, and no other value
+ * of the filter is left.
+ */
+export const isShut = (hidden: ReadonlyArray<HidingFilter>, search: TicketFilters): boolean =>
+  hidden.some((name) => (search[name] ?? []).length === 0)

@@ -139,4 +139,29 @@ describe("A private team", () => {
     await Promise.all(addressed.map((one) => one.getByText("Hidden").first().waitFor(soon)))
     await page.context().close()
   })
+
+  it("still filters a view of all for a member who is not in it, who is told so", async () => {
+    const filters = { teams: ["SEC"], owners: ["none"] }
+    const shared = await site.call<{ id: string }>("POST", "views", {
+      name: "Shared",
+      scope: { kind: "workspace" },
+      filters
+    })
+    const page = await joinAs(site, "outside@example.com", "Una", "member")
+    await openScreen(site, `views/${shared.id}`, page)
+    const told = page.getByText("This view also filters by teams that you cannot see.")
+    const nothing = page.getByRole("heading", { name: "No ticket that you can see matches this view" })
+    await Promise.all([told.waitFor(), nothing.waitFor()])
+    await page.getByRole("button", { name: "Clear", exact: true }).click()
+    await page.getByRole("button", { name: "Save view" }).waitFor()
+    // Nothing of the search is left, but for what she cannot see.
+    await page.getByRole("button", { name: "Clear the filters" }).waitFor({ state: "detached" })
+    await Promise.all([told.waitFor(), nothing.waitFor()])
+    expect(await page.locator("#screen").innerText()).not.toMatch(/Known to all|SEC/)
+    await page.getByRole("button", { name: "Save view" }).click()
+    await page.getByText("Shared was saved").first().waitFor()
+    const saved = await site.call<{ filters: object }>("GET", `views/${shared.id}`)
+    expect(saved.filters).toMatchObject({ teams: ["SEC"], owners: [] })
+    await page.context().close()
+  })
 })
