@@ -32,7 +32,7 @@ const list = Command.make(
     project: optionalText("project", "Only tickets of this project"),
     milestone: optionalText(
       "milestone",
-      "Only tickets of this milestone, such as checkout/1: the project and its number"
+      "Only tickets of this milestone, such as checkout/1: the project and its number; or none"
     ),
     owner: optionalText("owner", "Only tickets of this owner: an email address, an id, me, or none"),
     category: Flag.Literals("category", ["backlog", "unstarted", "started", "completed", "canceled"]).pipe(

@@ -65,7 +65,7 @@ export const ticketQuery = {
   milestone: Schema.optionalKey(
     Ref.annotate({
       description:
-        "Only tickets of this milestone: the slug of its project, a slash and its number, such as `checkout/1`.",
+        "Only tickets of this milestone: the slug of its project, a slash and its number, such as `checkout/1`; `none` for tickets without a milestone.",
       examples: ["checkout/1"]
     })
   ),

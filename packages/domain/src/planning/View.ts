@@ -29,7 +29,8 @@ const filters = {
   teams: filterOf(Ref).annotate({ description: "Keys of teams." }),
   projects: filterOf(Ref).annotate({ description: "Slugs of projects." }),
   milestones: filterOf(Ref).annotate({
-    description: "Milestones: the slug of the project, a slash and the number, such as `checkout/1`."
+    description:
+      "Milestones: the slug of the project, a slash and the number, such as `checkout/1`; `none` means tickets without a milestone."
   })
 }
 

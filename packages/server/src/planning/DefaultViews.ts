@@ -29,7 +29,8 @@ export const defaultViewsOf = (
         tags: [],
         teams: [],
         projects: [],
-        milestones: []
+        milestones: [],
+        noMilestone: false
       },
       layout: "list" as const,
       groupedBy: "status" as const,

@@ -45,7 +45,7 @@ import { type EarlierTextsQuery, history } from "./TicketTexts.ts"
 import { TicketTextsRepo } from "./TicketTextsRepo.ts"
 import { type Dependencies, findCases, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
 import { update, updateMany } from "./TicketUpdates.ts"
-import { viewerOf } from "./Viewer.ts"
+import { type Viewer, viewerOf } from "./Viewer.ts"
 
 /** The filters of a list of tickets, as in its query. */
 export interface TicketFilter {
@@ -53,7 +53,7 @@ export interface TicketFilter {
   readonly team?: string | undefined
   /** A project's slug or id. */
   readonly project?: string | undefined
-  /** A milestone, by the slug of its project and its number. */
+  /** A milestone, by the slug of its project and its number, or `none`. */
   readonly milestone?: string | undefined
   /** The id or email address of a member, the id of an agent, `me` or `none`. */
   readonly owner?: string | undefined
@@ -123,6 +123,7 @@ const list = (dependencies: Dependencies) => {
   const { repo } = dependencies
   const team = findTeam(dependencies)
   const ownerIds = ownerIdsOf(dependencies)
+  const milestonesOf = milestoneIdsOf(dependencies)
   const match = matching(dependencies)
   const find = searching(dependencies)
   return Effect.fn("Tickets.list")(function* (filter: TicketFilter) {
@@ -133,16 +134,13 @@ const list = (dependencies: Dependencies) => {
     if (filter.project !== undefined && project === undefined) {
       return yield* NotFound.reference("project", filter.project)
     }
-    const milestone = filter.milestone === undefined ? undefined : yield* repo.findMilestone(viewer, filter.milestone)
-    if (filter.milestone !== undefined && milestone === undefined) {
-      return yield* NotFound.reference("milestone", filter.milestone)
-    }
+    const milestoneIds = filter.milestone === undefined ? [] : yield* milestonesOf(viewer, filter.milestone)
     const owners = filter.owner === undefined ? undefined : yield* ownerIds(access, filter.owner)
     if (owners?.length === 0) return []
     const selection: TicketSelection = {
       teamIds,
       projectIds: project === undefined ? [] : [project.id],
-      milestoneIds: milestone === undefined ? [] : [milestone],
+      milestoneIds,
       owners: owners ?? [],
       categories: filter.category === undefined ? [] : [filter.category]
     }
@@ -158,6 +156,13 @@ const searching = ({ baseUrl, repo }: Dependencies) =>
     const identifier = parseTicketIdentifier(q.trim()) === undefined ? undefined : q.trim()
     const found = yield* repo.search(viewerOf(access), { words, identifier }, selection)
     return found.map((ticket) => listed(baseUrl, access, ticket))
+  })
+
+/** What the `milestone` of a filter means. */
+const milestoneIdsOf = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (viewer: Viewer, milestone: string) {
+    if (milestone === "none") return [null]
+    return [(yield* repo.findMilestone(viewer, milestone)) ?? (yield* NotFound.reference("milestone", milestone))]
   })
 
 /** Whom the `owner` of a filter means: nobody where an account key asks for its own. */

@@ -171,7 +171,8 @@ export interface TicketDetails extends ListedTicket {
 export interface TicketSelection {
   readonly teamIds?: ReadonlyArray<TeamId>
   readonly projectIds?: ReadonlyArray<ProjectId>
-  readonly milestoneIds?: ReadonlyArray<MilestoneId>
+  /** Null for tickets without a milestone. */
+  readonly milestoneIds?: ReadonlyArray<MilestoneId | null>
   /** Null for tickets without an owner. */
   readonly owners?: ReadonlyArray<PersonId | AgentId | null>
   readonly categories?: ReadonlyArray<StatusCategory>

@@ -80,19 +80,20 @@ const visible = (
 const conditionsOf = (sql: PgClient.PgClient, selection: TicketSelection): ReadonlyArray<Statement.Fragment> => {
   const { categories, milestoneIds, owners, projectIds, statusIds, tagIds, teamIds } = wholeSelection(selection)
   const isOneOf = (column: string, ids: ReadonlyArray<string>) => sql`${sql.literal(column)} = any(${uuids(ids)})`
+  const isOneOrNone = (column: string, ids: ReadonlyArray<string | null>) => {
+    const isOne = isOneOf(
+      column,
+      ids.filter((id) => id !== null)
+    )
+    return ids.includes(null) ? sql`(${isOne} or ${sql.literal(column)} is null)` : isOne
+  }
   const conditions: Array<Statement.Fragment> = []
   if (teamIds.length > 0) conditions.push(isOneOf("t.team_id", teamIds))
   if (projectIds.length > 0) conditions.push(isOneOf("t.project_id", projectIds))
-  if (milestoneIds.length > 0) conditions.push(isOneOf("t.milestone_id", milestoneIds))
+  if (milestoneIds.length > 0) conditions.push(isOneOrNone("t.milestone_id", milestoneIds))
   if (statusIds.length > 0) conditions.push(isOneOf("t.status_id", statusIds))
   if (categories.length > 0) conditions.push(sql`s.category = any(${texts(categories, (category) => category)})`)
-  if (owners.length > 0) {
-    const isOwned = isOneOf(
-      "t.owner_id",
-      owners.filter((id) => id !== null)
-    )
-    conditions.push(owners.includes(null) ? sql`(${isOwned} or t.owner_id is null)` : isOwned)
-  }
+  if (owners.length > 0) conditions.push(isOneOrNone("t.owner_id", owners))
   if (tagIds.length > 0) {
     conditions.push(sql`exists (select 1 from ticket_tags tt where tt.ticket_id = t.id
       and ${isOneOf("tt.tag_id", tagIds)})`)

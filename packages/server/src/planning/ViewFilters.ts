@@ -22,7 +22,7 @@ export const resolveFilters = Effect.fnUntraced(function* (
     tags: input.tags ?? [],
     teams: input.teams ?? [],
     projects: input.projects ?? [],
-    milestones: input.milestones ?? []
+    milestones: (input.milestones ?? []).filter((milestone) => milestone !== "none")
   }
   const known = yield* repo.resolve(viewer, refs)
   for (const field of ["owners", "tags", "teams", "projects", "milestones"] as const) {
@@ -37,7 +37,8 @@ export const resolveFilters = Effect.fnUntraced(function* (
     tags: distinct(refs.tags.map((ref) => known.tags.get(ref)!)),
     teams: distinct(refs.teams.map((ref) => known.teams.get(ref)!)),
     projects: distinct(refs.projects.map((ref) => known.projects.get(ref)!)),
-    milestones: distinct(refs.milestones.map((ref) => known.milestones.get(ref)!))
+    milestones: distinct(refs.milestones.map((ref) => known.milestones.get(ref)!)),
+    noMilestone: input.milestones?.includes("none") === true
   }
   return filters
 })
@@ -95,7 +96,7 @@ export const selectionOf = Effect.fnUntraced(function* (repo: ViewsRepo["Service
     statusIds: statusIds ?? [],
     categories: filters.categories,
     tagIds: view.tags.map(({ id }) => id),
-    milestoneIds: view.milestones.map(({ id }) => id)
+    milestoneIds: [...view.milestones.map(({ id }) => id), ...(filters.noMilestone ? [null] : [])]
   }
 })
 

@@ -283,7 +283,10 @@ const present = (view: FoundView): View => ({
     tags: view.tags.filter(({ isSeen }) => isSeen).map(({ id }) => id),
     teams: view.seen.teams.map(({ key }) => key),
     projects: view.seen.projects.map(({ slug }) => slug),
-    milestones: view.milestones.filter(({ isSeen }) => isSeen).map(({ ref }) => ref)
+    milestones: [
+      ...(view.filters.noMilestone ? ["none"] : []),
+      ...view.milestones.filter(({ isSeen }) => isSeen).map(({ ref }) => ref)
+    ]
   },
   hiddenFilters: hiddenFilters(view),
   layout: view.layout,

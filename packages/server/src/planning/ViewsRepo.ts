@@ -19,6 +19,8 @@ export interface StoredFilters extends StatusNames {
   readonly teams: ReadonlyArray<TeamId>
   readonly projects: ReadonlyArray<ProjectId>
   readonly milestones: ReadonlyArray<MilestoneId>
+  /** Tickets without a milestone match, too. By itself, since older servers read ids alone in `milestones`. */
+  readonly noMilestone: boolean
 }
 
 /** The scope of a view: a team, a project or, where both are null, the workspace. */

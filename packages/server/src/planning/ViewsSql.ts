@@ -84,8 +84,8 @@ const isSeenByAll = "(t.visibility = 'open' or t.id is not distinct from v.team_
 /** Whether the filters of the view `v` follow a name in the team `t`. */
 const isFollowed = "coalesce(v.filters->'followed' @> jsonb_build_array(jsonb_build_object('teamId', t.id)), false)"
 
-/** Filters that are older than `followed` and `milestones` do not have them. */
-const filtersColumn = `('{"followed": [], "milestones": []}' || v.filters) as filters`
+/** Filters that are older than these do not have them. */
+const filtersColumn = `('{"followed": [], "milestones": [], "noMilestone": false}' || v.filters) as filters`
 
 const properties = [
   "id",

@@ -322,6 +322,13 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       )
       const cleared = yield* views.update(made.id, { filters: {} }).pipe(as(insider))
       assert.deepStrictEqual(cleared.filters, unfiltered)
+      const mixed = yield* views
+        .update(made.id, { filters: { milestones: [`${shared.slug}/1`, "none"] } })
+        .pipe(as(insider))
+      assert.deepStrictEqual(mixed.filters.milestones, ["none", `${shared.slug}/1`])
+      const left = yield* views.update(made.id, { filters: { milestones: ["none"] } }).pipe(as(member))
+      assert.deepStrictEqual(left, yield* views.get(made.id).pipe(as(insider)))
+      assert.deepStrictEqual(left.filters, { ...unfiltered, milestones: ["none"] })
     })
   )
 
@@ -539,6 +546,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       yield* tickets.update(a, { milestone: 1 }).pipe(as(member), Effect.orDie)
       yield* expect([a], { milestones })
       yield* expect([], { milestones, projects: [hidden.slug] })
+      yield* expect([b, c, d, e, f], { milestones: ["none"] })
+      yield* expect([a, e, f], { milestones: [...milestones, "none"], projects: [shared.slug] })
       yield* expect([d], { projects: [hidden.slug, shared.slug], statuses: ["Todo"], tags: [bug.id] })
       const ofTeam = { kind: "team", key: open.key } as const
       yield* expect([a, b, c, f], {}, ofTeam)

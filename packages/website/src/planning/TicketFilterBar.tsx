@@ -154,7 +154,7 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
           "project",
           (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
         )}
-        {(milestones.length > 0 || search.milestones !== undefined) && many("milestones", "milestone", milestones)}
+        {(milestones.length > 1 || search.milestones !== undefined) && many("milestones", "milestone", milestones)}
         {many(
           "tags",
           "tag",

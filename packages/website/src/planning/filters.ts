@@ -48,4 +48,6 @@ export const matches = (ticket: TicketSummary, filters: TicketFilters, me: strin
   hasOne(filters.tags, (one) => ticket.tags.some(({ id }) => id === one)) &&
   hasOne(filters.teams, (one) => ticket.team.key === one) &&
   hasOne(filters.projects, (one) => ticket.project?.slug === one) &&
-  hasOne(filters.milestones, (one) => `${ticket.project?.slug}/${ticket.milestone?.number}` === one)
+  hasOne(filters.milestones, (one) =>
+    one === "none" ? ticket.milestone === null : `${ticket.project?.slug}/${ticket.milestone?.number}` === one
+  )

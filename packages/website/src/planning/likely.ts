@@ -31,7 +31,7 @@ export const likelyOf = ({
   teams
 }: TicketFilters): Likely => {
   const owner = only(owners)
-  const milestone = only(milestones)
+  const milestone = only(milestones?.filter((one) => one !== "none"))
   // A milestone says of which project it is, unless another one is filtered by.
   const ofMilestone = milestone?.split("/")[0]
   const project = projects === undefined || projects.includes(ofMilestone ?? "") ? ofMilestone : undefined

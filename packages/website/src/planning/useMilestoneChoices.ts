@@ -5,6 +5,8 @@ import { wholeProjectsQuery } from "./groupQueries.ts"
 import { viewQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
 
+const noMilestone = { value: "none", label: "No milestone" }
+
 /**
  * The milestones to filter by: of the projects that are filtered by, of the project whose view is shown, and of those whose
  * milestones are filtered by. All there are would be a call for each project.
@@ -16,14 +18,15 @@ export const useMilestoneChoices = (slug: string, { milestones = [], projects = 
   const named = [
     ...projects,
     ...(scope?.kind === "project" ? [scope.key] : []),
-    ...milestones.map((ref) => ref.split("/")[0]!)
+    ...milestones.filter((ref) => ref !== noMilestone.value).map((ref) => ref.split("/")[0]!)
   ]
   const { data: whole } = useQuery(wholeProjectsQuery(slug, [...new Set(named)].toSorted()))
-  if (whole === undefined || named.length === 0) return []
-  return whole.flatMap((project) =>
+  if (whole === undefined || named.length === 0) return [noMilestone]
+  const choices = whole.flatMap((project) =>
     (project.milestones ?? []).map(({ name, number }) => ({
       value: `${project.slug}/${number}`,
       label: whole.length === 1 ? visible(name) : `${visible(name)} of ${visible(project.name)}`
     }))
   )
+  return [noMilestone, ...choices]
 }

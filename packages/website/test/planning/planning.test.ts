@@ -130,6 +130,12 @@ describe("Filters of tickets", () => {
     expect(matches(planned, { milestones: ["checkout/1", "checkout/2"] }, ana.id)).toBe(true)
     expect(matches(planned, { milestones: ["search/2", "checkout/1"] }, ana.id)).toBe(false)
     expect(matches(ticket(4), { milestones: ["checkout/1"] }, ana.id)).toBe(false)
+    expect(matches(ticket(4), { milestones: ["checkout/1", "none"] }, ana.id)).toBe(true)
+    expect(matches(planned, { milestones: ["none"] }, ana.id)).toBe(false)
+    expect(likelyOf({ milestones: ["none"], projects: ["checkout"] })).toMatchObject({
+      milestone: undefined,
+      project: "checkout"
+    })
   })
 
   it("group tickets by milestone in the order of their project, those of none last", () => {
