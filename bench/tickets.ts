@@ -13,7 +13,7 @@ import { median, start, type Started } from "./Processes.ts"
 import { explain, percentile95 } from "./RunFilters.ts"
 
 /**
- * The search of 100,000 tickets in one workspace beside 2,000 of another: p50 and p95 of every kind of `q`, and how its
+ * The search of 100,000 tickets with two comments each in one workspace beside 2,000 of another: p50 and p95 of every kind of `q`, and how its
  * statements find tickets. Then what it costs to write tickets, beside a checkout of another version: `BENCH_BEFORE`
  * names it. Run it with `pnpm bench:tickets`.
  */
@@ -47,6 +47,13 @@ const writeTexts = Effect.fnUntraced(function* ({ admin }: Planning, count: numb
         || case when number % 20000 = 77 then ' rarest' else '' end,
       updated_at = now() - ${count}::int * interval '1 minute' + number * interval '1 minute'
     where workspace_id = ${admin.workspaceId}`
+  // Two comments of 30 words on each: "said" in every one, "reviewed" in those of the tickets that changed first, "regression" in five.
+  yield* sql`insert into comments (id, workspace_id, ticket_id, body, author_kind, author_id, created_at)
+    select gen_random_uuid(), t.workspace_id, t.id, 'Said ' || ${some(28)}
+        || case when number < ${count * 0.9} then ' reviewed' else ' open' end
+        || case when number % 20000 = 99 and n = 1 then ' regression' else '' end,
+      t.creator_kind, t.creator_id, t.updated_at
+    from tickets t cross join generate_series(1, 2) n where t.workspace_id = ${admin.workspaceId}`
   yield* sql`insert into ticket_identifiers (workspace_id, team_id, number, ticket_id)
     select workspace_id, team_id, number, id from tickets where workspace_id = ${admin.workspaceId}`
 })
@@ -63,9 +70,12 @@ const scan = Effect.fnUntraced(function* ({ workspaceId }: Viewer, q: string, se
         and (${selection.teamIds?.[0] ?? null}::uuid is null or t.team_id = ${selection.teamIds?.[0] ?? null})
         and (${selection.projectIds?.[0] ?? null}::uuid is null or t.project_id = ${selection.projectIds?.[0] ?? null})
     )
-    select id from worded
-    where ${sql.and(wordsOf(q).map((word) => sql`strpos(title || description, ${` ${word}`}) > 0`))}
-    order by identifier <> ${q}, ${sql.and(wordsOf(q).map((word) => sql`strpos(title, ${` ${word}`}) > 0`))} desc,
+    select id from worded cross join lateral (
+      select ${sql.and(wordsOf(q).map((word) => sql`strpos(title || description, ${` ${word}`}) > 0`))} as has
+    ) own
+    where has or exists (select from comments c where c.ticket_id = worded.id
+      and ${sql.and(wordsOf(q).map((word) => sql`strpos(' ' || lower(body), ${` ${word}`}) > 0`))})
+    order by identifier <> ${q}, ${sql.and(wordsOf(q).map((word) => sql`strpos(title, ${` ${word}`}) > 0`))} desc, has desc,
       updated_at desc, id desc
     limit ${maxFound}`
   return rows.map(({ id }) => id)
@@ -85,6 +95,11 @@ const searches = (at: Planning): ReadonlyArray<readonly [name: string, q: string
   ["in titles of the oldest three tenths", "early", {}],
   ["in five descriptions", "rarest", {}],
   ["in every title, and in five descriptions", "ticket rarest", {}],
+  ["in every comment", "said", {}],
+  ["in every comment but of the newest", "reviewed", {}],
+  ["in five comments", "regression", {}],
+  ["in five comments, with a word of all", "said regression", {}],
+  ["in every comment, of a project", "reviewed", { projectIds: [at.projectId] }],
   ["nowhere", "zzzz", {}],
   ["an identifier", "T1-777", {}],
   ["a key", "T4", {}],
@@ -106,12 +121,13 @@ const reads = Effect.gen(function* () {
   yield* writeTexts(large, count * ticketsPerProject)
   const began = performance.now()
   while (yield* sql.withTransaction(repo.wordTickets));
+  while (yield* sql.withTransaction(repo.wordComments));
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
   const [disk] = yield* sql<{ readonly words: string; readonly tickets: string }>`select
-    pg_size_pretty(pg_total_relation_size('ticket_words')) as words,
+    pg_size_pretty(pg_total_relation_size('ticket_words')) || ' and ' || pg_size_pretty(pg_total_relation_size('comment_words')) as words,
     pg_size_pretty(pg_total_relation_size('tickets')) as tickets`
   console.log(`The words of ${size} tickets stored in ${seconds} s: ${disk!.words}; the tickets ${disk!.tickets}.\n`)
-  for (const table of ["tickets", "ticket_words", "teams", "team_members", "ticket_statuses", "ticket_identifiers"]) {
+  for (const table of ["tickets", "ticket_words", "comments", "comment_words", "teams", "team_members", "ticket_statuses", "ticket_identifiers"]) {
     yield* sql`vacuum analyze ${sql(table)}`
   }
 
@@ -139,7 +155,7 @@ const reads = Effect.gen(function* () {
   console.log(`\n${load()} at the end. How each finds tickets: each line a scan, each block of lines a statement.`)
   for (const [name, q, selection] of searches(large)) {
     const query = { words: wordsOf(q), identifier: parseTicketIdentifier(q) === undefined ? undefined : q }
-    const plans = yield* explain(repo.search(large.member, query, selection), "ticket|teams")
+    const plans = yield* explain(repo.search(large.member, query, selection), "ticket|comment|teams")
     console.log(`\n  ${name}\n${plans.join("\n\n")}`)
   }
 })

@@ -54,7 +54,7 @@ export const ticketQuery = {
   q: Schema.optionalKey(
     TicketQuery.annotate({
       description:
-        "Only tickets that have all of these words, at most 10, in their identifier, title or description: each as the beginning of a word, in any case. The identifier of a ticket, also one that it had in another team, finds that ticket, too. With `q`, the list has at most 100 tickets: first the one that `q` is the identifier of, then those that have all words in identifier and title, then the others; of each the last changed first.",
+        "Only tickets that have all of these words, at most 10, in their identifier, title or description, or in one of their comments: each as the beginning of a word, in any case. The identifier of a ticket, also one that it had in another team, finds that ticket, too. With `q`, the list has at most 100 tickets: first the one that `q` is the identifier of, then those that have all words in identifier and title, then those that have them in the description, too, then those with such a comment; of each the last changed first.",
       examples: ["pay card"]
     })
   ),

@@ -5,7 +5,7 @@ import type { TeamVisibility } from "@delivery/domain/planning/Team"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
-import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { instant, integer, nullable, type Row, table, text, uuid, words } from "../storage/Table.ts"
 import type { Viewer } from "./Viewer.ts"
 
 /** The comments on tickets. */
@@ -35,6 +35,18 @@ export const commentMentions = table("comment_mentions", {
 })
 
 export type CommentMentionRow = Row<typeof commentMentions>
+
+/** The words of comments, as the search of tickets finds them, and of which text they are. Only SQL has them. */
+export const commentWords = table("comment_words", {
+  commentId: uuid<CommentId>(),
+  ticketId: uuid<TicketId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  bodyMd5: text(),
+  words: words()
+})
+
+/** Comments whose words are not stored yet: servers of before their search wrote them. Only SQL has them. */
+export const unwordedComments = table("unworded_comments", { commentId: uuid<CommentId>() })
 
 export interface MentionedAgent {
   readonly id: AgentId

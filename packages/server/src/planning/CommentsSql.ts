@@ -19,6 +19,7 @@ import {
   writersOfNewest
 } from "./CommentsRepo.ts"
 import { namesTicket } from "./TicketRefs.ts"
+import { storeCommentWords } from "./TicketWordsSql.ts"
 import { seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
@@ -171,6 +172,7 @@ const insert =
           ${comment.authorKind}, ${comment.authorId}, ${date(comment.createdAt)}, ${dateOrNull(comment.editedAt)})
         returning id
       ), mentioned as (${insertMentions(sql, comment, mentions, "inserted")}),
+      worded as (${storeCommentWords(sql, [comment], "inserted")}),
       event as (${insertEvent(sql, event)})
       select id from inserted`.pipe(Effect.asVoid, dieOnSqlError)
 
@@ -184,6 +186,7 @@ const update =
         update comment_mentions set position = null where comment_id = ${comment.id}
           and subject_id <> all(${uuids([...mentions.users, ...mentions.agents])})
       ), mentioned as (${insertMentions(sql, comment, mentions, "changed")}),
+      worded as (${storeCommentWords(sql, [comment], "changed")}),
       event as (${insertEvent(sql, event)})
       select id from changed`.pipe(Effect.asVoid, dieOnSqlError)
 

@@ -6,7 +6,7 @@ import { ticketAttachments } from "./AttachmentsRepo.ts"
 import * as AttachmentsSql from "./AttachmentsSql.ts"
 import { Comments } from "./Comments.ts"
 import * as CommentsMemory from "./CommentsMemory.ts"
-import { commentMentions, comments } from "./CommentsRepo.ts"
+import { commentMentions, comments, commentWords, unwordedComments } from "./CommentsRepo.ts"
 import * as CommentsSql from "./CommentsSql.ts"
 import { Milestones } from "./Milestones.ts"
 import * as MilestonesMemory from "./MilestonesMemory.ts"
@@ -70,6 +70,8 @@ export const tables = [
   ticketTexts,
   comments,
   commentMentions,
+  commentWords,
+  unwordedComments,
   ticketNotifications,
   ticketAttachments,
   tags

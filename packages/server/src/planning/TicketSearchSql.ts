@@ -58,6 +58,7 @@ export const search = (
       // Further ones that match are older than those.
       const isEnough = last.isAll || new Set([...found, ...last.others]).size >= maxFound
       add(isEnough ? last.others : yield* ofAll(one, "words"))
+      if (found.size < maxFound) add(yield* ofComments(one, last.isAll))
       const ids = [...found]
       const rows = yield* sql<SelectedTicket>`select ${columns} ${tables}
         where ${sql.and([...where, sql`t.id = any(${uuids(ids)})`])}`
@@ -124,6 +125,35 @@ const byIndex = ({ indexed, query, sql, where }: Search, column: Column) =>
           ${joins(sql)} where ${sql.and(where)} ${lastChanged(sql, maxFound)}
       ) end as ids`.pipe(Effect.map(([row]) => row!.ids))
   })
+
+/** Those of which one comment has all words. Few tickets are looked through one by one: the index has the comments of all. */
+const ofComments = (one: Search, areFew: boolean) =>
+  Effect.flatMap(areFew ? Effect.succeed(null) : commentsByIndex(one), (found) =>
+    found === null ? commentsOneByOne(one) : Effect.succeed(found)
+  )
+
+/** Null where the index has too many to order them. */
+const commentsByIndex = ({ indexed, query, sql, where }: Search) =>
+  Effect.flatMap(SearchSteps, (steps) => {
+    const held =
+      indexed === undefined
+        ? sql`words @@ ${query}::tsquery`
+        : sql`words @@ ${indexed}::tsquery and (words @@ ${query}::tsquery) is true`
+    return sql<{ readonly ids: ReadonlyArray<TicketId> | null }>`with held as materialized (
+        select ticket_id from comment_words where ${held} limit ${sql.literal(String(steps.indexed + 1))}
+      )
+      select case when (select count(*) from held) <= ${sql.literal(String(steps.indexed))} then array(
+        select t.id from (select distinct ticket_id from held) held
+          cross join lateral (select * from tickets where id = held.ticket_id limit 1) t
+          ${joins(sql)} where ${sql.and(where)} ${lastChanged(sql, maxFound)}
+      ) end as ids`.pipe(Effect.map(([row]) => row!.ids))
+  })
+
+const commentsOneByOne = ({ query, sql, where }: Search) =>
+  sql<{ readonly id: TicketId }>`select t.id from tickets t ${joins(sql)} cross join lateral (
+      select from comment_words w where w.ticket_id = t.id and w.words @@ ${query}::tsquery limit 1
+    ) held
+    where ${sql.and(where)} ${lastChanged(sql, maxFound)}`.pipe(Effect.map(idsOf))
 
 /** From the last changed on, until there are enough. */
 const oneByOne = ({ query, sql, where }: Search, column: Column) =>

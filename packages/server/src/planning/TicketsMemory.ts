@@ -61,6 +61,7 @@ export const layer = Layer.effect(
       list: list(memory),
       search: search(memory),
       wordTickets: Effect.succeed(false),
+      wordComments: Effect.succeed(false),
       find: find(memory),
       locate: locate(memory),
       lockTeams: lockTeams(memory),
@@ -105,19 +106,26 @@ const search =
       const named = identifier === undefined ? undefined : findTicketInMemory(database, viewer, identifier)
       const hasAll = (held: ReadonlyArray<string>) =>
         words.every((word) => held.some((other) => other.startsWith(word)))
+      const commented = new Set(
+        database
+          .table(comments)
+          .filter(({ body, workspaceId }) => workspaceId === viewer.workspaceId && hasAll(wordsOf(body)))
+          .map(({ ticketId }) => ticketId)
+      )
       const placeOf = (ticket: TicketRow): number => {
         if (ticket.id === named?.id) return 0
         const { key } = database.table(teams).get(ticket.teamId)!
         const title = [...wordsOf(ticketIdentifier(key, ticket.number)), ...wordsOf(ticket.title)]
         if (hasAll(title)) return 1
-        return hasAll([...title, ...wordsOf(ticket.description ?? "")]) ? 2 : 3
+        if (hasAll([...title, ...wordsOf(ticket.description ?? "")])) return 2
+        return commented.has(ticket.id) ? 3 : 4
       }
       return database
         .table(tickets)
         .filter((ticket) => ticket.workspaceId === viewer.workspaceId && seesTicket(database, viewer, ticket))
         .filter(isSelected(database, selection))
         .map((ticket) => ({ ticket, place: placeOf(ticket) }))
-        .filter(({ place }) => place < 3)
+        .filter(({ place }) => place < 4)
         .toSorted(
           (a, b) =>
             a.place - b.place || compare(b.ticket.updatedAt, a.ticket.updatedAt) || compare(b.ticket.id, a.ticket.id)

@@ -273,6 +273,8 @@ export class TicketsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ListedTicket>>
     /** Stores the words of some tickets that have none yet, in a transaction. Returns whether there were any. */
     readonly wordTickets: Effect.Effect<boolean>
+    /** The same for comments. */
+    readonly wordComments: Effect.Effect<boolean>
     /** By id, or by an identifier, in any case, of a team that the viewer sees too. */
     readonly find: (viewer: Viewer, ref: string) => Effect.Effect<TicketDetails | undefined>
     /** Like `find`, but only where the ticket is. */

@@ -23,7 +23,7 @@ import {
   wholeSelection
 } from "./TicketsRepo.ts"
 import { search } from "./TicketSearchSql.ts"
-import { wordTickets } from "./TicketWordsSql.ts"
+import { wordComments, wordTickets } from "./TicketWordsSql.ts"
 import { inStatus, insert, orderOf, remove, takeNumber, update } from "./TicketWritesSql.ts"
 import type { Viewer } from "./Viewer.ts"
 import { seesProject, seesTeam } from "./Visibility.ts"
@@ -35,6 +35,7 @@ export const layer = Layer.effect(
       list: list(sql),
       search: search(sql, (viewer, selection) => visible(sql, viewer, selection)),
       wordTickets: wordTickets(sql),
+      wordComments: wordComments(sql),
       find: find(sql),
       locate: locate(sql),
       lockTeams: lockTeams(sql),

@@ -62,6 +62,7 @@ import ticketTexts from "./migrations/0166_ticket_texts.ts"
 import replacedDataKeys from "./migrations/0175_replaced_data_keys.ts"
 import testRunRequests from "./migrations/0180_test_run_requests.ts"
 import unreadTicketNotifications from "./migrations/0181_unread_ticket_notifications.ts"
+import commentSearch from "./migrations/0182_comment_search.ts"
 import endedMuteNotifications from "./migrations/0184_ended_mute_notifications.ts"
 
 /** By number and name. */
@@ -127,6 +128,7 @@ export const migrations = {
   "0175_replaced_data_keys": replacedDataKeys,
   "0180_test_run_requests": testRunRequests,
   "0181_unread_ticket_notifications": unreadTicketNotifications,
+  "0182_comment_search": commentSearch
   "0184_ended_mute_notifications": endedMuteNotifications
 }
 

@@ -1,14 +1,15 @@
-import type { TeamId } from "@delivery/domain/Ids"
+import type { CommentId, TeamId } from "@delivery/domain/Ids"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import { maxFound } from "@delivery/domain/planning/TicketSearch"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import fc from "fast-check"
+import { Comments } from "../../src/planning/Comments.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { type TicketRow, TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { SearchSteps } from "../../src/planning/TicketSearchSteps.ts"
-import { as, type CallerOf, minute } from "../identity/Scene.ts"
+import { as, type CallerOf, minute, newId } from "../identity/Scene.ts"
 import { layerServices, sharedDatabases, withServicesOnEachStorage } from "../support/Storages.ts"
 import { addProject } from "./ProjectsScene.ts"
 import { addTeam, addTeamMember } from "./Scene.ts"
@@ -76,6 +77,57 @@ const expected = (rows: ReadonlyArray<TicketRow>, keys: ReadonlyMap<TeamId, stri
     .map(({ identifier }) => identifier)
 
 withServicesOnEachStorage("The search of tickets", (it) => {
+  it.effect("finds a ticket by one of its comments, after those that have the words themselves", () =>
+    Effect.gen(function* () {
+      const comments = yield* Comments
+      const scene = yield* makeTicketScene
+      const { member, viewer: outsider, workspace } = scene
+      const secret = yield* addTeam(workspace.id, { visibility: "private" })
+      yield* addTeamMember(secret, member)
+      const say = (ticket: string, body: string) => comments.create(ticket, { body }).pipe(as(member), Effect.orDie)
+      const [titled, described, said, other] = [
+        yield* create(scene, { title: "Gateway" }),
+        yield* create(scene, { title: "Pay", description: "the gateway" }),
+        yield* create(scene, { title: "Refunds" }),
+        yield* create(scene, { title: "Invoices" })
+      ]
+      const hidden = yield* create(scene, { title: "Hidden", team: secret.key })
+      const comment = yield* say(said.identifier, "Ünïcode: the **gateways** of\nthe bank time out.")
+      yield* say(said.identifier, "Gateway, said twice")
+      yield* say(other.identifier, "The bank is closed.")
+      yield* say(hidden.identifier, "The gateway of the bank")
+      const [all, seen] = [found("gateway", member), found("gateway", outsider)]
+      assert.deepStrictEqual(yield* all, identifiers([titled, described, hidden, said]))
+      assert.deepStrictEqual(yield* seen, identifiers([titled, described, said]))
+      assert.deepStrictEqual(yield* found("GATE", member, { team: secret.key }), identifiers([hidden]))
+      // All words are in one comment.
+      assert.deepStrictEqual(yield* found("bank gateways time ünï", member), identifiers([said]))
+      assert.deepStrictEqual(yield* found("closed time", member), [])
+      assert.deepStrictEqual(yield* found("bank", outsider), identifiers([other, said]))
+      yield* comments.update(said.identifier, comment.id, { body: "The till" }).pipe(as(member), Effect.orDie)
+      assert.deepStrictEqual(yield* found("bank", outsider), identifiers([other]))
+      assert.deepStrictEqual(yield* found("till", outsider), identifiers([said]))
+      yield* comments.delete(said.identifier, comment.id).pipe(as(member), Effect.orDie)
+      assert.deepStrictEqual(yield* found("till", outsider), [])
+      // However many there are, and however few are looked at first.
+      const last = yield* create(scene, { title: "Last" })
+      yield* say(last.identifier, "gateway")
+      for (const [few, indexed] of [
+        [1, 1],
+        [1, 1_000],
+        [3, 2]
+      ] as const) {
+        const steps = Effect.provideService(SearchSteps, { last: few, indexed })
+        assert.deepStrictEqual(
+          yield* seen.pipe(steps),
+          identifiers([titled, described, last, said]),
+          `${few}/${indexed}`
+        )
+        assert.deepStrictEqual(yield* found("gateway said", outsider).pipe(steps), identifiers([said]))
+      }
+    })
+  )
+
   it.effect("finds what has all words, as a plain comparison of every ticket does", () =>
     Effect.gen(function* () {
       const scene = yield* makeTicketScene
@@ -260,6 +312,42 @@ for (const { layer: database, name } of sharedDatabases) {
   layer(Layer.provideMerge(layerServices, database), { excludeTestServices: true })(
     `The words of tickets on ${name}`,
     (it) => {
+      it.effect("are stored later of comments that servers of before write", () =>
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          const repo = yield* TicketsRepo
+          const comments = yield* Comments
+          const scene = yield* makeTicketScene
+          const { member } = scene
+          const { id, identifier } = yield* create(scene, { title: "Pay" })
+          const noted = Effect.map(
+            sql<{ readonly id: string }>`select c.id from unworded_comments u join comments c on c.id = u.comment_id
+              where c.ticket_id = ${id}`,
+            (rows) => rows.map(({ id }) => id)
+          )
+          const say = (body: string) => comments.create(identifier, { body }).pipe(as(member), Effect.orDie)
+          const [kept, changed, gone] = [yield* say("kept"), yield* say("first"), yield* say("gone")]
+          yield* comments.update(identifier, kept.id, { body: "still kept" }).pipe(as(member), Effect.orDie)
+          assert.deepStrictEqual(yield* noted, [])
+          // As a server of before writes, which knows nothing of the words.
+          yield* sql`update comments set body = 'charged' where id = ${changed.id}`
+          yield* sql`update comments set body = 'gone again' where id = ${gone.id}`
+          const made = newId<CommentId>()
+          yield* sql`insert into comments (id, workspace_id, ticket_id, body, author_kind, author_id, created_at)
+            select ${made}, workspace_id, ticket_id, 'made', author_kind, author_id, created_at from comments
+            where id = ${kept.id}`
+          assert.sameMembers([...(yield* noted)], [changed.id, gone.id, made])
+          yield* sql`delete from comments where id = ${gone.id}`
+          const words = ["charged", "made", "kept"]
+          const all = Effect.forEach(words, (q) => found(q, member))
+          assert.deepStrictEqual(yield* all, [[], [], [identifier]])
+          while (yield* sql.withTransaction(repo.wordComments));
+          assert.deepStrictEqual(yield* all, [[identifier], [identifier], [identifier]])
+          assert.deepStrictEqual(yield* found("first", member), [])
+          assert.deepStrictEqual(yield* sql`select from unworded_comments where comment_id = ${gone.id}`, [])
+        })
+      )
+
       it.effect("are stored later of tickets that servers of before write", () =>
         Effect.gen(function* () {
           const sql = yield* PgClient.PgClient

@@ -13,7 +13,7 @@ import { createDatabase } from "../support/Databases.ts"
 import { layerLiveClock } from "../support/Storages.ts"
 import { seesAll } from "./Scene.ts"
 
-/** The words of tickets that there were before the search. */
+/** The words of tickets and comments that there were before their search. */
 
 const before = Migrator.make({})({
   loader: Migrator.fromRecord(
@@ -40,6 +40,9 @@ const makeTickets = Effect.gen(function* () {
       case when n % 3 = 0 then null else E'Ünïcode\n' || n || '-times' end, ${statusId}::uuid, 'a' || lpad(n::text, 4, '0'),
       'user', ${newId<PersonId>()}::uuid, now(), now()
     from generate_series(1, ${count}::int) n`
+  yield* sql`insert into comments (id, workspace_id, ticket_id, body, author_kind, author_id, created_at)
+    select gen_random_uuid(), workspace_id, id, 'Said of ' || number, 'user', creator_id, created_at from tickets
+      where number <= 60`
   return workspaceId
 })
 
@@ -60,6 +63,10 @@ it.live("are the same as those of tickets that are written", () =>
         [77]
       )
       assert.lengthOf(yield* find("ünï times straße"), 80)
+      // Comments are not waited for.
+      assert.lengthOf(yield* find("said"), 0)
+      while (yield* sql.withTransaction(repo.wordComments));
+      assert.lengthOf(yield* find("said"), 60)
       yield* sql`insert into unworded_tickets select id from tickets`
       yield* sql`update ticket_words set title_words = '', words = ''`
       while (yield* sql.withTransaction(repo.wordTickets));
