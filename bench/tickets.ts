@@ -127,7 +127,16 @@ const reads = Effect.gen(function* () {
     pg_size_pretty(pg_total_relation_size('ticket_words')) || ' and ' || pg_size_pretty(pg_total_relation_size('comment_words')) as words,
     pg_size_pretty(pg_total_relation_size('tickets')) as tickets`
   console.log(`The words of ${size} tickets stored in ${seconds} s: ${disk!.words}; the tickets ${disk!.tickets}.\n`)
-  for (const table of ["tickets", "ticket_words", "comments", "comment_words", "teams", "team_members", "ticket_statuses", "ticket_identifiers"]) {
+  for (const table of [
+    "tickets",
+    "ticket_words",
+    "comments",
+    "comment_words",
+    "teams",
+    "team_members",
+    "ticket_statuses",
+    "ticket_identifiers"
+  ]) {
     yield* sql`vacuum analyze ${sql(table)}`
   }
 

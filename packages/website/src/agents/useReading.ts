@@ -50,6 +50,7 @@ export const useReading = (slug: string) => {
       return false
     } finally {
       void queries.invalidateQueries({ queryKey })
+      void import("../api/pages.ts").then(({ tellPages }) => tellPages(slug, "notifications"))
     }
   }
 

@@ -1,4 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query"
+import { channelOf } from "./pages.ts"
 import { workspaceKey } from "./queries.ts"
 
 /**
@@ -191,7 +192,7 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
 
 /** Follows a workspace. Answers what ends it. */
 export const followWorkspace = ({ onState, queries, slug }: Following): (() => void) => {
-  const name = `delivery-events-${slug}`
+  const name = channelOf(slug)
   const read = makeReader(queries)
   const channel = new BroadcastChannel(name)
   const stop = new AbortController()
@@ -206,9 +207,10 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   }
   channel.addEventListener(
     "message",
-    ({ data }: MessageEvent<{ happened?: Happened; state?: LiveState; ask?: true }>) => {
+    ({ data }: MessageEvent<{ happened?: Happened; state?: LiveState; ask?: true; changed?: string }>) => {
       if (data.happened !== undefined) applyEvent(read, slug, data.happened)
       if (data.state !== undefined) setState(data.state)
+      if (data.changed !== undefined) read(workspaceKey(slug, data.changed))
     }
   )
   const lead = () =>

@@ -144,6 +144,23 @@ describe("The inbox", () => {
     await expect.poll(unreadOf).toBe(1)
   })
 
+  it("is read in every tab of the browser once it is read in one", async () => {
+    await reply("ENG-2", "In two tabs.", "Told in both of them.")
+    const page = await openScreen(site, "inbox")
+    const home = await openScreen(site, "", await page.context().newPage())
+    await Promise.all([isLive(page), isLive(home)])
+    const unread = home.getByRole("navigation", { name: "Workspace" }).getByText("unread")
+    const told = home.locator("#screen").getByText("Told in both of them.")
+    await Promise.all([list(page).getByText("Told in both of them.").waitFor(), unread.waitFor(), told.waitFor()])
+    await page.bringToFront()
+    await page.keyboard.press("E")
+    await page.getByText("Nothing is unread").waitFor()
+    await Promise.all([unread.waitFor({ state: "detached" }), told.waitFor({ state: "detached" })])
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await Promise.all([unread.waitFor(), told.waitFor()])
+    await page.context().close()
+  })
+
   it("puts back what the server refuses to mark, and says why", async () => {
     await reply("ENG-1", "Again.", "Refused at first.")
     const page = await openScreen(site, "inbox")
