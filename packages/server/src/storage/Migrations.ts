@@ -128,7 +128,7 @@ export const migrations = {
   "0175_replaced_data_keys": replacedDataKeys,
   "0180_test_run_requests": testRunRequests,
   "0181_unread_ticket_notifications": unreadTicketNotifications,
-  "0182_comment_search": commentSearch
+  "0182_comment_search": commentSearch,
   "0184_ended_mute_notifications": endedMuteNotifications
 }
 
