@@ -1,8 +1,9 @@
-import type { Actor, Person } from "@delivery/domain/identity/Actor"
+import { Actor, Person } from "@delivery/domain/identity/Actor"
 import type { AgentId, ApiKeyId, DeploymentTokenId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import type { SqlClient, Statement } from "effect/sql"
 import { column, texts } from "../storage/Columns.ts"
+import { type JsonExpression, jsonObject } from "../storage/Json.ts"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import { type ActorRef, isSameActor } from "./Access.ts"
 import { agentName, agents, apiKeys, deploymentTokens, persons } from "./ActorRows.ts"
@@ -27,10 +28,25 @@ export interface ActorRow {
  */
 export const actorColumns = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
   sql.literal(`${at}_kind as "${name}Kind", ${at}_id as "${name}Id",
-    coalesce(${name}_agent.client_name, initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name,
-      ${name}_token.name) as "${name}Name",
+    ${actorNameOf(name)} as "${name}Name",
     ${name}_person.email as "${name}Email", case when ${name}_agent.id is not null then json_build_object(
       'id', ${name}_person.id, 'name', ${name}_person.name, 'email', ${name}_person.email) end as "${name}Person"`)
+
+const actorNameOf = (name: string): string =>
+  `coalesce(${name}_agent.client_name, initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name,
+      ${name}_token.name)`
+
+/** The actor that `readActor` reads, as JSON of an answer, over the same joins. */
+export const actorJson = (at: string, name = "actor"): JsonExpression => {
+  const [user, agent, apiKey, deploymentToken, removed] = Actor.members
+  const own = { kind: `${at}_kind`, id: `${at}_id`, name: actorNameOf(name) }
+  const person = { id: `${name}_person.id`, name: `${name}_person.name`, email: `${name}_person.email` }
+  return `case when ${own.name} is null then ${jsonObject(removed, { kind: "'removed'" })} else case ${at}_kind
+    when 'user' then ${jsonObject(user, { ...own, email: `coalesce(${name}_person.email, '')` })}
+    when 'agent' then ${jsonObject(agent, { ...own, person: jsonObject(Person, person) })}
+    when 'apiKey' then ${jsonObject(apiKey, own)}
+    when 'deploymentToken' then ${jsonObject(deploymentToken, own)} end end`
+}
 
 export const actorJoins = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
   sql.literal(`left join agents ${name}_agent on ${at}_kind = 'agent' and ${name}_agent.id = ${at}_id

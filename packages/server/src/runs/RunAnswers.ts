@@ -2,20 +2,28 @@ import { Conflict, NotFound } from "@delivery/domain/Errors"
 import type { Cleanup, SemaphoreAccess, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { Access } from "../access/Access.ts"
-import type { FinishedTestRun, FoundTestRun } from "./TestRunsRepo.ts"
-import { runPath } from "./TestRunState.ts"
+import type { FinishedTestRun, FoundTestRun, ShownRuns } from "./TestRunsRepo.ts"
+import { asOf, runPath } from "./TestRunState.ts"
 
 /** What calls of runs, of retries and of files answer alike (docs/contract.md, Test runs). */
 
 /** The page of a run on the website. `baseUrl` is the service's. */
-export const pageOf = (baseUrl: string, slug: string, number: number) => `${baseUrl}/w/${slug}/${runPath}${number}`
+export const pageOf = (baseUrl: string, slug: string, number: number) => `${pagesOf(baseUrl, slug)}${number}`
+
+/** The pages of the runs of a workspace, to be followed by their numbers. */
+export const pagesOf = (baseUrl: string, slug: string) => `${baseUrl}/w/${slug}/${runPath}`
 
 /** The run as lists and finish calls answer it. */
-export const summaryOf = (
-  baseUrl: string,
-  { workspace }: Access,
+export const summaryOf = (baseUrl: string, { workspace }: Access, run: FoundTestRun): TestRunSummary =>
+  withPage(pagesOf(baseUrl, workspace.slug), run)
+
+const withPage = (
+  pages: string,
   { expiresAt: _, mutedCount: __, publisher: ___, workspaceId: ____, ...run }: FoundTestRun
-): TestRunSummary => ({ ...run, url: pageOf(baseUrl, workspace.slug, run.number) })
+): TestRunSummary => ({ ...run, url: `${pages}${run.number}` })
+
+/** The run as a list shows it. */
+export const shownRun = ({ at, pages }: ShownRuns, run: FoundTestRun): TestRunSummary => withPage(pages, asOf(run, at))
 
 /** Where and with what a run or retry that starts takes leases. */
 export const semaphoresOf = (

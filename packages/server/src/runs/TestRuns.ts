@@ -27,7 +27,7 @@ import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
-import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
+import { cleanupAfter, noRun, notRunning, pageOf, pagesOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { RunEnds } from "./RunEnds.ts"
 import { RunMutes } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
@@ -63,6 +63,14 @@ export class TestRuns extends Context.Service<
   TestRuns,
   {
     readonly list: (query: TestRunQuery) => Effect.Effect<TestRunPage, NotFound, Caller>
+    /** The same page, its runs as JSON of `TestRunSummary`. */
+    readonly listJson: (
+      query: TestRunQuery
+    ) => Effect.Effect<
+      { readonly runs: ReadonlyArray<Uint8Array>; readonly nextCursor: number | null },
+      NotFound,
+      Caller
+    >
     /** The newest runs of one of the versions, each of a product. */
     readonly ofVersions: (
       access: Access,
@@ -150,6 +158,7 @@ function* make() {
   }
   return TestRuns.of({
     list: list(dependencies),
+    listJson: listJson(dependencies),
     ofVersions: ofVersions(dependencies),
     start: start(dependencies),
     get: get(dependencies),
@@ -165,24 +174,41 @@ function* make() {
 
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
-const list = ({ baseUrl, deployments, repo }: Dependencies) =>
-  Effect.fn("TestRuns.list")(function* ({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
+/** The runs that a query asks for, as a repository finds them: one more than a page has. */
+const asked = ({ deployments }: Dependencies) =>
+  Effect.fnUntraced(function* ({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
     const access = yield* anyRole
     const workspaceId = access.workspace.id
-    const found = yield* repo.list(
-      workspaceId,
-      {
-        ...filter,
-        ...(yield* deployments.resolveRefs(workspaceId, { product, environment })),
-        publisher: mine === true ? access.actor : undefined,
-        below: cursor
-      },
-      runsPageSize + 1
-    )
-    const at = yield* now
-    const runs = found.slice(0, runsPageSize).map((run) => summaryOf(baseUrl, access, asOf(run, at)))
-    return { runs, nextCursor: found.length > runsPageSize ? (runs.at(-1)?.number ?? null) : null }
+    const refs = yield* deployments.resolveRefs(workspaceId, { product, environment })
+    const publisher = mine === true ? access.actor : undefined
+    return { access, which: [workspaceId, { ...filter, ...refs, publisher, below: cursor }, runsPageSize + 1] as const }
   })
+
+/** The page of what was found. */
+const pageOfFound = <Run extends { readonly number: number }>(found: ReadonlyArray<Run>) => {
+  const runs = found.slice(0, runsPageSize)
+  return { runs, nextCursor: found.length > runsPageSize ? (runs.at(-1)?.number ?? null) : null }
+}
+
+const list = (dependencies: Dependencies) => {
+  const ask = asked(dependencies)
+  return Effect.fn("TestRuns.list")(function* (query: TestRunQuery) {
+    const { access, which } = yield* ask(query)
+    const { nextCursor, runs } = pageOfFound(yield* dependencies.repo.list(...which))
+    const at = yield* now
+    return { runs: runs.map((run) => summaryOf(dependencies.baseUrl, access, asOf(run, at))), nextCursor }
+  })
+}
+
+const listJson = (dependencies: Dependencies) => {
+  const ask = asked(dependencies)
+  return Effect.fn("TestRuns.listJson")(function* (query: TestRunQuery) {
+    const { access, which } = yield* ask(query)
+    const shown = { at: yield* now, pages: pagesOf(dependencies.baseUrl, access.workspace.slug) }
+    const { nextCursor, runs } = pageOfFound(yield* dependencies.repo.listJson(...which, shown))
+    return { runs: runs.map(({ json }) => json), nextCursor }
+  })
+}
 
 /** How many runs of versions are shown. */
 const runsOfVersions = 100

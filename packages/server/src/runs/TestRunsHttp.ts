@@ -1,7 +1,9 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { TestRunPage } from "@delivery/domain/runs/TestRun"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { handlersOf } from "../http/Handlers.ts"
+import { jsonListAnswer } from "../http/JsonAnswer.ts"
 import { ListTurns } from "../http/ListTurns.ts"
 import { RunErasure } from "./erasure/RunErasure.ts"
 import { download } from "../http/Downloads.ts"
@@ -17,10 +19,13 @@ export const layer = handlersOf(DeliveryApi, "testRuns", (handlers) =>
     const erasure = yield* RunErasure
     const urls = yield* SignedUrls
     const turns = yield* ListTurns
+    const page = jsonListAnswer(TestRunPage, "runs")
     // With up to 5,000 tests and their errors, a run takes its turn as long lists do.
     const get = (run: number) => Effect.andThen(turns.take, runs.get(run))
     return handlers
-      .handle("list", ({ query }) => runs.list({ ...query, mine: query.mine === "true" }))
+      .handle("list", ({ query }) =>
+        Effect.map(runs.listJson({ ...query, mine: query.mine === "true" }), ({ runs, ...rest }) => page(runs, rest))
+      )
       .handle("start", ({ payload }) => runs.start(payload))
       .handle("get", ({ params }) => get(params.run))
       .handle("finish", ({ params, payload }) => runs.finish(params.run, payload))

@@ -1,5 +1,6 @@
 import type { DeploymentId, EventId, PersonId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
+import { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -11,6 +12,8 @@ import { products } from "../catalog/ProductsRepo.ts"
 import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { type MemoryDatabase, MemoryStorage, memoryTable } from "../storage/MemoryStorage.ts"
+import { jsonEncoder } from "../storage/Json.ts"
+import { shownRun } from "./RunAnswers.ts"
 import { searchPart, searchText } from "./search/SearchText.ts"
 import { testRunRetries } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresMemory.ts"
@@ -48,6 +51,7 @@ export const layer = Layer.effect(
           testsOf(database, id).filter((test) => caseId === undefined || test.caseId === caseId)
         ),
       list: list(memory),
+      listJson: listJson(memory),
       indexBlock: Effect.succeed(false),
       indexResults: Effect.succeed(false),
       lock: lock(memory),
@@ -287,6 +291,15 @@ const findWithTests = (memory: Memory) => (workspaceId: WorkspaceId, number: num
     if (run === undefined) return undefined
     return { run: withNames(database, run), tests: testsOf(database, run.id), retryCount: run.retryCount }
   })
+
+const listJson = (memory: Memory): TestRunsRepo["Service"]["listJson"] => {
+  const runs = list(memory)
+  const json = jsonEncoder(TestRunSummary)
+  return (workspaceId, filter, limit, shown) =>
+    Effect.map(runs(workspaceId, filter, limit), (found) =>
+      found.map((run) => ({ number: run.number, json: json(shownRun(shown, run)) }))
+    )
+}
 
 const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number) =>
   memory.read((database) =>

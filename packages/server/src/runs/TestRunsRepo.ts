@@ -179,6 +179,20 @@ export interface TestRunFilter {
   readonly below?: number | undefined
 }
 
+/** How a list shows runs. */
+export interface ShownRuns {
+  /** They are as of this instant. */
+  readonly at: Timestamp
+  /** The URLs of their pages, to be followed by their numbers. */
+  readonly pages: string
+}
+
+/** A run as JSON of `TestRunSummary`. */
+export interface TestRunJson {
+  readonly number: number
+  readonly json: Uint8Array
+}
+
 /** A version of a product. */
 export interface ProductVersion {
   readonly productId: ProductId
@@ -275,6 +289,13 @@ export class TestRunsRepo extends Context.Service<
       filter: TestRunFilter,
       limit: number
     ) => Effect.Effect<ReadonlyArray<FoundTestRun>>
+    /** The same runs as JSON of `TestRunSummary`. */
+    readonly listJson: (
+      workspaceId: WorkspaceId,
+      filter: TestRunFilter,
+      limit: number,
+      shown: ShownRuns
+    ) => Effect.Effect<ReadonlyArray<TestRunJson>>
     /**
      * Makes `q` find runs sooner: indexes the next full block of runs of any workspace, in a transaction. Safe with many
      * servers. Answers whether there was one.

@@ -10,17 +10,21 @@ import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { column, texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
+import { jsonBytes } from "../storage/Json.ts"
 import { columnName, columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import type { StoredRunMute } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import * as TestRunIndex from "./search/TestRunIndexSql.ts"
 import * as TestRunSearch from "./search/TestRunSearchSql.ts"
+import { deploymentChanged, runJson } from "./TestRunJsonSql.ts"
 import { expire, finish, interrupt, start, strayPublishers, takeDeployment } from "./TestRunChangesSql.ts"
 import {
   foundColumns,
   foundRun,
   type FoundTestRun,
   runningRetryOf,
+  type ShownRuns,
+  type TestRunJson,
   testRuns,
   TestRunsRepo,
   type TestRunTestRow
@@ -42,6 +46,8 @@ export const layer = Layer.effect(
       findWithTests: findWithTests(sql),
       tests: tests(sql),
       list: TestRunSearch.list({ sql, sizes, readRuns: readRuns(sql) }),
+      listJson: (workspaceId, filter, limit, shown) =>
+        TestRunSearch.list({ sql, sizes, readRuns: readJson(sql, shown) })(workspaceId, filter, limit),
       indexBlock: TestRunIndex.indexBlock({ sql, sizes }),
       indexResults: TestRunIndex.indexResults({ sql, sizes }),
       lock: lock(sql),
@@ -60,15 +66,6 @@ const columns = [
   columnsOf(products, { of: "p", as: "product", only: productColumns }),
   columnsOf(environments, { of: "e", as: "environment", only: environmentColumns })
 ].join(", ")
-
-/**
- * Whether the version of the deployment changed while the run was running. The end of a run notes it, but where a server
- * that knew no releases ended the run: then, and while it runs, the next release tells.
- */
-const deploymentChanged = `coalesce(r.deployment_changed, exists (select 1 from deployment_releases next
-  where next.deployment_id = r.deployment_id and next.number = coalesce(r.release, 0) + 1
-    and next.at < coalesce(r.finished_at, r.expires_at)) or exists (select 1 from deployments d
-  where d.id = r.deployment_id and d.deleted_at < coalesce(r.finished_at, r.expires_at)))`
 
 /** The columns that `readRun` reads, of the runs `r` with `joins`. */
 const runColumns = (sql: PgClient.PgClient) =>
@@ -125,6 +122,17 @@ const readRuns = (sql: PgClient.PgClient) => {
       Effect.map((rows) => rows.map(readRun)),
       dieOnSqlError
     )
+}
+
+/** The same runs as JSON. */
+const readJson = (sql: PgClient.PgClient, { at, pages }: ShownRuns) => {
+  const json = sql.literal(jsonBytes(runJson))
+  const joined = joins(sql)
+  return (workspaceId: WorkspaceId, numbers: Statement.Fragment) =>
+    sql<TestRunJson>`select r.number, ${json} as json from (${numbers}) as page
+      join test_runs r on r.workspace_id = ${workspaceId} and r.number = page.number
+      ${joined} cross join (select ${date(at)}::timestamptz as at, ${pages}::text as pages) as shown
+      order by r.number desc`.pipe(dieOnSqlError)
 }
 
 const ofVersions = (sql: PgClient.PgClient): TestRunsRepo["Service"]["ofVersions"] => {
