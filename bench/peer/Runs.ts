@@ -8,6 +8,7 @@ export interface RunRow {
   readonly number: number
   readonly state: string
   readonly result: string | null
+  readonly gateResult: string | null
   readonly error: string | null
   readonly total: number
   readonly passed: number
@@ -33,6 +34,10 @@ export interface RunRow {
   readonly gitSubject: string
   readonly hostname: string
   readonly platform: string
+  readonly ciUrl: string | null
+  readonly shardTotal: number | null
+  readonly shardsStarted: number | null
+  readonly shardsFinished: number | null
   readonly coverage: string | null
   readonly fixtureScope: string | null
   readonly cleanupStatus: string | null
@@ -69,6 +74,7 @@ export const presentRun = (slug: string, row: RunRow) => ({
   url: `${baseUrl}/w/${slug}/test-runs/${row.number}`,
   state: row.state,
   result: row.result,
+  gateResult: row.result === "failed" ? (row.gateResult ?? "failed") : row.result,
   counts: { total: row.total, passed: row.passed, flaky: row.flaky, failed: row.failed, skipped: row.skipped },
   passRate: row.passRate,
   firstAttemptPassRate: row.firstAttemptPassRate,
@@ -83,6 +89,11 @@ export const presentRun = (slug: string, row: RunRow) => ({
   locked: row.locked,
   git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
   machine: { hostname: row.hostname, platform: row.platform },
+  ciUrl: row.ciUrl,
+  shards:
+    row.shardTotal === null
+      ? null
+      : { total: row.shardTotal, started: row.shardsStarted ?? 0, finished: row.shardsFinished ?? 0 },
   coverage: row.coverage,
   cleanup:
     row.fixtureScope === null
@@ -167,10 +178,13 @@ export const runs = async (app: FastifyInstance) => {
     async (request) => {
       const { run } = request.params as { run: string }
       const { slug, workspaceId } = member(request)
-      const [row] = await query<RunRow & { tests: ReadonlyArray<TestRow>; retries: ReadonlyArray<object> }>(
-        Statements.runWithTests,
-        [workspaceId, Number(run)]
-      )
+      const [row] = await query<
+        RunRow & {
+          mutes: ReadonlyArray<object> | null
+          tests: ReadonlyArray<TestRow>
+          retries: ReadonlyArray<object>
+        }
+      >(Statements.runWithTests, [workspaceId, Number(run)])
       if (row === undefined) throw notFound("test run")
       const tests = row.tests
         .map(presentTest)
@@ -180,7 +194,7 @@ export const runs = async (app: FastifyInstance) => {
             byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }) ||
             compare(a.file, b.file)
         )
-      return { ...presentRun(slug, asOf(row, new Date())), retries: row.retries, tests }
+      return { ...presentRun(slug, asOf(row, new Date())), mutes: row.mutes ?? [], retries: row.retries, tests }
     }
   )
 }

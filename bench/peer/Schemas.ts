@@ -49,6 +49,7 @@ const summaryFields = {
   url: text,
   state: text,
   result: textOrNull,
+  gateResult: textOrNull,
   counts: object({ total: integer, passed: integer, flaky: integer, failed: integer, skipped: integer }),
   passRate: numberOrNull,
   firstAttemptPassRate: numberOrNull,
@@ -63,6 +64,8 @@ const summaryFields = {
   locked: boolean,
   git: object({ branch: text, sha: text, dirty: boolean, subject: text }),
   machine: object({ hostname: text, platform: text }),
+  ciUrl: textOrNull,
+  shards: orNull(object({ total: integer, started: integer, finished: integer })),
   coverage: textOrNull,
   cleanup: orNull(cleanup),
   publishedBy: actor,
@@ -98,6 +101,7 @@ const test = object({
 })
 export const run = object({
   ...summaryFields,
+  mutes: listOf(object({ caseId: text, ticket: textOrNull, until: text })),
   retries: listOf(object({ number: integer, state: text })),
   tests: listOf(test)
 })

@@ -70,17 +70,19 @@ export const changeVersion = statement(
   select id from changed`
 )
 
-const runColumns = `r.id, r.number, r.state, r.result, r.error, r.total, r.passed, r.flaky, r.failed, r.skipped,
+const runColumns = `r.id, r.number, r.state, r.result, r.gate_result as "gateResult", r.error, r.total, r.passed, r.flaky, r.failed, r.skipped,
   r.pass_rate as "passRate", r.first_attempt_pass_rate as "firstAttemptPassRate", p.slug as "productSlug",
   p.name as "productName", e.slug as "environmentSlug", e.name as "environmentName", e.class as "environmentClass",
   r.base_url as "baseUrl", r.deployment_base_url as "deploymentBaseUrl", r.deployment_version as "deploymentVersion",
   r.git_branch as "gitBranch", r.git_sha as "gitSha", r.git_dirty as "gitDirty", r.git_subject as "gitSubject",
-  r.hostname, r.platform, r.coverage, r.fixture_scope as "fixtureScope", r.cleanup_status as "cleanupStatus",
+  r.ci_url as "ciUrl", r.shard_total as "shardTotal", r.shards_started as "shardsStarted",
+  r.shards_finished as "shardsFinished", r.hostname, r.platform, r.coverage, r.fixture_scope as "fixtureScope", r.cleanup_status as "cleanupStatus",
   r.cleanup_deleted as "cleanupDeleted", r.cleanup_remaining as "cleanupRemaining", r.duration_ms as "durationMs",
   r.started_at as "startedAt", r.expires_at as "expiresAt", r.finished_at as "finishedAt", r.release, r.locked,
   coalesce(r.deployment_changed, exists (select 1 from deployment_releases next
     where next.deployment_id = r.deployment_id and next.number = coalesce(r.release, 0) + 1
-      and next.at < coalesce(r.finished_at, r.expires_at))) as "deploymentChanged",
+      and next.at < coalesce(r.finished_at, r.expires_at)) or exists (select 1 from deployments d
+    where d.id = r.deployment_id and d.deleted_at < coalesce(r.finished_at, r.expires_at))) as "deploymentChanged",
   r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
   coalesce(initcap(a.client), u.name, k.name) as "publisherName", u.email as "publisherEmail"`
 const runJoins = `join products p on p.id = r.product_id join environments e on e.id = r.environment_id
@@ -109,7 +111,7 @@ export const run = statement(
  */
 export const runWithTests = statement(
   "runWithTests",
-  `select ${runColumns}, (
+  `select ${runColumns}, r.mutes, (
     select coalesce(json_agg(json_build_object('number', t.number, 'state', t.state) order by t.number), '[]')
     from test_run_retries t where t.run_id = r.id) as retries, (
     select coalesce(json_agg(json_build_array(t.case_id, t.title, t.file, t.coverage, t.test_kind, t.priority,
