@@ -110,9 +110,14 @@ const BatchBar = (props: Props) => {
       ) : (
         <>
           <span className="min-w-40 flex-1" role="status">
-            {drafts.size === 0
-              ? "Enter writes into a cell, Delete clears it. Nothing is sent before you say so."
-              : `${counted(drafts.size, "cell")} changed, not written yet`}
+            {drafts.size === 0 ? (
+              <>
+                Choose a cell and type its new value<span className="pointer-coarse:hidden">, Delete clears it</span>.
+                Nothing is sent before you say so.
+              </>
+            ) : (
+              `${counted(drafts.size, "cell")} changed, not written yet`
+            )}
           </span>
           {conflicts.length > 0 && (
             <span className="text-warning min-w-0 basis-full" role="alert">

@@ -60,12 +60,18 @@ const CellContent = ({ cell, secret }: Place) => {
 
 const template = (columns: number) => `var(--vault-name) repeat(${columns}, minmax(8.5rem, 1fr))`
 
+/** A letter and the like, which a field would take. */
+const isText = ({ altKey, ctrlKey, key, metaKey }: Pick<KeyboardEvent, "altKey" | "ctrlKey" | "key" | "metaKey">) =>
+  key.length === 1 && !altKey && !ctrlKey && !metaKey
+
 interface GridActions {
   readonly open: (row: number, column: number) => void
   readonly clear: (row: number, column: number) => void
+  /** What is typed at a cell is written into it: then it is nothing for the keys of the page. */
+  readonly takesText: boolean
 }
 
-const useGridKeys = (rows: number, columns: number, { clear, open }: GridActions) => {
+const useGridKeys = (rows: number, columns: number, { clear, open, takesText }: GridActions) => {
   const [active, setActive] = useState({ row: 0, column: 0 })
   const steps: Readonly<Record<string, readonly [row: number, column: number]>> = {
     ArrowDown: [1, 0],
@@ -83,6 +89,11 @@ const useGridKeys = (rows: number, columns: number, { clear, open }: GridActions
     const step = steps[event.ctrlKey || event.metaKey ? `Mod+${event.key}` : event.key]
     if (step === undefined) {
       if (event.key === "Delete") return clear(active.row, active.column)
+      if (takesText && isText(event)) {
+        event.stopPropagation()
+        // The field is there before the letter comes, which it gets. No value begins with a space by chance.
+        return event.key === " " ? event.preventDefault() : open(active.row, active.column)
+      }
       if (event.key !== "Enter" || event.target === event.currentTarget) return
       event.preventDefault()
       return open(active.row, active.column)
@@ -140,7 +151,7 @@ const Row = ({
       const draft = place === undefined ? undefined : batch?.drafts.get(keyOf(place))
       return (
         <div
-          className="border-border hover:bg-hover relative flex min-w-0 scroll-ml-(--vault-name) items-center border-b px-3 -outline-offset-2"
+          className="border-border hover:bg-hover relative flex min-w-0 items-center border-b px-3 -outline-offset-2"
           data-active={isActive || undefined}
           key={environment.id}
           onClick={() => {
@@ -177,7 +188,20 @@ const Row = ({
 
 /** What Enter and Delete do with a cell: among several that are written together, or by itself. */
 const useBatch = (batch: Batch | undefined, onOpen: (place: Place) => void) => {
+  const isBatch = batch !== undefined
+  useEffect(() => {
+    if (isBatch) void BatchCell.preload()
+  }, [isBatch])
   const [editing, setEditing] = useState<string>()
+  useEffect(() => {
+    if (editing === undefined) return undefined
+    // Where its row was scrolled away with the field, nobody has the keyboard: the rest of a secret is nothing for the page.
+    const keep = (event: globalThis.KeyboardEvent) => {
+      if (event.target === document.body && isText(event)) event.stopPropagation()
+    }
+    document.addEventListener("keydown", keep, true)
+    return () => document.removeEventListener("keydown", keep, true)
+  }, [editing])
   return {
     editing,
     open: (place: Place) => {
@@ -225,7 +249,11 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
     const cell = secret?.environments.find((one) => one.environment.id === environments[column]?.id)
     return secret === undefined || cell === undefined ? undefined : { secret, cell }
   }
-  const focusActive = () => grid.current?.querySelector<HTMLElement>("[data-active]")?.focus()
+  /** The field in it keeps the keyboard: what is typed there is a secret. */
+  const focusActive = () => {
+    const cell = grid.current?.querySelector<HTMLElement>("[data-active]")
+    if (cell?.contains(document.activeElement) === false) cell.focus()
+  }
   const { clear, editing, finish, open } = useBatch(batch, onOpen)
   const at = (act: (place: Place) => void) => (row: number, column: number) => {
     const place = placeAt(row, column)
@@ -233,7 +261,8 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
   }
   const { active, onKeyDown, setActive } = useGridKeys(secrets.length, environments.length, {
     open: at(open),
-    clear: at(clear)
+    clear: at(clear),
+    takesText: batch !== undefined
   })
   const moved = useRef(active)
   useEffect(() => {
@@ -252,7 +281,7 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
       aria-colcount={environments.length + 1}
       aria-label="Secrets"
       aria-rowcount={secrets.length + 1}
-      className="relative isolate min-h-0 flex-1 overflow-auto [--vault-name:9.5rem] sm:[--vault-name:16rem] lg:[--vault-name:22rem]"
+      className="relative isolate min-h-0 flex-1 scroll-pl-(--vault-name) overflow-auto [--vault-name:9.5rem] sm:[--vault-name:16rem] lg:[--vault-name:22rem]"
       onKeyDown={onKeyDown}
       ref={grid}
       role="grid"

@@ -345,6 +345,51 @@ describe("The vault", () => {
     await bar.waitFor({ state: "detached" })
   })
 
+  it.each([
+    { by: "mouse", looks: { width: 1440 } },
+    { by: "mouse", looks: { width: 320, height: 720 } },
+    { by: "finger", looks: { width: 320, height: 720, isTouch: true } },
+    { by: "keyboard", looks: { width: 1440 } },
+    { by: "keyboard", looks: { width: 320, height: 720 } }
+  ])("keeps what is typed into one of several cells in its field: $by, $looks.width px", async ({ by, looks }) => {
+    const page = await site.signIn(looks)
+    await page.goto(`${site.origin}/w/main/vault?product=shop`)
+    await page.getByRole("button", { name: "Add secret" }).waitFor()
+    await page.keyboard.press("b")
+    await page.getByRole("region", { name: "Changed cells" }).waitFor()
+    const place = cell(page, "SESSION_SECRET in Staging", "has a value")
+    const field = page.getByRole("textbox", { name: "New value of SESSION_SECRET in Staging" })
+    // Each letter is a key of the page: a ticket, a secret, a file, the list of keys, and the runs.
+    const value = "ncvbe?gr"
+    if (by === "mouse") await place.click()
+    else if (by === "finger") await place.tap()
+    else {
+      await page.getByRole("gridcell").first().focus()
+      while (!(await place.evaluate((element) => element === document.activeElement))) {
+        const { x, y } = (await place.boundingBox())!
+        const now = (await page.locator(":focus").boundingBox())!
+        await page.keyboard.press(now.y < y ? "ArrowDown" : now.x < x ? "ArrowRight" : "ArrowLeft")
+        await page.locator("[role=gridcell]:focus").and(page.locator("[data-active]")).waitFor()
+      }
+    }
+    if (by !== "keyboard") await field.and(page.locator(":focus")).waitFor()
+    // Two frames later it is where it was: what follows a cell that was chosen has been done by then.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+    await page.keyboard.type(value)
+    expect(await field.inputValue()).toBe(value)
+    expect(await page.getByRole("dialog").count()).toBe(0)
+    expect(new URL(page.url()).pathname).toBe("/w/main/vault")
+    // The field is not below the names.
+    const names = (await page.getByRole("rowheader").first().boundingBox())!
+    expect((await field.boundingBox())!.x).toBeGreaterThanOrEqual(names.x + names.width)
+    await page.keyboard.press("Enter")
+    await page.getByText("1 cell changed").waitFor()
+    // And what is typed at the cell then is its value, too.
+    await page.keyboard.type(value)
+    expect(await field.inputValue()).toBe(value)
+    expect(await page.getByRole("dialog").count()).toBe(0)
+  })
+
   it("restores a version that nobody may read, generates a value, and says who did what", async () => {
     await site.call("POST", "products/shop/secrets", { name: "RESTORED", values: { production: "first" } })
     await site.call("PATCH", "products/shop/secrets/RESTORED", { values: { production: "second" } })

@@ -57,6 +57,8 @@ export interface Looks {
   readonly colorScheme?: "light" | "dark"
   readonly width?: number
   readonly height?: number
+  /** A phone: with fingers, without a mouse. */
+  readonly isTouch?: boolean
 }
 
 export type Call = <A = unknown>(method: string, path: string, body?: unknown) => Promise<A>
@@ -136,12 +138,14 @@ const printed = async (server: ServerProcess): Promise<{ readonly key: string; r
 
 const contextOf = (
   browser: Browser,
-  { colorScheme = "light", height = 900, width = 1440 }: Looks
+  { colorScheme = "light", height = 900, isTouch = false, width = 1440 }: Looks
 ): Promise<BrowserContext> =>
   browser.newContext({
     colorScheme,
     locale: "en-US",
     viewport: { width, height },
+    hasTouch: isTouch,
+    isMobile: isTouch,
     permissions: ["clipboard-read", "clipboard-write"]
   })
 
