@@ -16,18 +16,18 @@ import { type Status, StatusMark } from "../ui/StatusMark.tsx"
 import { CasesFilterBar, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
 import { evidenceOf, shownStates } from "./evidence.ts"
-import { Heat } from "./Heat.tsx"
 import { casesQuery } from "./queries.ts"
 import type { CasesSearch } from "./search.ts"
 import { StateBadge } from "./StateBadge.tsx"
 
 /** The tests of a product over many runs: which fail, which are flaky or slow, and why they are called so. */
 
+const Heat = later(async () => ({ default: (await import("./Heat.tsx")).Heat }))
 const NoCases = later(() => import("./NoCases.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
 
 const columns =
-  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
+  "two-lines grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
 
 const markOf = ({ states }: Pick<ListedCase, "states">): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
@@ -51,7 +51,7 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
     <span className="foreign truncate" title={`${one.title.slice(0, 1_000)}\n${one.file.slice(0, 1_000)}`}>
       {visible(one.title.slice(0, 1_000))}
     </span>
-    <span className="flex min-w-0 items-center gap-2 overflow-hidden">
+    <span className="flex min-w-0 items-center gap-2 overflow-hidden max-sm:col-start-2">
       {shownStates(one)
         .filter((state) => state !== "passing")
         .map((state) => (
@@ -131,7 +131,11 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
     if (hasNextPage && !isFetching) void fetchNextPage()
   }, [fetchNextPage, hasNextPage, isFetching])
   if (data === undefined) {
-    return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
+    return error === null ? (
+      <SkeletonRows isTall rows={14} />
+    ) : (
+      <FailureView error={error} onRetry={() => void refetch()} />
+    )
   }
   if (cases.length === 0) {
     return <NoCases isFiltered={Object.keys(filters).length > 0} product={product} slug={slug} />
@@ -139,6 +143,7 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
   return (
     <Rows
       count={cases.length}
+      isTall
       keyOf={(index) => cases[index]!.caseId}
       label="Tests"
       noun="test"
@@ -179,7 +184,7 @@ const CasesScreen = () => {
       />
       <Filters product={product ?? undefined} slug={slug} />
       {product === undefined ? (
-        <SkeletonRows rows={14} />
+        <SkeletonRows isTall rows={14} />
       ) : product === null ? (
         <NoProduct slug={slug} />
       ) : (

@@ -76,7 +76,7 @@ const Muting = (props: Props) => {
   useKeys(isCurrent && mayMute ? [{ keys: "m", label: "Mute the test", group: "List", run: () => setOpen(true) }] : [])
   if (ofRun !== undefined) {
     return (
-      <span className={`${mutedClass} max-sm:hidden`}>
+      <span className={mutedClass}>
         {ofRun.ticket !== null && <By slug={slug} ticket={ofRun.ticket} />}
         <MuteEnd until={ofRun.until} />
       </span>
@@ -107,9 +107,7 @@ const Muting = (props: Props) => {
         </span>
       )}
       {mayMute && cases.length > 0 && (
-        <span
-          className={`${now === undefined ? "" : "max-sm:hidden"} ${test === undefined || isCurrent ? "" : quietClass}`}
-        >
+        <span className={test === undefined || isCurrent ? undefined : quietClass}>
           <Button aria-label={label} look="quiet" onClick={() => setOpen(true)}>
             {text}
           </Button>

@@ -37,7 +37,7 @@ const Failures = ({ run, slug }: ViewProps) => {
   const { data, isPending } = useQuery(runErrorsQuery(slug, run.number))
   const rows = useMemo(() => failureRows(run.tests, data?.errors, mutedIds(run)), [data, run])
   // The headings come with the errors: without them all rows would move.
-  if (isPending && run.counts.failed > 0) return <SkeletonRows rows={10} />
+  if (isPending && run.counts.failed > 0) return <SkeletonRows isTall rows={10} />
   if (rows.length > 0) return <TestRows label="Failures" rows={rows} run={run.number} slug={slug} />
   return <More run={run} slug={slug} view="none" />
 }

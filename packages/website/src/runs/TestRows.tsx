@@ -21,6 +21,9 @@ const meanings = {
   muted: "It does not count"
 }
 
+/** On narrow screens they stand at the end of the second line, so that the title has the first. */
+const actionsClass = "max-sm:absolute max-sm:right-0 max-sm:bottom-0 max-sm:h-7"
+
 interface RowProps {
   readonly row: FailureRow
   readonly isCurrent: boolean
@@ -41,15 +44,18 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
   if (row.kind === "error") {
     const { count, message, state } = row.error
     return (
-      <div className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b pl-4">
+      <div className="border-border bg-sunken relative flex h-(--row) items-center gap-2 border-b pl-4 max-sm:flex-wrap max-sm:content-center max-sm:gap-y-0">
         <Badge title={meanings[state]} tone={tones[state]}>
           {state}
         </Badge>
-        <h2 className="foreign min-w-0 flex-1 truncate font-mono text-xs font-medium" title={message.slice(0, 1_000)}>
+        <h2
+          className="foreign min-w-0 flex-1 truncate font-mono text-xs font-medium max-sm:order-first max-sm:basis-full max-sm:pr-4"
+          title={message.slice(0, 1_000)}
+        >
           {visible(firstLine(withoutColours(message))) || "No message"}
         </h2>
-        <span className="text-muted tabular -mr-2">{counted(count, "test")}</span>
-        <div className={actions}>
+        <span className="text-muted tabular sm:-mr-2">{counted(count, "test")}</span>
+        <div className={`${actionsClass} ${actions}`}>
           <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
         </div>
       </div>
@@ -57,9 +63,11 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
   }
   const { test } = row
   return (
-    <div className={`group border-border hover:bg-hover flex h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}>
+    <div
+      className={`group border-border hover:bg-hover relative flex h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}
+    >
       <Link
-        className="flex min-w-0 flex-1 items-center gap-3 pl-4"
+        className="two-lines flex min-w-0 flex-1 items-center gap-3 pl-4 max-sm:pr-4"
         params={{ slug, run: String(run), case: test.caseId }}
         to="/w/$slug/test-runs/$run/tests/$case"
       >
@@ -69,19 +77,23 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
             {visible(test.title)}
           </span>
           {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
-          {row.state === "muted" && <span className="text-muted">muted</span>}
+          {row.state === "muted" && <span className="text-muted max-sm:hidden">muted</span>}
           {test.attempts.length > 1 && (
             <span className="text-muted tabular shrink-0 text-xs max-md:hidden">{test.attempts.length} attempts</span>
           )}
         </span>
-        <span className="text-muted hidden w-[36%] md:flex">
-          <Truncated text={visible(test.file)} />
-        </span>
-        <span className="text-muted tabular w-18 text-right">
-          {test.status === "skipped" ? "" : formatDuration(test.durationMs)}
+        <span className="second-line">
+          {row.state === "new" && <span className="text-danger text-xs sm:hidden">new</span>}
+          {row.state === "muted" && <span className="text-muted sm:hidden">muted</span>}
+          <span className="text-muted hidden w-[36%] md:flex">
+            <Truncated text={visible(test.file)} />
+          </span>
+          <span className="text-muted tabular text-right sm:w-18">
+            {test.status === "skipped" ? "" : formatDuration(test.durationMs)}
+          </span>
         </span>
       </Link>
-      <div className={actions}>
+      <div className={`${actionsClass} ${actions}`}>
         <RowActions isCurrent={isCurrent} run={run} slug={slug} test={test} />
       </div>
     </div>
@@ -103,6 +115,7 @@ export const TestRows = memo(({ label, rows, run, slug }: Props) => {
   return (
     <Rows
       count={rows.length}
+      isTall
       isChoosable={(index) => rows[index]?.kind === "test"}
       keyOf={(index) => rows[index]!.key}
       label={label}

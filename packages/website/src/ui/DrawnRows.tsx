@@ -19,6 +19,8 @@ export interface RowsProps {
   readonly row: (index: number) => ReactNode
   /** How many times as high as a row of a list each of them is. Default: 1. */
   readonly lines?: number
+  /** They have two lines on narrow screens. */
+  readonly isTall?: boolean | undefined
   /** The roles of a list unless told. */
   readonly rowRole?: "listitem" | "row"
   /** What scrolls. */

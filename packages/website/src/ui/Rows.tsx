@@ -8,7 +8,7 @@ const Peek = later(() => import("./Peek.tsx"))
 
 const screenOf = (): HTMLElement | null => document.querySelector("#screen")
 
-interface ListProps extends Pick<RowsProps, "count" | "keyOf" | "lines" | "onNearEnd"> {
+interface ListProps extends Pick<RowsProps, "count" | "isTall" | "keyOf" | "lines" | "onNearEnd"> {
   readonly label: string
   /** What a row is, for the list of keys. */
   readonly noun: string
@@ -47,7 +47,13 @@ export const Rows = ({ at, count, isChoosable, label, noun, onCurrent, onOpen, p
   const peeked = isPeeking && current >= 0 ? peek?.(current) : undefined
   return (
     <>
-      <div aria-label={label} onKeyDown={(event: KeyboardEvent) => onKeyDown(event)} role="list" tabIndex={0}>
+      <div
+        aria-label={label}
+        data-tall={rest.isTall}
+        onKeyDown={(event: KeyboardEvent) => onKeyDown(event)}
+        role="list"
+        tabIndex={0}
+      >
         <DrawnRows
           {...rest}
           at={at}

@@ -43,7 +43,7 @@ const Heading = ({ height, index, row, top }: HeadingProps) => (
 
 /** Of many rows those in view. */
 const VirtualRows = (props: RowsProps) => {
-  const { count, isChoosable, keyOf, lines = 1, onNearEnd, reveal, row, scroller } = props
+  const { count, isChoosable, isTall, keyOf, lines = 1, onNearEnd, reveal, row, scroller } = props
   const { rowClass = "", rowRole = "listitem", rowStyle } = props
   const frame = useRef<HTMLDivElement>(null)
   const [scrollMargin, setMargin] = useState(0)
@@ -70,7 +70,7 @@ const VirtualRows = (props: RowsProps) => {
     getScrollElement: scroller,
     // Where it is: it may have been scrolled while fewer rows were drawn as they are.
     initialOffset: () => scroller()?.scrollTop ?? 0,
-    estimateSize: () => rowHeight() * lines,
+    estimateSize: () => rowHeight(isTall) * lines,
     scrollMargin,
     scrollPaddingStart: covered.current,
     overscan,
@@ -78,7 +78,7 @@ const VirtualRows = (props: RowsProps) => {
     rangeExtractor: isChoosable === undefined ? defaultRangeExtractor : withHeading
   })
   reveal.current = (index) => {
-    covered.current = paddingOf(scroller()) + (isChoosable === undefined ? 0 : rowHeight())
+    covered.current = paddingOf(scroller()) + (isChoosable === undefined ? 0 : rowHeight(isTall))
     virtual.setOptions({ ...virtual.options, scrollPaddingStart: covered.current })
     virtual.scrollToIndex(index)
   }

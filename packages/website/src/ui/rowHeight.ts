@@ -1,5 +1,6 @@
-/** The height of rows in pixels, as the tokens and the setting of the person have it. */
-export const rowHeight = (): number => {
+/** The height of rows in pixels, as the tokens and the setting of the person have it; of tall ones, which have two lines on narrow screens. */
+export const rowHeight = (isTall = false): number => {
   const style = getComputedStyle(document.documentElement)
-  return Number.parseFloat(style.getPropertyValue("--row")) * Number.parseFloat(style.fontSize)
+  const token = isTall && matchMedia("(width < 40rem)").matches ? "--tall-row" : "--row"
+  return Number.parseFloat(style.getPropertyValue(token)) * Number.parseFloat(style.fontSize)
 }
