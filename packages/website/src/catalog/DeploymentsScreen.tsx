@@ -5,7 +5,7 @@ import type { Environment } from "@delivery/domain/catalog/Environment"
 import type { Product } from "@delivery/domain/catalog/Product"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Secret } from "@delivery/domain/vault/Secret"
-import { useState } from "react"
+import { type CSSProperties, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -44,7 +44,7 @@ interface CellProps {
 
 const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
   <Link
-    className="hover:bg-hover flex h-full min-h-15 flex-col justify-center gap-1 px-3 py-2"
+    className="hover:bg-hover flex h-full min-h-15 min-w-0 flex-1 flex-col max-sm:min-h-12 justify-center gap-1 px-3 py-2"
     params={{ slug, product: deployment.product.slug, environment: deployment.environment.slug }}
     to="/w/$slug/deployments/$product/$environment"
   >
@@ -58,10 +58,13 @@ const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
       </span>
       {!deployment.active && <Badge>archived</Badge>}
     </span>
-    <span className="text-muted flex items-center gap-2 text-xs">
+    <span className="text-muted flex flex-wrap items-center gap-x-2 text-xs">
       <Time at={deployment.versionUpdatedAt} />
       {missing.length > 0 && (
-        <span className="text-warning inline-flex items-center gap-1" title={missing.slice(0, 20).join(", ")}>
+        <span
+          className="text-warning inline-flex items-center gap-1 whitespace-nowrap"
+          title={missing.slice(0, 20).join(", ")}
+        >
           <Icon name="warning" size={12} />
           {counted(missing.length, "secret")} missing
         </span>
@@ -93,7 +96,7 @@ const NoCell = ({ environment, mayAdd, product, slug }: NoCellProps) => {
     <>
       <button
         aria-label={`${product.name} in ${environment.name}: not deployed, add it`}
-        className="text-faint hover:bg-hover hover:text-text flex h-full min-h-15 w-full items-center gap-1.5 px-3 text-left"
+        className="text-faint hover:bg-hover hover:text-text flex h-full min-h-15 w-full items-center gap-1.5 px-3 text-left max-sm:min-h-9"
         onClick={() => setAdding(true)}
         type="button"
       >
@@ -126,10 +129,10 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
     <div className="relative overflow-x-auto" role="region" aria-label="Deployments" tabIndex={0}>
       {/* Every column as wide as the others, so that none moves when readiness is known. */}
       <table
-        className="w-full table-fixed border-collapse text-left"
-        style={{ minWidth: `${columns.length * 11 + 8}rem` }}
+        className="w-full table-fixed border-collapse text-left max-sm:block sm:min-w-(--least)"
+        style={{ "--least": `${columns.length * 11 + 8}rem` } as CSSProperties}
       >
-        <thead>
+        <thead className="max-sm:hidden">
           <tr className="border-border border-b">
             <th className="bg-surface text-muted sticky left-0 z-10 w-32 px-4 py-2 font-medium sm:w-60" scope="col">
               Product
@@ -144,12 +147,16 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
             ))}
           </tr>
         </thead>
-        <tbody>
+        {/* Without room for columns: below each product what runs where, production first. */}
+        <tbody className="max-sm:block">
           {rows.map(({ cells, product }) => (
-            <tr className="border-border border-b" key={product.slug}>
-              <th className="bg-surface sticky left-0 z-10 px-4 font-medium" scope="row">
+            <tr className="border-border border-b max-sm:flex max-sm:flex-col" key={product.slug}>
+              <th
+                className="bg-surface max-sm:bg-sunken sticky left-0 z-10 px-4 font-medium max-sm:static max-sm:py-1"
+                scope="row"
+              >
                 <span className="flex items-center justify-between gap-2">
-                  <span className="min-w-0">
+                  <span className="min-w-0 max-sm:flex max-sm:items-baseline max-sm:gap-2">
                     <span className="foreign block truncate" title={product.name}>
                       {product.name}
                     </span>
@@ -159,7 +166,13 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
                 </span>
               </th>
               {cells.map((cell, index) => (
-                <td className="border-border h-px border-l p-0" key={columns[index]!.slug}>
+                <td
+                  className={`border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0 ${columns[index]!.class === "production" ? "" : "max-sm:order-1"}`}
+                  key={columns[index]!.slug}
+                >
+                  <span className="text-muted w-32 shrink-0 pl-4 sm:hidden">
+                    <EnvironmentName environment={columns[index]!} />
+                  </span>
                   {cell === undefined ? (
                     <NoCell environment={columns[index]!} mayAdd={mayAdd} product={product} slug={slug} />
                   ) : (

@@ -9,6 +9,7 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { memo, useEffect, useRef, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { formatCount, visible } from "../ui/format.ts"
+import { MoreLeft, MoreRight, useEdges } from "../ui/edges.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { toast } from "../ui/toast.ts"
@@ -337,34 +338,10 @@ const useCards = ({ columns, mayChange, selection, slug }: Props) => {
   }
 }
 
-/** Beyond which edges there are more columns. */
-const useEdges = () => {
-  const board = useRef<HTMLDivElement>(null)
-  const [edges, setEdges] = useState({ isMoreLeft: false, isMoreRight: false })
-  useEffect(() => {
-    const element = board.current
-    if (element === null) return
-    const look = () => {
-      const { clientWidth, scrollLeft, scrollWidth } = element
-      setEdges({ isMoreLeft: scrollLeft > 1, isMoreRight: scrollLeft + clientWidth < scrollWidth - 1 })
-    }
-    const size = new ResizeObserver(look)
-    for (const one of [element, ...element.children]) size.observe(one)
-    element.addEventListener("scroll", look, { passive: true })
-    return () => {
-      size.disconnect()
-      element.removeEventListener("scroll", look)
-    }
-  }, [])
-  return { board, ...edges }
-}
-
-const edgeClass = "pointer-events-none absolute inset-y-0 w-10 from-surface to-transparent"
-
 const Board = (props: Props) => {
   const { columns } = props
   const { drop, said } = useCards(props)
-  const { board, isMoreLeft, isMoreRight } = useEdges()
+  const { isMoreLeft, isMoreRight, scrolled: board } = useEdges()
   return (
     <div className="relative flex min-h-0 flex-1">
       <div
@@ -387,15 +364,8 @@ const Board = (props: Props) => {
           />
         ))}
       </div>
-      {isMoreLeft && <span aria-hidden="true" className={`${edgeClass} left-0 bg-linear-to-r`} />}
-      {isMoreRight && (
-        <span
-          aria-hidden="true"
-          className={`${edgeClass} text-muted right-0 flex items-center justify-end bg-linear-to-l pr-1`}
-        >
-          <Icon name="chevronRight" />
-        </span>
-      )}
+      {isMoreLeft && <MoreLeft />}
+      {isMoreRight && <MoreRight />}
     </div>
   )
 }

@@ -3,6 +3,7 @@ import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import { type KeyboardEvent, useEffect, useRef, useState } from "react"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { MoreRight, useEdges } from "../ui/edges.tsx"
 import { DrawnRows } from "../ui/DrawnRows.tsx"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -242,7 +243,7 @@ const Heads = ({ columns, environments }: HeadsProps) => (
 )
 
 export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets }: Props) => {
-  const grid = useRef<HTMLDivElement>(null)
+  const { isMoreRight, scrolled: grid } = useEdges()
   const reveal = useRef<(index: number) => void>(() => {})
   const placeAt = (row: number, column: number): Place | undefined => {
     const secret = secrets[row]
@@ -277,41 +278,45 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
   }, [active])
   const columns = { gridTemplateColumns: template(environments.length) }
   return (
-    <div
-      aria-colcount={environments.length + 1}
-      aria-label="Secrets"
-      aria-rowcount={secrets.length + 1}
-      className="relative isolate min-h-0 flex-1 scroll-pl-(--vault-name) overflow-auto [--vault-name:9.5rem] sm:[--vault-name:16rem] lg:[--vault-name:22rem]"
-      onKeyDown={onKeyDown}
-      ref={grid}
-      role="grid"
-    >
-      <Heads columns={columns} environments={environments} />
-      <div className="min-w-max" role="rowgroup">
-        <DrawnRows
-          count={secrets.length}
-          keyOf={(index) => secrets[index]!.id}
-          reveal={reveal}
-          row={(row) => (
-            <Row
-              active={active}
-              batch={batch}
-              editing={editing}
-              environments={environments}
-              isProductShown={isProductShown}
-              onActive={setActive}
-              onEdited={finish}
-              onOpen={open}
-              row={row}
-              secret={secrets[row]!}
-            />
-          )}
-          rowClass="grid h-(--row) scroll-mt-(--row)"
-          rowRole="row"
-          rowStyle={columns}
-          scroller={() => grid.current}
-        />
+    <div className="relative flex min-h-0 flex-1">
+      <div
+        aria-colcount={environments.length + 1}
+        aria-label="Secrets"
+        aria-rowcount={secrets.length + 1}
+        className="relative isolate min-h-0 min-w-0 flex-1 scroll-pl-(--vault-name) overflow-auto [--vault-name:9.5rem] sm:[--vault-name:16rem] lg:[--vault-name:22rem]"
+        onKeyDown={onKeyDown}
+        ref={grid}
+        role="grid"
+      >
+        <Heads columns={columns} environments={environments} />
+        <div className="min-w-max" data-tall role="rowgroup">
+          <DrawnRows
+            count={secrets.length}
+            isTall
+            keyOf={(index) => secrets[index]!.id}
+            reveal={reveal}
+            row={(row) => (
+              <Row
+                active={active}
+                batch={batch}
+                editing={editing}
+                environments={environments}
+                isProductShown={isProductShown}
+                onActive={setActive}
+                onEdited={finish}
+                onOpen={open}
+                row={row}
+                secret={secrets[row]!}
+              />
+            )}
+            rowClass="grid h-(--row) scroll-mt-(--row)"
+            rowRole="row"
+            rowStyle={columns}
+            scroller={() => grid.current}
+          />
+        </div>
       </div>
+      {isMoreRight && <MoreRight />}
     </div>
   )
 }
