@@ -47,7 +47,7 @@ const Row = ({ isCurrent, onOpened, onRead, onUnread, row, slug }: RowProps) => 
       className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b pr-2 pl-4 ${isCurrent ? "bg-selected" : ""}`}
     >
       <Link
-        className="flex min-w-0 flex-1 items-center gap-2 self-stretch"
+        className="two-lines flex min-w-0 flex-1 items-center gap-2 self-stretch"
         onClick={() => onOpened(one)}
         hash={one.at ?? ""}
         params={{ slug, ticket: one.ticket.identifier }}
@@ -57,13 +57,11 @@ const Row = ({ isCurrent, onOpened, onRead, onUnread, row, slug }: RowProps) => 
         <span className={`size-2 shrink-0 rounded-full ${isUnread ? "bg-accent-fill" : ""}`}>
           {isUnread && <span className="sr-only">unread</span>}
         </span>
-        <span
-          className={`foreign shrink-0 max-sm:min-w-0 max-sm:shrink max-sm:truncate ${isUnread ? "font-medium" : ""}`}
-        >
+        <span className={`foreign shrink-0 max-sm:col-span-2 max-sm:truncate ${isUnread ? "font-medium" : ""}`}>
           {one.what}
         </span>
-        <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">{lineOf(one.said)}</span>
-        <span className="text-muted max-sm:ml-auto">
+        <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:col-start-2">{lineOf(one.said)}</span>
+        <span className="text-muted max-sm:col-start-3">
           <Time at={one.createdAt} />
         </span>
       </Link>
@@ -104,6 +102,7 @@ const List = ({ notices, onMore, slug }: ListProps) => {
     <Rows
       count={rows.length}
       isChoosable={(index) => rows[index]?.kind === "notification"}
+      isTall
       keyOf={(index) => rows[index]!.key}
       label="Notifications"
       noun="notification"

@@ -22,18 +22,19 @@ const Row = ({ isCurrent, message, slug }: RowProps) => {
   const { agent, ask, sender, status, ticket } = message
   return (
     <Link
-      className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b px-4 ${isCurrent ? "bg-selected" : ""}`}
+      className={`border-border hover:bg-hover flex h-(--row) items-center gap-x-2 border-b px-4 max-sm:flex-wrap max-sm:content-center ${isCurrent ? "bg-selected" : ""}`}
       params={{ slug, ticket: ticket.identifier }}
       to="/w/$slug/tickets/$ticket"
     >
-      <span className="text-muted tabular w-16 shrink-0 truncate">{ticket.identifier}</span>
-      <span className="foreign min-w-0 flex-1 truncate">
+      <span className="text-muted tabular shrink-0 truncate sm:w-16">{ticket.identifier}</span>
+      <span className="foreign min-w-0 flex-1 truncate max-sm:order-first max-sm:basis-full">
         <span className="font-medium">{visible(sender.name)}</span> asked{" "}
         <span className="font-medium">{visible(agent.name)}</span> to {asks[ask]}{" "}
         <span className="text-muted max-md:hidden">{visible(ticket.title)}</span>
       </span>
+      <span className="text-muted foreign min-w-0 flex-1 truncate sm:hidden">{visible(ticket.title)}</span>
       <MessageStatus status={status} />
-      <span className="text-muted w-20 text-right max-sm:hidden">
+      <span className="text-muted text-right sm:w-20">
         <Time at={message.createdAt} />
       </span>
     </Link>
@@ -53,6 +54,7 @@ const Messages = ({ slug }: { readonly slug: string }) => {
         ) : (
           <Rows
             count={messages.length}
+            isTall
             keyOf={(index) => messages[index]!.id}
             label="Messages"
             noun="message"

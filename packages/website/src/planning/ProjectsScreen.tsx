@@ -38,12 +38,12 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
   const { element, isOver } = useRowDrag("project", project.id, onDropped)
   return (
     <div
-      className={`border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b pr-2 pl-4 ${isOver ? "bg-accent-soft" : isCurrent ? "bg-selected" : ""}`}
+      className={`border-border hover:bg-hover two-lines relative flex h-(--row) items-center gap-3 border-b pr-2 pl-4 ${isOver ? "bg-accent-soft" : isCurrent ? "bg-selected" : ""}`}
       ref={element}
     >
-      <span className="text-faint tabular w-5 shrink-0 text-right">{place + 1}</span>
+      <span className="text-faint tabular shrink-0 sm:w-5 sm:text-right">{place + 1}</span>
       <Link
-        className="flex h-full min-w-0 flex-1 items-center gap-3"
+        className="flex h-full min-w-0 flex-1 items-center gap-3 max-sm:after:absolute max-sm:after:inset-0"
         // The row is dragged, and not the address.
         draggable={false}
         params={{ slug, project: project.slug }}
@@ -54,19 +54,23 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
           {project.summary === null ? "" : visible(project.summary)}
         </span>
       </Link>
-      <span className="hidden w-24 shrink-0 justify-end md:flex">
-        <ProjectStatusMark status={project.status} />
-      </span>
-      <span className="text-muted hidden w-40 shrink-0 items-center gap-2 md:flex">
-        <span className="w-14 shrink-0">
-          <ProgressBar progress={project.progress} />
+      <span className="second-line">
+        <span className="flex shrink-0 justify-end sm:max-md:hidden md:w-24">
+          <ProjectStatusMark status={project.status} />
         </span>
-        <span className="tabular truncate">{progressText(project.progress)}</span>
+        <span className="text-muted flex shrink-0 items-center gap-2 sm:max-md:hidden md:w-40">
+          <span className="w-14 shrink-0 max-sm:hidden">
+            <ProgressBar progress={project.progress} />
+          </span>
+          <span className="tabular truncate">{progressText(project.progress)}</span>
+        </span>
+        <span className="text-muted foreign min-w-0 truncate sm:max-lg:hidden lg:w-28 lg:shrink-0">
+          {project.lead === null ? "" : visible(project.lead.name)}
+        </span>
+        <span className="text-muted tabular shrink-0 text-right sm:max-lg:hidden lg:w-24">
+          {project.targetDate ?? ""}
+        </span>
       </span>
-      <span className="text-muted foreign hidden w-28 shrink-0 truncate lg:block">
-        {project.lead === null ? "" : visible(project.lead.name)}
-      </span>
-      <span className="text-muted tabular hidden w-24 shrink-0 text-right lg:block">{project.targetDate ?? ""}</span>
       {moves.length > 0 && (
         <Menu
           groups={[{ items: moves }]}
@@ -75,7 +79,7 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
             <button
               {...props}
               aria-label={`Move ${visible(project.name)}`}
-              className="text-muted hover:bg-hover inline-flex size-6 items-center justify-center rounded-md"
+              className="text-muted hover:bg-hover relative inline-flex size-6 max-sm:col-start-3 max-sm:row-span-2 max-sm:row-start-1 max-sm:self-center items-center justify-center rounded-md"
               tabIndex={-1}
               type="button"
             >
@@ -124,6 +128,7 @@ const List = ({
   return (
     <Rows
       count={projects.length}
+      isTall
       at={at}
       keyOf={(index) => projects[index]!.id}
       label="Projects"

@@ -30,7 +30,7 @@ const RunPeek = later(
 
 /** The subject is read first: what stands after it gives way before it does. */
 const columns =
-  "grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
+  "two-lines grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
 
 const RunRow = ({
   isCurrent,
@@ -47,7 +47,7 @@ const RunRow = ({
     to="/w/$slug/test-runs/$run"
   >
     <StatusMark status={statusOf(run)} />
-    <span className="text-muted tabular">#{run.number}</span>
+    <span className="text-muted tabular max-sm:hidden">#{run.number}</span>
     <span className="foreign truncate font-medium" title={run.git.subject}>
       {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}
     </span>
@@ -56,34 +56,37 @@ const RunRow = ({
       <Truncated text={run.git.branch} />
     </span>
     <span className="text-muted hidden font-mono text-xs min-[80rem]:block">{shortSha(run.git.sha)}</span>
-    <span className="text-muted hidden truncate md:block" title={`${run.product.name} in ${run.environment.name}`}>
-      {run.product.name} <span className="text-faint">/</span> {run.environment.name}
-    </span>
-    <span className="hidden items-center gap-2 md:flex">
-      {run.state !== "running" && (
-        <>
-          <span className="w-12 shrink-0">
-            <CountsBar counts={run.counts} />
-          </span>
-          <span
-            className={`tabular truncate ${run.counts.failed > 0 ? "text-danger" : "text-muted"}`}
-            title={run.error ?? undefined}
-          >
-            {run.error === null ? countsText(run.counts) : run.error}
-          </span>
-          {run.gateResult !== run.result && (
-            <Badge title="What failed was muted when the run started: it does not count for the gate" tone="info">
-              gate passes
-            </Badge>
-          )}
-        </>
-      )}
-    </span>
-    <span className="text-muted tabular hidden text-right md:block">
-      {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
-    </span>
-    <span className="text-muted text-right">
-      <Time at={run.startedAt} />
+    <span className="second-line">
+      <span className="text-muted tabular sm:hidden">#{run.number}</span>
+      <span className="text-muted truncate sm:max-md:hidden" title={`${run.product.name} in ${run.environment.name}`}>
+        {run.product.name} <span className="text-faint">/</span> {run.environment.name}
+      </span>
+      <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0 sm:max-md:hidden">
+        {run.state !== "running" && (
+          <>
+            <span className="w-12 shrink-0 max-sm:hidden">
+              <CountsBar counts={run.counts} />
+            </span>
+            <span
+              className={`tabular truncate ${run.counts.failed > 0 ? "text-danger" : "text-muted"}`}
+              title={run.error ?? undefined}
+            >
+              {run.error === null ? countsText(run.counts) : run.error}
+            </span>
+            {run.gateResult !== run.result && (
+              <Badge title="What failed was muted when the run started: it does not count for the gate" tone="info">
+                gate passes
+              </Badge>
+            )}
+          </>
+        )}
+      </span>
+      <span className="text-muted tabular hidden text-right md:block">
+        {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
+      </span>
+      <span className="text-muted text-right max-sm:ml-auto">
+        <Time at={run.startedAt} />
+      </span>
     </span>
   </Link>
 )
@@ -114,6 +117,7 @@ const RunList = ({ isLoadingMore, onMore, runs, slug }: ListProps) => {
     <>
       <Rows
         count={runs.length}
+        isTall
         keyOf={(index) => runs[index]!.id}
         label="Runs"
         noun="run"
@@ -125,7 +129,7 @@ const RunList = ({ isLoadingMore, onMore, runs, slug }: ListProps) => {
         row={(index, isCurrent) => <RunRow isCurrent={isCurrent} run={runs[index]!} slug={slug} />}
       />
       <div ref={end} />
-      {isLoadingMore && <SkeletonRows rows={3} />}
+      {isLoadingMore && <SkeletonRows isTall rows={3} />}
     </>
   )
 }
@@ -170,7 +174,7 @@ const RunsScreen = () => {
       {error !== null && data === undefined ? (
         <FailureView error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
-        <SkeletonRows rows={16} />
+        <SkeletonRows isTall rows={16} />
       ) : runs.length === 0 ? (
         <NoRuns filters={filters} slug={slug} />
       ) : (
