@@ -283,32 +283,37 @@ const TicketProperties = ({ onAsk, onSave, ...rest }: AllProps) => {
   }
   const props: Props = { ...rest, onChange: (asked, done) => void change(asked, done) }
   return (
-    <dl className="flex flex-col">
-      <Status {...props} />
-      <Owner {...props} />
-      <Project {...props} />
-      {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
-      <Tags {...props} />
-      <TeamOf {...props} />
-      <Completion mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
-      <BlocksReleases mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
-      <div className="border-border my-2 border-t" />
-      <div className="flex min-h-(--row) items-center gap-2">
-        <dt className="text-muted w-20 shrink-0">Author</dt>
-        <dd className="foreign min-w-0 truncate px-2">{actorName(ticket.createdBy)}</dd>
-      </div>
-      {dates(ticket).map(
-        ([name, at]) =>
-          at !== null && (
-            <div className="flex min-h-(--row) items-center gap-2" key={name}>
-              <dt className="text-muted w-20 shrink-0">{name}</dt>
-              <dd className="px-2">
-                <Time at={at} />
-              </dd>
-            </div>
-          )
-      )}
-    </dl>
+    <>
+      {/* On narrow screens these stand above the description, and the others below it. */}
+      <dl className="flex flex-col max-md:order-1 max-md:px-4 max-md:pt-2">
+        <Status {...props} />
+        <Owner {...props} />
+      </dl>
+      <dl className="border-border flex flex-col max-md:order-3 max-md:border-y max-md:px-4 max-md:py-3">
+        <Project {...props} />
+        {ticket.project !== null && <Milestone {...props} project={ticket.project} />}
+        <Tags {...props} />
+        <TeamOf {...props} />
+        <Completion mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
+        <BlocksReleases mayChange={props.mayChange} slug={props.slug} ticket={props.ticket} />
+        <div className="border-border my-2 border-t" />
+        <div className="flex min-h-(--row) items-center gap-2">
+          <dt className="text-muted w-20 shrink-0">Author</dt>
+          <dd className="foreign min-w-0 truncate px-2">{actorName(ticket.createdBy)}</dd>
+        </div>
+        {dates(ticket).map(
+          ([name, at]) =>
+            at !== null && (
+              <div className="flex min-h-(--row) items-center gap-2" key={name}>
+                <dt className="text-muted w-20 shrink-0">{name}</dt>
+                <dd className="px-2">
+                  <Time at={at} />
+                </dd>
+              </div>
+            )
+        )}
+      </dl>
+    </>
   )
 }
 

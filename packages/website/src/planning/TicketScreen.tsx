@@ -95,7 +95,7 @@ const Whole = ({ slug, ticket }: Props) => {
           <>
             {mayChange && (
               <Button onClick={() => setAsked({})} shortcut="x">
-                Ask an agent
+                Ask<span className="max-sm:sr-only">{" an agent"}</span>
               </Button>
             )}
             <TicketMenu mayChange={mayChange} slug={slug} ticket={ticket} />
@@ -116,24 +116,28 @@ const Whole = ({ slug, ticket }: Props) => {
         }
         title={
           <>
-            <span className="text-muted tabular mr-1 font-normal">{ticket.identifier}</span> {visible(ticket.title)}
+            <span className="text-muted tabular mr-1 font-normal">{ticket.identifier}</span>{" "}
+            {/* On narrow screens it stands below alone. */}
+            <span className="max-md:sr-only">{visible(ticket.title)}</span>
           </>
         }
       />
       <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: mayChange }}>
         <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
-          <div className="min-w-0 pb-4">
+          <div className="min-w-0 pb-4 max-md:contents">
             <TicketTitle
               mayChange={mayChange}
               onChange={(title, from) => save({ title }, `${ticket.identifier} was renamed`, { title: from })}
               title={ticket.title}
             />
-            <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
+            <div className="max-md:order-2 max-md:min-w-0 max-md:pb-4">
+              <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
+            </div>
           </div>
-          <Aside>
+          <Aside isSpread>
             <TicketProperties mayChange={mayChange} onAsk={setAsked} onSave={save} slug={slug} ticket={ticket} />
           </Aside>
-          <div className="min-w-0 pb-8">
+          <div className="min-w-0 pb-8 max-md:order-4">
             <TicketActivity mayChange={mayChange} slug={slug} ticket={ticket} />
           </div>
         </div>

@@ -33,7 +33,11 @@ export const Header = ({ actions, crumbs, state, title }: Props) => {
         <nav aria-label="Breadcrumbs">
           <ol className="text-muted flex items-center gap-1">
             {crumbs.map(({ label, link }) => (
-              <li className="flex items-center gap-1" key={label}>
+              // On narrow screens the way back is the nearest alone.
+              <li className="flex items-center gap-1 not-last:max-sm:hidden" key={label}>
+                <span className="text-faint sm:hidden">
+                  <Icon name="chevronLeft" size={12} />
+                </span>
                 {link === undefined ? (
                   label
                 ) : (
@@ -41,7 +45,7 @@ export const Header = ({ actions, crumbs, state, title }: Props) => {
                     {label}
                   </Link>
                 )}
-                <span className="text-faint">
+                <span className="text-faint max-sm:hidden">
                   <Icon name="chevronRight" size={12} />
                 </span>
               </li>
