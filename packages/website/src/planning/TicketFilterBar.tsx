@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
-import { useEffect, useRef, useState } from "react"
+import { useEffect, useId, useRef, useState } from "react"
 import { visible } from "../ui/format.ts"
-import { Button } from "../ui/Button.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
 import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { ManyFilter } from "../ui/ManyFilter.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { categories, categoryNames } from "./categories.ts"
@@ -11,7 +12,7 @@ import { isFiltered } from "./filters.ts"
 import { useMilestoneChoices } from "./useMilestoneChoices.ts"
 import { useOwners } from "./owners.ts"
 import { projectsQuery, tagsQuery, teamsQuery } from "./queries.ts"
-import { type FilterName, type Grouping, groupings, type Sorting, type TicketsSearch } from "./search.ts"
+import { filterNames, type FilterName, type Grouping, groupings, type Sorting, type TicketsSearch } from "./search.ts"
 
 /** The filters of tickets, and how they are shown: words in a row, kept in the address. */
 
@@ -99,9 +100,33 @@ const Shapes = ({ onChange, search }: Pick<Props, "onChange" | "search">) => (
       onChange={(value) => onChange({ sort: value === own ? undefined : (value as Sorting) })}
       value={search.sort ?? own}
     />
-    <Layouts layout={search.layout ?? "list"} onChange={onChange} />
   </>
 )
+
+interface ToggleProps {
+  readonly controls: string
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+  readonly search: TicketsSearch
+}
+
+/** On narrow screens in place of the filters, which it shows: how many are set, and of the group and the order. */
+const Toggle = ({ controls, isOpen, onToggle, search }: ToggleProps) => {
+  const count = ([...filterNames, "group", "sort"] as const).filter((name) => search[name] !== undefined).length
+  return (
+    <button
+      aria-controls={controls}
+      aria-expanded={isOpen}
+      className={`${buttonClass(count === 0 ? "quiet" : "plain")} sm:hidden`}
+      onClick={onToggle}
+      type="button"
+    >
+      Filter
+      {count > 0 && <span className="text-accent tabular">{count}</span>}
+      <Icon name="chevronDown" size={12} />
+    </button>
+  )
+}
 
 const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) => {
   const owners = useOwners(slug)
@@ -109,6 +134,8 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
   const { data: projects } = useQuery(projectsQuery(slug))
   const { data: tags } = useQuery(tagsQuery(slug, undefined))
   const milestones = useMilestoneChoices(slug, search)
+  const [isOpen, setOpen] = useState(false)
+  const filters = useId()
   const many = (
     name: FilterName,
     noun: string,
@@ -122,54 +149,62 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
     />
   )
   return (
-    <search
-      aria-label="Tickets"
-      className="border-border flex items-start gap-1 border-b px-3 py-1.5 max-sm:overflow-x-auto"
-    >
+    <search aria-label="Tickets" className="border-border flex items-start gap-1 border-b px-3 py-1.5 max-sm:flex-wrap">
       {/* What there is on the right stays there, however many filters wrap. */}
-      <div className="flex items-center gap-1 sm:min-w-0 sm:flex-1 sm:flex-wrap">
-        <Words onChange={onChange} search={search} />
-        {many(
-          "statuses",
-          "status",
-          statuses.map((name) => ({ value: name, label: visible(name) }))
-        )}
-        {many(
-          "categories",
-          "category",
-          categories.map((value) => ({ value, label: categoryNames[value] }))
-        )}
-        {many("owners", "owner", [
-          { value: "me", label: "me" },
-          { value: "none", label: "nobody" },
-          ...owners.map(({ label, owner }) => ({ value: owner.id, label }))
-        ])}
-        {many(
-          "teams",
-          "team",
-          (teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name) }))
-        )}
-        {many(
-          "projects",
-          "project",
-          (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
-        )}
-        {(milestones.length > 1 || search.milestones !== undefined) && many("milestones", "milestone", milestones)}
-        {many(
-          "tags",
-          "tag",
-          (tags?.tags ?? []).map(({ id, name, team }) => ({
-            value: id,
-            label: team === null ? visible(name) : `${visible(name)} of ${team.key}`
-          }))
-        )}
-        {isFiltered(search) && (
-          <Button icon="cross" look="quiet" onClick={onClear}>
-            Clear
-          </Button>
-        )}
+      <div className="flex items-center gap-1 max-sm:contents sm:min-w-0 sm:flex-1 sm:flex-wrap">
+        <div className="contents max-sm:*:min-w-24 max-sm:*:basis-24">
+          <Words onChange={onChange} search={search} />
+        </div>
+        <Toggle controls={filters} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} search={search} />
+        <div
+          className={`gap-1 max-sm:order-1 max-sm:basis-full max-sm:flex-wrap sm:contents ${isOpen ? "flex" : "hidden"}`}
+          id={filters}
+        >
+          {many(
+            "statuses",
+            "status",
+            statuses.map((name) => ({ value: name, label: visible(name) }))
+          )}
+          {many(
+            "categories",
+            "category",
+            categories.map((value) => ({ value, label: categoryNames[value] }))
+          )}
+          {many("owners", "owner", [
+            { value: "me", label: "me" },
+            { value: "none", label: "nobody" },
+            ...owners.map(({ label, owner }) => ({ value: owner.id, label }))
+          ])}
+          {many(
+            "teams",
+            "team",
+            (teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name) }))
+          )}
+          {many(
+            "projects",
+            "project",
+            (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
+          )}
+          {(milestones.length > 1 || search.milestones !== undefined) && many("milestones", "milestone", milestones)}
+          {many(
+            "tags",
+            "tag",
+            (tags?.tags ?? []).map(({ id, name, team }) => ({
+              value: id,
+              label: team === null ? visible(name) : `${visible(name)} of ${team.key}`
+            }))
+          )}
+          {isFiltered(search) && (
+            <Button icon="cross" look="quiet" onClick={onClear}>
+              Clear
+            </Button>
+          )}
+        </div>
       </div>
-      <Shapes onChange={onChange} search={search} />
+      <span className={`items-center gap-1 max-sm:order-2 sm:flex ${isOpen ? "flex" : "hidden"}`}>
+        <Shapes onChange={onChange} search={search} />
+      </span>
+      <Layouts layout={search.layout ?? "list"} onChange={onChange} />
     </search>
   )
 }

@@ -38,7 +38,9 @@ const TicketsScreen = () => {
           mayChange && (
             <>
               {(isFiltered(search) || search.group !== undefined || search.sort !== undefined) && (
-                <Button onClick={() => setPart("save")}>Save as view</Button>
+                <Button onClick={() => setPart("save")}>
+                  Save<span className="max-sm:sr-only">{" as view"}</span>
+                </Button>
               )}
               <Button onClick={() => setPart("paste")} shortcut="N">
                 From a list

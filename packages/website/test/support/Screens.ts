@@ -234,6 +234,10 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   },
   "Filter of tickets": async (page) => {
     await page.goto(`${site.origin}/w/main/tickets`)
+    await page.getByRole("search").getByRole("searchbox").waitFor()
+    // On narrow screens the filters are behind one button.
+    const all = page.getByRole("search").getByRole("button", { name: "Filter" })
+    if (await all.isVisible()) await all.click()
     await page.getByRole("search").getByRole("button", { name: "owner" }).click()
     await page.getByRole("menuitemcheckbox", { name: "nobody" }).waitFor()
   },
