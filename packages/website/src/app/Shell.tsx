@@ -17,6 +17,7 @@ import { overlay, type Overlay, sidebar } from "../ui/overlay.ts"
 const NoAccess = later(() => import("./NoAccess.tsx"))
 const Palette = later(() => import("./Palette.tsx"))
 const KeysHelp = later(() => import("./KeysHelp.tsx"))
+const OfflineNote = later(() => import("./OfflineNote.tsx"))
 const NewTicketHere = later(() => import("../planning/NewTicketHere.tsx"))
 
 const useLive = (slug: string): LiveState => {
@@ -33,20 +34,6 @@ const useLive = (slug: string): LiveState => {
     return () => gone.abort()
   }, [queries, slug])
   return state
-}
-
-const useIsOnline = (): boolean => {
-  const [isOnline, setOnline] = useState(navigator.onLine)
-  useEffect(() => {
-    const change = () => setOnline(navigator.onLine)
-    addEventListener("online", change)
-    addEventListener("offline", change)
-    return () => {
-      removeEventListener("online", change)
-      removeEventListener("offline", change)
-    }
-  }, [])
-  return isOnline
 }
 
 const useShellKeys = (slug: string, setOverlay: (next: Overlay) => void): void => {
@@ -94,7 +81,6 @@ const useScreenFocus = () => {
 export const Shell = () => {
   const { slug } = useParams({ from: "/w/$slug" })
   const live = useLive(slug)
-  const isOnline = useIsOnline()
   const me = useMe()
   const mayEnter = me === undefined || me.workspaces.some((one) => one.slug === slug)
   const [shown, setOverlay] = useState<Overlay>()
@@ -124,11 +110,7 @@ export const Shell = () => {
           <span className="flex-1" />
           <IconButton icon="search" label="Search and do" onClick={() => setOverlay("palette")} />
         </div>
-        {!isOnline && (
-          <p className="bg-warning-soft text-warning border-border border-b px-4 py-1.5" role="status">
-            You are offline. Nothing can be changed until you are back.
-          </p>
-        )}
+        <OfflineNote />
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>
           {mayEnter ? <Outlet /> : <NoAccess slug={slug} />}
         </main>

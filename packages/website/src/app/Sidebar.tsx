@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router"
-import { useEffect, useRef } from "react"
+import { useRef } from "react"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -13,6 +13,7 @@ import { overlay } from "../ui/overlay.ts"
 import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
 
+const DrawerKeys = later(() => import("./DrawerKeys.tsx"))
 const InboxCount = later(() => import("../agents/InboxCount.tsx"))
 const PersonMenuPopup = later(() => import("./PersonMenuPopup.tsx"))
 const WorkspaceMenuPopup = later(() => import("./WorkspaceMenuPopup.tsx"))
@@ -121,25 +122,14 @@ export const Sidebar = ({ isOpen, live, marked, onClose, slug }: Props) => {
   const { isSidebarCollapsed } = useLooks()
   const isCollapsed = isSidebarCollapsed && !isOpen
   const drawer = useRef<HTMLElement>(null)
-  useEffect(() => {
-    if (!isOpen) return
-    const before = document.activeElement
-    drawer.current?.querySelector<HTMLElement>("button, a")?.focus()
-    const close = (event: KeyboardEvent) => event.key === "Escape" && onClose()
-    document.addEventListener("keydown", close)
-    return () => {
-      document.removeEventListener("keydown", close)
-      // Unless the keyboard has gone on to another screen.
-      const { activeElement } = document
-      const isLost = activeElement === document.body || drawer.current?.contains(activeElement) === true
-      if (isLost && before instanceof HTMLElement) before.focus()
-    }
-  }, [isOpen, onClose])
   const [icon, word, text] = states[live]
   return (
     <>
       {isOpen && (
-        <div aria-hidden="true" className="fixed inset-0 z-20 bg-[oklch(0_0_0/0.45)] md:hidden" onClick={onClose} />
+        <>
+          <DrawerKeys drawer={drawer} onClose={onClose} />
+          <div aria-hidden="true" className="fixed inset-0 z-20 bg-[oklch(0_0_0/0.45)] md:hidden" onClick={onClose} />
+        </>
       )}
       <nav
         aria-label="Workspace"
@@ -167,10 +157,12 @@ export const Sidebar = ({ isOpen, live, marked, onClose, slug }: Props) => {
             </>
           )}
         </button>
-        <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+        <div className="more-below flex min-h-0 flex-1 flex-col overflow-y-auto">
           <Places isCollapsed={isCollapsed} marked={marked} slug={slug} />
         </div>
-        <PersonMenu isCollapsed={isCollapsed} slug={slug} />
+        <div className="border-border max-md:-mx-2 max-md:border-t max-md:px-2 max-md:pt-1">
+          <PersonMenu isCollapsed={isCollapsed} slug={slug} />
+        </div>
         <div className={`flex items-center gap-1 pt-1 ${isCollapsed ? "flex-col" : ""}`}>
           <span
             className={`inline-flex flex-1 items-center gap-2 px-2 text-xs ${live === "live" ? "text-success" : live === "lost" ? "text-warning" : "text-muted"}`}

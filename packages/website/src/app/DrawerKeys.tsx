@@ -1,0 +1,27 @@
+import { type RefObject, useEffect } from "react"
+
+interface Props {
+  readonly drawer: RefObject<HTMLElement | null>
+  readonly onClose: () => void
+}
+
+/** The drawer has the keyboard while it is open, Escape closes it, and what had the keyboard before gets it back. */
+const DrawerKeys = ({ drawer, onClose }: Props) => {
+  useEffect(() => {
+    const before = document.activeElement
+    const { current } = drawer
+    current?.querySelector<HTMLElement>("button, a")?.focus()
+    const close = (event: KeyboardEvent) => event.key === "Escape" && onClose()
+    document.addEventListener("keydown", close)
+    return () => {
+      document.removeEventListener("keydown", close)
+      // Unless the keyboard has gone on to another screen.
+      const { activeElement } = document
+      const isLost = activeElement === document.body || current?.contains(activeElement) === true
+      if (isLost && before instanceof HTMLElement) before.focus()
+    }
+  }, [drawer, onClose])
+  return null
+}
+
+export default DrawerKeys
