@@ -73,35 +73,37 @@ const Row = ({ entry }: RowProps) => {
   const { changes = [] } = entry
   return (
     <li>
-      <div className="border-border flex min-h-(--row) flex-wrap items-center gap-x-2 border-b py-1 pr-2 pl-4">
-        {actor.kind === "removed" ? (
-          <span className="text-muted md:w-36">{entry.credential?.kind ?? "somebody"}</span>
-        ) : (
+      <div className="border-border flex min-h-(--row) items-center gap-x-2 border-b py-1 pr-2 pl-4 max-md:items-start md:flex-wrap">
+        <span className="min-w-0 flex-1 flex-wrap gap-x-2 max-md:flex max-md:py-0.5 md:contents">
+          {actor.kind === "removed" ? (
+            <span className="text-muted md:w-36">{entry.credential?.kind ?? "somebody"}</span>
+          ) : (
+            <Link
+              className="foreign max-w-40 truncate font-medium hover:underline md:w-36"
+              from="/w/$slug/audit"
+              search={(before) => ({ ...before, actor: actor.id })}
+              title={`Only what ${name} did`}
+              to="."
+            >
+              {name}
+            </Link>
+          )}
+          <span className="text-muted foreign md:w-44">{wordsOf(entry.action)}</span>
           <Link
-            className="foreign max-w-40 truncate font-medium hover:underline md:w-36"
+            className="foreign max-w-full min-w-0 truncate hover:underline md:max-w-100"
             from="/w/$slug/audit"
-            search={(before) => ({ ...before, actor: actor.id })}
-            title={`Only what ${name} did`}
+            search={(before) => ({ ...before, subject: entry.subject.id })}
+            title={`Only what was done to ${label}`}
             to="."
           >
-            {name}
+            {label}
           </Link>
-        )}
-        <span className="text-muted foreign md:w-44">{wordsOf(entry.action)}</span>
-        <Link
-          className="foreign max-w-full min-w-0 truncate hover:underline md:max-w-100"
-          from="/w/$slug/audit"
-          search={(before) => ({ ...before, subject: entry.subject.id })}
-          title={`Only what was done to ${label}`}
-          to="."
-        >
-          {label}
-        </Link>
-        {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
-        <span className="text-muted foreign min-w-0 flex-1 truncate text-xs max-md:basis-full">
-          {scope}
-          {scope !== "" && changes.length > 0 && " · "}
-          <Changes changes={changes} />
+          {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
+          <span className="text-muted foreign min-w-0 flex-1 truncate text-xs max-md:basis-full">
+            {scope}
+            {scope !== "" && changes.length > 0 && " · "}
+            <Changes changes={changes} />
+          </span>
         </span>
         <span className="text-muted tabular text-xs max-lg:hidden">{entry.address}</span>
         <span className="ml-auto inline-flex items-center gap-1">

@@ -34,14 +34,19 @@ const pathOf = (url: string): string => {
 export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> }) => (
   <List isOrdered label="Events" noun="event">
     {events.map((event) => (
-      <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-2 border-b px-4 py-1" key={event.id}>
-        <span className="foreign max-w-60 truncate font-medium">{doerOf(event)}</span>
-        <span className="text-muted">{wordsOf(event.kind, event.subject.type)}</span>
-        <PathLink path={pathOf(event.subject.url)} title={event.subject.label}>
-          {visible(event.subject.label)}
-        </PathLink>
-        <span className="text-muted foreign min-w-0 flex-1 truncate text-xs">
-          <Changes changes={changesOf(event)} />
+      <li
+        className="border-border flex min-h-(--row) items-center gap-x-2 border-b px-4 py-1 max-sm:items-start sm:flex-wrap"
+        key={event.id}
+      >
+        <span className="min-w-0 flex-1 flex-wrap gap-x-1.5 max-sm:flex sm:contents">
+          <span className="foreign max-w-60 truncate font-medium">{doerOf(event)}</span>
+          <span className="text-muted">{wordsOf(event.kind, event.subject.type)}</span>
+          <PathLink path={pathOf(event.subject.url)} title={event.subject.label}>
+            {visible(event.subject.label)}
+          </PathLink>
+          <span className="text-muted foreign min-w-0 flex-1 truncate text-xs empty:hidden max-sm:basis-full">
+            <Changes changes={changesOf(event)} />
+          </span>
         </span>
         <span className="text-muted">
           <Time at={event.createdAt} />

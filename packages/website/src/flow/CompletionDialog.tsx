@@ -12,6 +12,7 @@ import { Input } from "../ui/Field.tsx"
 import { visible } from "../ui/format.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Select } from "../ui/Select.tsx"
+import { Truncated } from "../ui/Truncated.tsx"
 import { wholeAt } from "./words.ts"
 
 /** What evidence a ticket asks for: of which tests, and in how many runs. */
@@ -71,6 +72,9 @@ interface ChosenProps {
   readonly onChange: (ids: ReadonlyArray<string>) => void
 }
 
+/** The file that the name of a test begins with, as that of most does: the title is what one looks for. */
+const fileOf = (caseId: string): string => /^[^:]*[./][^:]*(?=:[^:])/.exec(caseId)?.[0] ?? ""
+
 const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
   <section aria-label="Tests">
     <h3 className="font-medium">Tests{ids.length > 0 && ` of ${product}`}</h3>
@@ -78,8 +82,11 @@ const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
     <ul className="max-h-48 overflow-y-auto">
       {ids.map((caseId) => (
         <li className="flex min-h-7 items-center gap-2" key={caseId}>
-          <span className="foreign min-w-0 flex-1 truncate" title={visible(caseId)}>
-            {visible(caseId)}
+          <span className="flex min-w-0 flex-1 flex-col" title={visible(caseId)}>
+            <span className="foreign truncate">{visible(caseId.slice(fileOf(caseId).length).replace(/^:/, ""))}</span>
+            <span className="text-muted flex min-w-0">
+              <Truncated text={visible(fileOf(caseId))} />
+            </span>
           </span>
           <IconButton
             icon="cross"

@@ -49,11 +49,13 @@ const places: Readonly<Partial<Record<NonNullable<Reason["subject"]>["type"], st
 }
 
 const ReasonRow = ({ reason: { message, severity, subject }, version }: ReasonProps) => (
-  <li className="border-border flex min-h-(--row) items-start gap-3 border-b px-4 py-2">
+  <li className="border-border flex min-h-(--row) items-start gap-x-3 gap-y-1 border-b px-4 py-2 max-sm:flex-wrap max-sm:justify-between">
     <span className="w-16 shrink-0">
       <Badge tone={severity === "block" ? "danger" : "warning"}>{severity === "block" ? "blocks" : "warns"}</Badge>
     </span>
-    <span className="foreign min-w-0 flex-1 break-words">{visible(told(message, version))}</span>
+    <span className="foreign min-w-0 flex-1 break-words max-sm:order-1 max-sm:basis-full">
+      {visible(told(message, version))}
+    </span>
     {subject !== null && subject.url !== null && (
       <PathLink path={pathOf(subject.url)} title={subject.label}>
         <span className="text-accent whitespace-nowrap">Open {places[subject.type] ?? subject.type}</span>

@@ -39,7 +39,7 @@ const Change = ({ after, earlier, isBusy, isOpen: isOpenAtFirst, onRestore }: Ch
   const what = text === null ? "wrote it" : after === null ? "removed it" : "changed it"
   return (
     <li className="border-border flex flex-col gap-2 border-b py-2">
-      <div className="flex flex-wrap items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2 max-sm:*:basis-full">
         <button
           aria-controls={shown}
           aria-expanded={isOpen}

@@ -29,14 +29,17 @@ interface UserProps {
 /** The last words of a test's name: those by which the list of tests of a run finds it. */
 const titleOf = (test: string): string => test.split(" › ").at(-1) ?? test
 
+/** The file that it begins with: on narrow screens there is no room for it before the title. */
+const fileOf = (test: string): string => /^\S*[./]\S* › /.exec(test)?.[0] ?? ""
+
 const User = ({ children, place, retry, run, since, slug, test }: UserProps) => (
-  <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b py-1 pr-4 pl-8">
-    <span className="text-muted tabular w-16">{place === undefined ? "holds" : `${place}.`}</span>
+  <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b py-1 pr-4 pl-4 sm:pl-8">
+    <span className="text-muted tabular sm:w-16">{place === undefined ? "holds" : `${place}.`}</span>
     {run === null ? (
       <span className="text-muted w-28">unknown run</span>
     ) : (
       <Link
-        className="tabular w-28 font-medium hover:underline"
+        className="tabular font-medium sm:w-28 hover:underline"
         params={{ slug, run: String(run) }}
         search={retry === null ? {} : { view: "retries" }}
         to="/w/$slug/test-runs/$run"
@@ -47,18 +50,19 @@ const User = ({ children, place, retry, run, since, slug, test }: UserProps) => 
     )}
     {run !== null && test !== null ? (
       <Link
-        className="foreign min-w-0 flex-1 truncate hover:underline max-sm:order-last max-sm:basis-full"
+        className="foreign min-w-0 flex-1 truncate hover:underline max-sm:order-first max-sm:basis-full"
         params={{ slug, run: String(run) }}
         search={{ view: "tests", q: titleOf(test).slice(0, 200) }}
         title={visible(test)}
         to="/w/$slug/test-runs/$run"
       >
-        {visible(test)}
+        <span className="max-sm:hidden">{visible(fileOf(test))}</span>
+        {visible(test.slice(fileOf(test).length))}
       </Link>
     ) : (
       <span className="text-muted flex-1">no test was named</span>
     )}
-    <span className="text-muted">
+    <span className="text-muted max-sm:ml-auto">
       for <Elapsed since={since} />
     </span>
     {children}

@@ -1,6 +1,7 @@
 /** Numbers of days as a table, newest day first: for who reads without a mouse, and whoever wants to know them. */
 
-const cell = "border-border tabular border-b px-3 py-1 text-right first:pl-4 first:text-left"
+const cell =
+  "border-border tabular border-b px-3 py-1 text-right first:bg-surface first:sticky first:left-0 first:pl-4 first:text-left"
 
 interface Props {
   /** Days as `2026-11-21`, in UTC. */

@@ -1,6 +1,6 @@
 /** Keys, each in its box: `g r`, `⌘ K`. */
 export const Kbd = ({ keys }: { readonly keys: string }) => (
-  <span className="inline-flex gap-0.5">
+  <span className="keys inline-flex gap-0.5">
     {keys.split(" ").map((key, index) => (
       // The same key may stand twice.
       <kbd

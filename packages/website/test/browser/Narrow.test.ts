@@ -102,4 +102,92 @@ describe("On a phone", () => {
     await grid.evaluate((element) => element.scrollTo({ left: element.scrollWidth }))
     await more.waitFor({ state: "detached" })
   })
+
+  it("a ticket says its name once, in a header of one line, and its status and owner before its words", async () => {
+    const page = await open("Ticket that asks for evidence")
+    const title = page.getByText("Block double payments", { exact: true })
+    await expect
+      .poll(async () => (await Promise.all((await title.all()).map(boxOf))).filter(({ width }) => width > 1).length)
+      .toBe(1)
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("ENG-10 Block double payments")
+    expect((await boxOf(page.locator("#screen header"))).height).toBeLessThanOrEqual(45)
+    const description = page.getByRole("heading", { name: "Description" })
+    for (const name of [/^Status:/, /^Owner:/]) {
+      expect(await isBelow(description, page.getByRole("button", { name }))).toBe(true)
+    }
+    expect(await isBelow(page.getByRole("button", { name: /^Project:/ }), description)).toBe(true)
+    await page.getByRole("link", { name: "Engineering", exact: true }).click()
+    await page.waitForURL(/\/tickets\?teams=/)
+  })
+
+  it("the filters of tickets are one button that counts them, and the first cards of a board are in view", async () => {
+    const page = await open("Board")
+    const filters = page.getByRole("search")
+    await page.locator("[data-card]").first().waitFor()
+    const { height, y } = await boxOf(page.locator("[data-card]").first())
+    expect(y + height).toBeLessThan(360)
+    expect((await boxOf(filters)).height).toBeLessThan(48)
+    expect(await filters.getByRole("button", { name: "Team" }).isVisible()).toBe(false)
+    const all = filters.getByRole("button", { name: "Filter 1" })
+    await all.click()
+    await filters.getByRole("button", { name: "Team is Engineering" }).waitFor()
+    expect(await isWhole(filters)).toBe(true)
+    await filters.getByRole("button", { name: "Group is status" }).waitFor()
+    await all.click()
+    await filters.getByRole("button", { name: "Team" }).waitFor({ state: "hidden" })
+    await filters.getByRole("button", { name: "List" }).click()
+    await page.getByRole("list", { name: "Tickets" }).waitFor()
+  })
+
+  it("keys are shown in the list of all keys alone", async () => {
+    const page = await open("Ticket")
+    await page.getByRole("button", { name: /^Status:/ }).waitFor()
+    await page.locator("kbd").first().waitFor({ state: "attached" })
+    expect(await page.locator("kbd").filter({ visible: true }).count()).toBe(0)
+    await page.keyboard.press("?")
+    await page.getByRole("dialog", { name: "Keys" }).locator("kbd").first().waitFor()
+  })
+
+  it("the tabs of a dialog stand in one line", async () => {
+    const page = await open("Home")
+    await screens().overlays["Lines of a token"]!(page)
+    const tops = await Promise.all((await page.getByRole("tab").all()).map(async (tab) => (await boxOf(tab)).y))
+    expect(new Set(tops).size).toBe(1)
+  })
+
+  it("the days of a table stay in view when it is scrolled", async () => {
+    const page = await open("Trends, table")
+    const table = page.getByRole("region", { name: "Days" })
+    await table.evaluate((element) => element.scrollTo({ left: element.scrollWidth }))
+    await expect.poll(() => table.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(50)
+    expect((await boxOf(table.getByRole("rowheader").first())).x).toBeCloseTo((await boxOf(table)).x, 0)
+  })
+
+  it("what happened has its time at the end of its first line", async () => {
+    const page = await open("Events")
+    const events = await page.getByRole("list", { name: "Events" }).getByRole("listitem").all()
+    for (const event of events.slice(0, 20)) {
+      const [row, time] = [await boxOf(event), await boxOf(event.locator("time").last())]
+      expect(time.y - row.y).toBeLessThan(16)
+      expect(time.x + time.width).toBeCloseTo(304, 0)
+    }
+  })
+
+  it("the titles of tests come before their files", async () => {
+    const page = await open("Semaphores")
+    const held = page.getByRole("link", { name: "Checkout › pays by card", exact: true }).first()
+    expect(await isWhole(held)).toBe(true)
+    await screens().overlays["Completion of a ticket"]!(page)
+    const asked = page.getByRole("dialog").getByText("Checkout › pays by card", { exact: true })
+    expect(await isWhole(asked)).toBe(true)
+    expect(
+      await isBelow(
+        page
+          .getByRole("dialog")
+          .getByTitle(/pays-by-card/)
+          .getByText(/^tests\//),
+        asked
+      )
+    ).toBe(true)
+  })
 })
