@@ -59,8 +59,8 @@ describe("On a phone", () => {
     for (const [name, list, ...texts] of [
       ["Inbox", "Notifications", /mentioned you$/, /which cards/],
       ["Messages", "Messages", /asked Claude to/, "ENG-1", "Pay by card", /ago|now/],
-      ["Projects", "Projects", "active", /^\d+ of \d+ tickets$/],
-      ["Runs", "Runs", "#19", "Shop / Staging", /failed of/]
+      ["Projects", "Projects", "active", /^\d+ of \d+\stickets$/],
+      ["Runs", "Runs", /^#\d+$/, "Shop / Staging", /failed\sof/]
     ] as const) {
       const page = await open(name)
       for (const text of texts) {
