@@ -172,7 +172,7 @@ const InboxScreen = () => {
           All
         </Link>
       </Tabs>
-      <Loaded<unknown> query={query} rows={8}>
+      <Loaded<unknown> isTall query={query} rows={8}>
         {() =>
           notices.length === 0 ? <InboxEmpty slug={slug} /> : <List notices={notices} onMore={onMore} slug={slug} />
         }

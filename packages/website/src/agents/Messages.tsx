@@ -45,7 +45,7 @@ const Messages = ({ slug }: { readonly slug: string }) => {
   const navigate = useNavigate()
   const query = useQuery(messagesQuery(slug))
   return (
-    <Loaded query={query} rows={8}>
+    <Loaded isTall query={query} rows={8}>
       {({ messages }) =>
         messages.length === 0 ? (
           <Empty icon="agent" title="What you ask of agents, and others of yours, is listed here">

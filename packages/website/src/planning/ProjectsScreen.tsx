@@ -195,7 +195,7 @@ const ProjectsScreen = () => {
           Archived
         </Link>
       </Tabs>
-      <Loaded query={query} rows={8}>
+      <Loaded isTall query={query} rows={8}>
         {({ projects }) =>
           projects.length === 0 ? (
             <Empty

@@ -7,7 +7,13 @@ import { later } from "./later.tsx"
 const Command = later(() => import("./Command.tsx"))
 
 /** Rows as high as those that come. */
-export const SkeletonRows = ({ isTall, rows = 8 }: { readonly isTall?: boolean; readonly rows?: number }) => (
+export const SkeletonRows = ({
+  isTall,
+  rows = 8
+}: {
+  readonly isTall?: boolean | undefined
+  readonly rows?: number
+}) => (
   <div aria-busy="true" aria-label="Loading" data-tall={isTall} role="status">
     {Array.from({ length: rows }, (_, row) => (
       <div className="border-border flex h-(--row) items-center gap-3 border-b px-4" key={row}>
