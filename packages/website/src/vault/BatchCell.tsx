@@ -26,7 +26,7 @@ const CellInput = ({ label, onDone }: CellInputProps) => (
     aria-label={label}
     autoComplete="off"
     autoFocus
-    className="bg-surface border-strong h-6 w-full min-w-0 rounded-sm border px-1 font-mono text-xs"
+    className="bg-surface border-strong h-6 w-full min-w-0 scroll-ml-[calc(var(--vault-name)+0.75rem)] rounded-sm border px-1 font-mono text-xs"
     onBlur={({ currentTarget }) => onDone(currentTarget.value === "" ? undefined : currentTarget.value)}
     onClick={(event) => event.stopPropagation()}
     onKeyDown={(event) => {
@@ -37,6 +37,8 @@ const CellInput = ({ label, onDone }: CellInputProps) => (
       if (event.key === "Escape") event.currentTarget.value = ""
       event.currentTarget.closest<HTMLElement>("[role=gridcell]")?.focus()
     }}
+    // As wide as the cell: it would widen all columns by its own width.
+    size={1}
     spellCheck={false}
   />
 )

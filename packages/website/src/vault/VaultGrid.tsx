@@ -152,7 +152,7 @@ const Row = ({
       const draft = place === undefined ? undefined : batch?.drafts.get(keyOf(place))
       return (
         <div
-          className="border-border hover:bg-hover relative flex min-w-0 items-center border-b px-3 -outline-offset-2"
+          className="border-border hover:bg-hover relative flex min-w-0 scroll-ml-(--vault-name) items-center border-b px-3 -outline-offset-2"
           data-active={isActive || undefined}
           key={environment.id}
           onClick={() => {
@@ -254,6 +254,8 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
   const focusActive = () => {
     const cell = grid.current?.querySelector<HTMLElement>("[data-active]")
     if (cell?.contains(document.activeElement) === false) cell.focus()
+    // Beside the names, which what has the keyboard may stand below.
+    cell?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }
   const { clear, editing, finish, open } = useBatch(batch, onOpen)
   const at = (act: (place: Place) => void) => (row: number, column: number) => {
@@ -283,7 +285,7 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
         aria-colcount={environments.length + 1}
         aria-label="Secrets"
         aria-rowcount={secrets.length + 1}
-        className="relative isolate min-h-0 min-w-0 flex-1 scroll-pl-(--vault-name) overflow-auto [--vault-name:9.5rem] sm:[--vault-name:16rem] lg:[--vault-name:22rem]"
+        className="relative isolate min-h-0 min-w-0 flex-1 overflow-auto [--vault-name:9.5rem] sm:[--vault-name:16rem] lg:[--vault-name:22rem]"
         onKeyDown={onKeyDown}
         ref={grid}
         role="grid"

@@ -384,10 +384,20 @@ describe("The vault", () => {
     expect((await field.boundingBox())!.x).toBeGreaterThanOrEqual(names.x + names.width)
     await page.keyboard.press("Enter")
     await page.getByText("1 cell changed").waitFor()
+    // The table has not moved below it either.
+    expect((await place.boundingBox())!.x).toBeGreaterThanOrEqual(names.x + names.width - 1)
     // And what is typed at the cell then is its value, too.
     await page.keyboard.type(value)
     expect(await field.inputValue()).toBe(value)
     expect(await page.getByRole("dialog").count()).toBe(0)
+    // Whoever comes back to it sees the whole of it beside the names.
+    await page.keyboard.press("Enter")
+    for (const key of ["ArrowRight", "ArrowLeft"]) {
+      await page.keyboard.press(key)
+      await page.locator("[role=gridcell]:focus").and(page.locator("[data-active]")).waitFor()
+    }
+    await place.and(page.locator(":focus")).waitFor()
+    await expect.poll(async () => (await place.boundingBox())!.x).toBeGreaterThanOrEqual(names.x + names.width - 1)
   })
 
   it("restores a version that nobody may read, generates a value, and says who did what", async () => {
