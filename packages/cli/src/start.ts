@@ -10,7 +10,8 @@ if (isNewEnough) {
   const { homedir } = process.getBuiltinModule("node:os")
   const { join } = process.getBuiltinModule("node:path")
 
-  enableCompileCache?.(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "delivery"))
+  const caches = process.env["XDG_CACHE_HOME"] || (homedir() === "" ? "" : join(homedir(), ".cache"))
+  if (caches !== "") enableCompileCache?.(join(caches, "delivery"))
 
   await import("./main.ts")
 } else {

@@ -12,7 +12,8 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   const { homedir } = process.getBuiltinModule("node:os")
   const { join } = process.getBuiltinModule("node:path")
   // In a directory of the user, since whoever can write there can change what runs.
-  enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "delivery"))
+  const caches = process.env["XDG_CACHE_HOME"] || (homedir() === "" ? "" : join(homedir(), ".cache"))
+  if (caches !== "") enableCompileCache(join(caches, "delivery"))
   const built = import.meta.filename.endsWith(".ts") ? (await import("./Built.ts")).builtMain() : undefined
   if (built === undefined) await import("./Program.ts")
   else await import(built)
