@@ -16,7 +16,7 @@ const stable = (snapshot: string): string =>
     .replaceAll(/\b[a-z]{3}_\w{4,}/g, "TOKEN")
     .replaceAll(/…\w{4}\b/g, "…LAST")
     .replaceAll(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?/g, "DATE")
-    .replaceAll(/\b[A-Z][a-z]{2} \d{1,2}(?:, \d{4}(?:, \d+:\d\d(?::\d\d)?\s[AP]M(?: \w+)?)?)?\b/g, "DATE")
+    .replaceAll(/\b[A-Z][a-z]{2} \d{1,2}(?:, \d{4}(?:, \d+:\d\d(?::\d\d)?\s[AP]M(?: [A-Z]\w*)?)?)?\b/g, "DATE")
     .replaceAll(/\b(?:now|(?:in )?\d[\d.,]*\s?(?:ms|s|m|min|h|d|mo|y)(?:\s\d+\s(?:s|m|h))?(?:\sago)?)(?!\w)/g, "TIME")
     .replaceAll(/TIME(?: TIME)+/g, "TIME")
     // Whether it is there still depends on how long the tests before this one took.
