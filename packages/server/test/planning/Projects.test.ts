@@ -901,6 +901,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
           name,
           scope: { kind: "project", key: slug },
           filters: { ...filters, categories },
+          hiddenFilters: [],
           layout: "list",
           group: "status",
           sort: null,
