@@ -92,4 +92,4 @@ it("serves a team's workspace: weeks of runs of a real suite, releases with tick
   expect((await client.trustedPublishers.list({ params })).trustedPublishers).toHaveLength(2)
   const { webhooks } = await client.webhooks.list({ params })
   expect(webhooks.map(({ state }) => state)).toEqual(["active", "active"])
-})
+}, 300_000)
