@@ -57,20 +57,23 @@ export const underLock = <A, E, R, F>(file: string, refused: (cause: unknown) =>
     )
   })
 
+/** Writes what is to become the file, beside it. Answers its path. */
+const writeDraft = Effect.fnUntraced(function* (file: string, text: string) {
+  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+  const draft = `${file}.${process.pid}.tmp`
+  yield* makeDirectory(path.dirname(file))
+  yield* fs.writeFileString(draft, text, { mode: 0o600 })
+  return draft
+})
+
 /** Fails where `replaceFile` would. */
 export const probeFile = Effect.fnUntraced(function* (file: string) {
-  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
-  const written = `${file}.${process.pid}.tmp`
-  yield* makeDirectory(path.dirname(file))
-  yield* fs.writeFileString(written, "", { mode: 0o600 })
-  yield* fs.remove(written)
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.remove(yield* writeDraft(file, ""))
 })
 
 /** Replaces the file at once, so that others read either the old text or the new one. */
 export const replaceFile = Effect.fnUntraced(function* (file: string, text: string) {
-  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
-  const written = `${file}.${process.pid}.tmp`
-  yield* makeDirectory(path.dirname(file))
-  yield* fs.writeFileString(written, text, { mode: 0o600 })
-  yield* fs.rename(written, file)
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.rename(yield* writeDraft(file, text), file)
 })

@@ -30,7 +30,8 @@ const server = spawn(
   [
     "--watch",
     "--watch-preserve-output",
-    join(import.meta.dirname, "../../server/src/cli/main.ts"),
+    // Not `main.ts`, which may load the built command: what is watched are the sources.
+    join(import.meta.dirname, "../../server/src/cli/Program.ts"),
     "serve",
     ...process.argv.slice(2)
   ],

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import cluster from "node:cluster"
 import { createHash } from "node:crypto"
 import { existsSync, globSync, statSync } from "node:fs"
 import { constants, setPriority } from "node:os"
@@ -40,6 +41,7 @@ export const builtMain = (): string | undefined => {
   if (!existsSync(script)) return undefined
   const main = join(builtDirectory(), "main.js")
   if (existsSync(main)) return main
-  if (process.argv[2] === "serve") buildLater()
+  // Once for all workers.
+  if (process.argv[2] === "serve" && cluster.isPrimary) buildLater()
   return undefined
 }

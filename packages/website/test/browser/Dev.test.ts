@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "vitest"
@@ -35,6 +35,10 @@ it("pnpm dev serves the API and the website at one port, and waits for changes o
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor()
     await connected
     expect((await fetch(`http://localhost:${port}/v1/me`)).status).toBe(401)
+    // Whoever watches hears of it, though nothing is another: other suites start servers of the same sources.
+    const source = join(import.meta.dirname, "../../../server/src/http/Logs.ts")
+    chmodSync(source, statSync(source).mode)
+    await expect.poll(() => output).toMatch(/Restarting .*Program\.ts/)
   } finally {
     await browser.close()
     dev.kill("SIGINT")
