@@ -121,18 +121,6 @@ describe.concurrent("the commands of the host", () => {
         stdout: "Counted the results of tests of 0 products again.\n",
         stderr: ""
       })
-      // The key is printed once, and whoever cannot read it must know.
-      const full = openSync("/dev/full", "w")
-      const lost = spawnSync(process.execPath, [main, "api-key", "create", "owner@example.com"], {
-        encoding: "utf8",
-        env: { ...baseEnvironment, ...settings },
-        stdio: ["ignore", full, "pipe"]
-      })
-      closeSync(full)
-      assert.deepStrictEqual(
-        [lost.status, lost.stderr],
-        [1, "Standard output cannot be written: what was to be printed is lost.\n"]
-      )
       const made = await run(["api-key", "create", "Owner@Example.com", "--name", "Found again"], settings)
       const key = /ctk_\w{42}/.exec(made.stdout)![0]
       const authorization = `Bearer ${key}`
@@ -216,6 +204,18 @@ describe.concurrent("the commands of the host", () => {
         ]
       )
       assert.deepStrictEqual([...new Set(byHost.map(({ address }) => address))], [null])
+      // The key is printed once, and whoever cannot read it must know.
+      const full = openSync("/dev/full", "w")
+      const lost = spawnSync(process.execPath, [main, "api-key", "create", "owner@example.com"], {
+        encoding: "utf8",
+        env: { ...baseEnvironment, ...settings },
+        stdio: ["ignore", full, "pipe"]
+      })
+      closeSync(full)
+      assert.deepStrictEqual(
+        [lost.status, lost.stderr],
+        [1, "Standard output cannot be written: what was to be printed is lost.\n"]
+      )
       const line =
         `A running server (or another command) holds the embedded database in DATA_DIR ${DATA_DIR}. ` +
         "Stop it, run this command again, and then start the server."
