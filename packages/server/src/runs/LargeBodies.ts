@@ -127,6 +127,7 @@ const mark = Buffer.from("\ufeff")
  * until V8 collects its old generation, often after the body is stored.
  */
 const withBytes = (request: Request, bytes: Buffer<ArrayBuffer>): Request => {
+  const isCollected = bytes.length >= collectedBytes
   const text = Effect.ensuring(
     Effect.suspend(() => {
       if (!isUtf8(bytes)) return Effect.fail(unreadable(request, "The body is not UTF-8."))
@@ -137,10 +138,13 @@ const withBytes = (request: Request, bytes: Buffer<ArrayBuffer>): Request => {
     }),
     Effect.sync(() => bytes.buffer.transfer(0))
   )
-  const whole: Request = Object.defineProperty(Object.create(request), "text", { value: text })
+  const whole: Request = Object.defineProperty(Object.create(request), "text", {
+    // The chunks that the body came in are garbage by now.
+    value: isCollected ? Effect.andThen(collected, text) : text
+  })
   const json = whole.json
   // Once it is parsed, the text is garbage, and what is stored is copied several times.
   return Object.defineProperty(whole, "json", {
-    value: bytes.length < collectedBytes ? json : Effect.tap(json, () => collected)
+    value: isCollected ? Effect.tap(json, () => collected) : json
   })
 }
