@@ -6,7 +6,7 @@ import { fileOf, settled } from "../support/Screens.ts"
 
 const screens = useScreens()
 
-auditScreens(screens, { colorScheme: "light", width: 1440 }, { colorScheme: "dark", width: 1440 })
+auditScreens(screens, { colorScheme: "light", width: 1440 })
 
 /** Without what is different each time: times, ids, ports, and what is generated. */
 const stable = (snapshot: string): string =>

@@ -7,8 +7,11 @@ interface Finding {
   readonly nodes: ReadonlyArray<string>
 }
 
-/** What axe finds on the page as it is, each with the elements. By the devtools, which no policy of the page stops. */
-export const axeFindings = async (page: Page): Promise<ReadonlyArray<Finding>> => {
+/** The rules whose findings depend on the colours alone. */
+export const colourRules = ["color-contrast", "link-in-text-block"]
+
+/** What axe finds on the page as it is, each with the elements. By these rules alone, or all of them. By the devtools, which no policy of the page stops. */
+export const axeFindings = async (page: Page, rules?: ReadonlyArray<string>): Promise<ReadonlyArray<Finding>> => {
   // What appears does so in 120 ms: colours in between are nobody's.
   await page.waitForFunction(() =>
     document
@@ -17,8 +20,9 @@ export const axeFindings = async (page: Page): Promise<ReadonlyArray<Finding>> =
   )
   const devtools = await page.context().newCDPSession(page)
   await devtools.send("Runtime.evaluate", { expression: axe.source })
+  const options = { resultTypes: ["violations"], ...(rules === undefined ? {} : { runOnly: rules }) }
   const { result } = await devtools.send("Runtime.evaluate", {
-    expression: `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    expression: `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
       JSON.stringify(violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.slice(0, 5).map(({ html, any }) => html.slice(0, 300) + " " + (any[0]?.message ?? "")) }))))`,
     awaitPromise: true,
     returnByValue: true
