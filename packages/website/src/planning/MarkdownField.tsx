@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useId, useState } from "react"
 import { later } from "../ui/later.tsx"
 import { AttachButton } from "./AttachButton.tsx"
+import { MentionChoices } from "./MentionChoices.tsx"
 import { UploadList } from "./UploadList.tsx"
 import { useFieldUploads } from "./useFieldUploads.ts"
 import { useMentions } from "./useMentions.ts"
@@ -29,37 +30,6 @@ interface Props {
 
 const tab =
   "text-muted hover:text-text aria-pressed:bg-selected aria-pressed:text-text h-6 rounded-md px-2 text-xs font-medium"
-
-interface ChoicesProps {
-  readonly id: string
-  readonly mentions: ReturnType<typeof useMentions>
-}
-
-const Choices = ({ id, mentions: { choices, choose, current } }: ChoicesProps) => (
-  <ul
-    aria-label="People and agents"
-    className="bg-raised shadow-overlay absolute top-full left-2 z-40 mt-1 min-w-56 rounded-lg p-1"
-    id={id}
-    role="listbox"
-  >
-    {choices.map(({ hint, label, owner }, index) => (
-      <li
-        aria-selected={index === current}
-        className={`flex min-h-7 items-center gap-2 rounded-sm px-2 ${index === current ? "bg-hover" : ""}`}
-        id={`${id}-${index}`}
-        key={owner.id}
-        onMouseDown={(event) => {
-          event.preventDefault()
-          choose(index)
-        }}
-        role="option"
-      >
-        <span className="foreign flex-1 truncate">{label}</span>
-        {hint !== undefined && <span className="text-muted text-xs">{hint}</span>}
-      </li>
-    ))}
-  </ul>
-)
 
 const Preview = ({ text }: { readonly text: string }) => (
   <div className="min-h-20 px-3 py-2">
@@ -183,7 +153,7 @@ export const MarkdownField = (props: Props) => {
           />
         )}
         <UploadList uploads={files.uploads} />
-        {hasChoices && <Choices id={id} mentions={mentions} />}
+        {hasChoices && <MentionChoices id={id} mentions={mentions} />}
       </div>
     </Frame>
   )

@@ -46,5 +46,5 @@ export const useMentions = (slug: string, value: string, onChange: (text: string
     setMention(typed !== undefined && isMentioned(text, typed.from) ? undefined : typed)
     setCurrent(0)
   }
-  return { shown, field, choices, current, choose, onKey, onText, close: () => setMention(undefined) }
+  return { shown, field, mention, choices, current, choose, onKey, onText, close: () => setMention(undefined) }
 }

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
@@ -96,6 +96,57 @@ describe("A mention", () => {
       .getByText(`@${me.name}`)
       .waitFor()
     expect((await commentsOf(ticket)).map(({ body }) => body)).toEqual([`Please: Look, ${link} at this`])
+  })
+
+  it("is offered where it covers neither the line that is typed nor what can be done with it", async () => {
+    const ticket = await make("First.")
+    await site.call("POST", `tickets/${ticket.identifier}/comments`, { body: "A comment." })
+    for (const width of [1440, 320]) {
+      const page = await site.signIn({ width, height: 720 })
+      await openScreen(site, `tickets/${ticket.identifier}`, page)
+      const choices = page.getByRole("listbox", { name: "People and agents" })
+      const isOver = async (other: Locator) => {
+        const [one, two] = [(await choices.boundingBox())!, (await other.boundingBox())!]
+        return (
+          one.x < two.x + two.width &&
+          two.x < one.x + one.width &&
+          one.y < two.y + two.height &&
+          two.y < one.y + one.height
+        )
+      }
+      const ask = async (field: Locator, button: Locator) => {
+        await field.fill("")
+        await field.pressSequentially(`Look, @${me.name.slice(0, 3)}`)
+        await choices.waitFor()
+        expect(await isOver(button)).toBe(false)
+        const { height, y } = (await field.boundingBox())!
+        const list = (await choices.boundingBox())!
+        // Its one line is at the top of the field, below the space around it.
+        expect(list.y + list.height <= y + 12 || list.y >= y + 24).toBe(true)
+        expect(list.y + list.height).toBeLessThanOrEqual(y + height)
+        expect(list.x).toBeGreaterThanOrEqual(0)
+        expect(list.x + list.width).toBeLessThanOrEqual(width)
+        await page.keyboard.press("Escape")
+        await choices.waitFor({ state: "detached" })
+      }
+      await page.getByRole("button", { name: "Edit the description" }).click()
+      const editor = page.getByRole("region", { name: "Description" })
+      await ask(
+        editor.getByRole("textbox", { name: "Description" }),
+        editor.getByRole("button", { name: "Save", exact: true })
+      )
+      const comment = page.getByRole("listitem", { name: `Comment of ${me.name}` })
+      await comment.getByRole("button", { name: /^Edit/ }).click()
+      await ask(
+        comment.getByRole("textbox", { name: "Comment" }),
+        comment.getByRole("button", { name: "Save", exact: true })
+      )
+      await ask(
+        page.getByRole("textbox", { name: "New comment" }),
+        page.getByRole("button", { name: "Comment", exact: true })
+      )
+      await page.context().close()
+    }
   })
 
   it("stays somebody where the text around it is changed, and is text once its name is", async () => {
