@@ -10,6 +10,7 @@ import { oneAt, withoutUndefined } from "../ui/address.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Filter } from "../ui/Filter.tsx"
+import { FilterBar } from "../ui/FilterBar.tsx"
 import { counted, formatCount, formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -306,7 +307,15 @@ const DeliveryScreen = ({ product, slug }: { readonly product?: string; readonly
     <>
       <Header crumbs={[]} title="Delivery" />
       <CasesTabs slug={slug} target={product === undefined ? {} : { product }} />
-      <search aria-label="Delivery" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
+      <FilterBar
+        count={[product, longer].filter((one) => one !== undefined).length}
+        end={
+          <Button look="quiet" onClick={toggle} shortcut="t">
+            {view === "table" ? "As plots" : "As a table"}
+          </Button>
+        }
+        label="Delivery"
+      >
         <Filter
           choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
           noun="product"
@@ -325,10 +334,7 @@ const DeliveryScreen = ({ product, slug }: { readonly product?: string; readonly
           }
           value={String(days)}
         />
-        <Button look="quiet" onClick={toggle} shortcut="t">
-          {view === "table" ? "As plots" : "As a table"}
-        </Button>
-      </search>
+      </FilterBar>
       <Loaded days={days} isTable={view === "table"} slug={slug} {...(product === undefined ? {} : { product })} />
     </>
   )

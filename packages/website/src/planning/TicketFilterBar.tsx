@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useId, useRef, useState } from "react"
 import { visible } from "../ui/format.ts"
-import { Button, buttonClass } from "../ui/Button.tsx"
+import { Button } from "../ui/Button.tsx"
 import { Filter, pressedClass } from "../ui/Filter.tsx"
+import { FilterToggle, foldedClass } from "../ui/FilterBar.tsx"
 import { ManyFilter } from "../ui/ManyFilter.tsx"
-import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { categories, categoryNames } from "./categories.ts"
@@ -103,30 +103,9 @@ const Shapes = ({ onChange, search }: Pick<Props, "onChange" | "search">) => (
   </>
 )
 
-interface ToggleProps {
-  readonly controls: string
-  readonly isOpen: boolean
-  readonly onToggle: () => void
-  readonly search: TicketsSearch
-}
-
-/** On narrow screens in place of the filters, which it shows: how many are set, and of the group and the order. */
-const Toggle = ({ controls, isOpen, onToggle, search }: ToggleProps) => {
-  const count = ([...filterNames, "group", "sort"] as const).filter((name) => search[name] !== undefined).length
-  return (
-    <button
-      aria-controls={controls}
-      aria-expanded={isOpen}
-      className={`${buttonClass(count === 0 ? "quiet" : "plain")} sm:hidden`}
-      onClick={onToggle}
-      type="button"
-    >
-      Filter
-      {count > 0 && <span className="text-accent tabular">{count}</span>}
-      <Icon name="chevronDown" size={12} />
-    </button>
-  )
-}
+/** Those that are set, and of the group and the order. */
+const countOf = (search: TicketsSearch): number =>
+  ([...filterNames, "group", "sort"] as const).filter((name) => search[name] !== undefined).length
 
 const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) => {
   const owners = useOwners(slug)
@@ -155,11 +134,8 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
         <div className="contents max-sm:*:min-w-24 max-sm:*:basis-24">
           <Words onChange={onChange} search={search} />
         </div>
-        <Toggle controls={filters} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} search={search} />
-        <div
-          className={`gap-1 max-sm:order-1 max-sm:basis-full max-sm:flex-wrap sm:contents ${isOpen ? "flex" : "hidden"}`}
-          id={filters}
-        >
+        <FilterToggle controls={filters} count={countOf(search)} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
+        <div className={foldedClass(isOpen)} id={filters}>
           {many(
             "statuses",
             "status",

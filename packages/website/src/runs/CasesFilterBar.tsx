@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { Filter } from "../ui/Filter.tsx"
+import { FilterBar } from "../ui/FilterBar.tsx"
 import { latestRunsQuery } from "./queries.ts"
 
 /** The product that tests over time are of, and the environment that their runs ran in. */
@@ -30,14 +31,27 @@ interface Props {
   /** The field that finds by words, before all else. */
   readonly search?: ReactNode
   readonly children?: ReactNode
+  /** How many of its children are set. */
+  readonly count: number
+  /** What stays in view behind the filters. */
+  readonly end?: ReactNode
 }
 
-export const CasesFilterBar = ({ children, environment, label, onChange, product, search, slug }: Props) => {
+export const CasesFilterBar = ({
+  children,
+  count,
+  end,
+  environment,
+  label,
+  onChange,
+  product,
+  search,
+  slug
+}: Props) => {
   const { data: products } = useQuery(productsQuery(slug))
   const { data: environments } = useQuery(environmentsQuery(slug))
   return (
-    <search aria-label={label} className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
-      {search}
+    <FilterBar count={count + (environment === undefined ? 0 : 1)} end={end} label={label} search={search}>
       <Filter
         choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
         isRequired
@@ -52,6 +66,6 @@ export const CasesFilterBar = ({ children, environment, label, onChange, product
         value={environment}
       />
       {children}
-    </search>
+    </FilterBar>
   )
 }

@@ -89,6 +89,7 @@ const Filters = ({ product, slug }: { readonly product: string | undefined; read
   useKeys([{ keys: "/", label: "Search tests", group: "Tests", run: () => field.current?.focus() }])
   return (
     <CasesFilterBar
+      count={search.state === undefined ? 0 : 1}
       environment={search.environment}
       label="Tests"
       onChange={set}

@@ -5,6 +5,7 @@ import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
+import { FilterBar } from "../ui/FilterBar.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { isFiltered, type RunFilters } from "./filters.ts"
@@ -42,17 +43,22 @@ export const RunFilterBar = ({ filters, slug }: { readonly filters: RunFilters; 
     }
   ])
   return (
-    <search aria-label="Runs" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
-      <SearchField
-        label="Branch, commit or subject"
-        onChange={(next) => {
-          typed.current = next.trim()
-          setText(next)
-          set({ q: next.trim() === "" ? undefined : next.trim() })
-        }}
-        ref={field}
-        value={text}
-      />
+    <FilterBar
+      count={Object.keys(filters).filter((name) => name !== "q").length}
+      label="Runs"
+      search={
+        <SearchField
+          label="Branch, commit or subject"
+          onChange={(next) => {
+            typed.current = next.trim()
+            setText(next)
+            set({ q: next.trim() === "" ? undefined : next.trim() })
+          }}
+          ref={field}
+          value={text}
+        />
+      }
+    >
       <Filter
         choices={results}
         noun="result"
@@ -82,6 +88,6 @@ export const RunFilterBar = ({ filters, slug }: { readonly filters: RunFilters; 
           Clear
         </Button>
       )}
-    </search>
+    </FilterBar>
   )
 }

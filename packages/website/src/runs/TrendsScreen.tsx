@@ -125,6 +125,12 @@ const TrendsScreen = () => {
       <Header crumbs={[]} title="Trends" />
       <CasesTabs slug={slug} target={withoutUndefined({ product: asked, environment })} />
       <CasesFilterBar
+        count={days === undefined ? 0 : 1}
+        end={
+          <Button look="quiet" onClick={toggle} shortcut="t">
+            {view === "table" ? "As plots" : "As a table"}
+          </Button>
+        }
         environment={environment}
         label="Trends"
         onChange={set}
@@ -141,9 +147,6 @@ const TrendsScreen = () => {
           onChange={(next) => set({ days: trendDays.find((one) => String(one) === next) })}
           value={String(days ?? 30)}
         />
-        <Button look="quiet" onClick={toggle} shortcut="t">
-          {view === "table" ? "As plots" : "As a table"}
-        </Button>
       </CasesFilterBar>
       {product === undefined ? (
         <SkeletonRows rows={14} />
