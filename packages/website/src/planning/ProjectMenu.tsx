@@ -7,8 +7,14 @@ import { visible } from "../ui/format.ts"
 import { Menu } from "../ui/Menu.tsx"
 import { undone } from "../ui/toast.ts"
 
+interface Props {
+  readonly slug: string
+  readonly project: Project
+  readonly onChange: (() => void) | undefined
+}
+
 /** What else is done with a project. */
-const ProjectMenu = ({ project, slug }: { readonly slug: string; readonly project: Project }) => {
+const ProjectMenu = ({ onChange, project, slug }: Props) => {
   const { archivedAt, name } = project
   const keys = [workspaceKey(slug, "projects")]
   const params = { slug, project: project.slug }
@@ -31,6 +37,7 @@ const ProjectMenu = ({ project, slug }: { readonly slug: string; readonly projec
   return (
     <Menu
       groups={[
+        ...(onChange === undefined ? [] : [{ items: [{ label: "Change", shortcut: "r", onSelect: onChange }] }]),
         {
           items: [
             archivedAt === null

@@ -1,6 +1,7 @@
 import type { Project, UpdateProject } from "@delivery/domain/planning/Project"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
 import { membersQuery } from "../identity/queries.ts"
 import { formatCount, visible } from "../ui/format.ts"
 import { categories, categoryNames } from "./categories.ts"
@@ -8,6 +9,7 @@ import { CategoryMark } from "./CategoryMark.tsx"
 import { ProgressBar, progressText } from "./Progress.tsx"
 import { projectStatuses, ProjectStatusMark } from "./ProjectStatusMark.tsx"
 import { Property } from "./Property.tsx"
+import { TargetDate } from "./TargetDate.tsx"
 
 /** What a project is beside its words: status, lead, date and progress. */
 
@@ -41,6 +43,13 @@ const ProgressFacts = ({ project, slug }: Props) => (
   </div>
 )
 
+const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
+  <div className="flex min-h-(--row) items-center gap-2">
+    <dt className="text-muted w-20 shrink-0">{name}</dt>
+    <dd className="foreign min-w-0 px-2">{children}</dd>
+  </div>
+)
+
 const ProjectProperties = ({
   mayChange,
   onChange,
@@ -50,62 +59,72 @@ const ProjectProperties = ({
   const { data: members } = useQuery(membersQuery(slug))
   const people = (members?.members ?? []).filter(({ active }) => active)
   return (
-    <dl className="flex flex-col">
-      <Property
-        group="Project"
-        groups={[
-          {
-            items: projectStatuses.map((status) => ({
-              label: status,
-              isChosen: status === project.status,
-              onSelect: () => onChange({ status })
-            }))
-          }
-        ]}
-        mayChange={mayChange}
-        name="Status"
-        shortcut="s"
-      >
-        <ProjectStatusMark status={project.status} />
-      </Property>
-      <Property
-        group="Project"
-        groups={[
-          {
-            items: [
-              { label: "Nobody", isChosen: project.lead === null, onSelect: () => onChange({ lead: null }) },
-              ...people.map(({ email, id, name }) => ({
-                label: visible(name),
-                hint: email,
-                isChosen: project.lead?.id === id,
-                onSelect: () => onChange({ lead: id })
+    <>
+      {/* On narrow screens these stand above the words, and the others below them. */}
+      <dl className="flex flex-col max-md:order-1 max-md:px-4 max-md:pt-2">
+        <Property
+          group="Project"
+          groups={[
+            {
+              items: projectStatuses.map((status) => ({
+                label: status,
+                isChosen: status === project.status,
+                onSelect: () => onChange({ status })
               }))
-            ]
-          }
-        ]}
-        mayChange={mayChange}
-        name="Lead"
-        shortcut="a"
-      >
-        <span className={`foreign truncate ${project.lead === null ? "text-muted" : ""}`}>
-          {project.lead === null ? "Nobody" : visible(project.lead.name)}
-        </span>
-      </Property>
-      {(
-        [
-          ["Target", project.targetDate ?? "No date"],
-          ["Teams", project.teams.map(({ name }) => visible(name)).join(", ")],
-          ["Products", project.products.map(({ name }) => visible(name)).join(", ") || "None"]
-        ] as const
-      ).map(([name, value]) => (
-        <div className="flex min-h-(--row) items-center gap-2" key={name}>
-          <dt className="text-muted w-20 shrink-0">{name}</dt>
-          <dd className="foreign min-w-0 px-2">{value}</dd>
-        </div>
-      ))}
-      <div className="border-border my-2 border-t" />
-      <ProgressFacts project={project} slug={slug} />
-    </dl>
+            }
+          ]}
+          mayChange={mayChange}
+          name="Status"
+          shortcut="s"
+        >
+          <ProjectStatusMark status={project.status} />
+        </Property>
+        <Property
+          group="Project"
+          groups={[
+            {
+              items: [
+                { label: "Nobody", isChosen: project.lead === null, onSelect: () => onChange({ lead: null }) },
+                ...people.map(({ email, id, name }) => ({
+                  label: visible(name),
+                  hint: email,
+                  isChosen: project.lead?.id === id,
+                  onSelect: () => onChange({ lead: id })
+                }))
+              ]
+            }
+          ]}
+          mayChange={mayChange}
+          name="Lead"
+          shortcut="a"
+        >
+          <span className={`foreign truncate ${project.lead === null ? "text-muted" : ""}`}>
+            {project.lead === null ? "Nobody" : visible(project.lead.name)}
+          </span>
+        </Property>
+        <Fact name="Target">
+          {project.targetDate === null ? (
+            <span className="text-muted">No date</span>
+          ) : (
+            <TargetDate day={project.targetDate} />
+          )}
+        </Fact>
+      </dl>
+      <dl className="border-border flex flex-col max-md:order-3 max-md:border-y max-md:px-4 max-md:py-3">
+        {(
+          [
+            ["Teams", project.teams.map(({ name }) => visible(name)).join(", ")],
+            ["Products", project.products.map(({ name }) => visible(name)).join(", ") || "None"]
+          ] as const
+        ).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+        <div className="border-border my-2 border-t" />
+        <ProgressFacts project={project} slug={slug} />
+      </dl>
+    </>
   )
 }
 

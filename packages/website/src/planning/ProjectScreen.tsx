@@ -53,16 +53,11 @@ interface ActionsProps extends Props {
 const Actions = ({ mayChange, onChange, project, slug }: ActionsProps) => (
   <>
     {mayChange && (
-      <>
-        <Button onClick={onChange} shortcut="r">
-          Change
-        </Button>
-        <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
-          New ticket
-        </Button>
-      </>
+      <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
+        New ticket
+      </Button>
     )}
-    <ProjectMenu project={project} slug={slug} />
+    <ProjectMenu onChange={mayChange ? onChange : undefined} project={project} slug={slug} />
   </>
 )
 
@@ -90,23 +85,25 @@ const Shown = ({ project, slug }: Props) => {
         title={visible(project.name)}
       />
       <ProjectTabs project={project.slug} slug={slug} />
-      <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem]">
-        <div className="min-w-0 pb-8">
+      <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] max-md:content-start md:grid-cols-[minmax(0,1fr)_18rem]">
+        <div className="min-w-0 pb-8 max-md:contents">
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}
-          <Milestones mayChange={mayChange} project={project} slug={slug} />
-          <MarkdownSection
-            empty="Write what the project is for"
-            field="document"
-            group="Project"
-            mayChange={mayChange}
-            name={`${project.id}-document`}
-            onSave={save}
-            shortcut="e"
-            slug={slug}
-            subject={project.id}
-            text={project.document}
-            title="Document"
-          />
+          <div className="max-md:order-2 max-md:min-w-0 max-md:pb-4">
+            <Milestones mayChange={mayChange} project={project} slug={slug} />
+            <MarkdownSection
+              empty="Write what the project is for"
+              field="document"
+              group="Project"
+              mayChange={mayChange}
+              name={`${project.id}-document`}
+              onSave={save}
+              shortcut="e"
+              slug={slug}
+              subject={project.id}
+              text={project.document}
+              title="Document"
+            />
+          </div>
         </div>
         <Aside>
           <ProjectProperties

@@ -17,6 +17,7 @@ import { ProgressBar, progressText } from "./Progress.tsx"
 import { ProjectStatusMark } from "./ProjectStatusMark.tsx"
 import { archivedProjectsQuery } from "./archivedQueries.ts"
 import { projectsQuery } from "./queries.ts"
+import { TargetDate } from "./TargetDate.tsx"
 import { useRowDrag } from "./useRowDrag.ts"
 import { useProjectOrder } from "./useProjectOrder.ts"
 
@@ -68,7 +69,7 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
           {project.lead === null ? "" : visible(project.lead.name)}
         </span>
         <span className="text-muted tabular shrink-0 text-right sm:max-lg:hidden lg:w-24">
-          {project.targetDate ?? ""}
+          {project.targetDate !== null && <TargetDate day={project.targetDate} />}
         </span>
       </span>
       {moves.length > 0 && (
