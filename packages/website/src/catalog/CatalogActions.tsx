@@ -1,6 +1,5 @@
 import { useState } from "react"
-import { Button, buttonClass } from "../ui/Button.tsx"
-import { Icon } from "../ui/Icon.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
@@ -21,21 +20,17 @@ export const CatalogActions = ({ slug }: { readonly slug: string }) => {
   ])
   return (
     <>
+      <Button icon="plus" look="primary" onClick={() => setShown("product")} shortcut="c">
+        Add product
+      </Button>
       <Menu
-        groups={[{ items: [{ label: "Archived products and environments", onSelect: () => setShown("archived") }] }]}
+        groups={[
+          { items: [{ label: "Add environment", shortcut: "e", onSelect: () => setShown("environment") }] },
+          { items: [{ label: "Archived products and environments", onSelect: () => setShown("archived") }] }
+        ]}
         label="More"
-        trigger={(props) => (
-          <button {...props} aria-label="More" className={buttonClass("quiet")} type="button">
-            <Icon name="more" />
-          </button>
-        )}
+        trigger={(props) => <IconButton {...props} icon="more" label="More" />}
       />
-      <Button icon="plus" onClick={() => setShown("environment")}>
-        Environment
-      </Button>
-      <Button icon="plus" look="primary" onClick={() => setShown("product")}>
-        Product
-      </Button>
       {Shown !== undefined && <Shown onClose={() => setShown(undefined)} slug={slug} />}
     </>
   )

@@ -13,6 +13,7 @@ import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { counted, formatCount, formatDuration, shortSha, visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
@@ -237,7 +238,7 @@ const Loaded = ({ deployment, slug }: Props) => {
         <Other deployment={deployment} slug={slug} />
       ) : (
         <div className="flex grow flex-col lg:flex-row">
-          <section aria-label="History" className="min-w-0 flex-1">
+          <section aria-label="History" className="min-w-0 lg:flex-1">
             <h2 className="text-muted border-border border-b px-4 pt-4 pb-1 text-xs font-medium">Releases</h2>
             <History deployment={deployment} slug={slug} />
           </section>
@@ -250,6 +251,18 @@ const Loaded = ({ deployment, slug }: Props) => {
     </>
   )
 }
+
+/** That it is production: a word, and on narrow screens its sign. */
+const ProductionBadge = () => (
+  <>
+    <span className="max-sm:sr-only">
+      <Badge tone="warning">production</Badge>
+    </span>
+    <span className="text-warning sm:hidden">
+      <Icon name="lock" size={14} />
+    </span>
+  </>
+)
 
 const DeploymentScreen = () => {
   const { environment, product, slug } = useParams({ from: "/w/$slug/deployments/$product/$environment" })
@@ -267,7 +280,7 @@ const DeploymentScreen = () => {
         crumbs={[{ label: "Deployments", link: { to: "/w/$slug/deployments", params: { slug } } }]}
         state={
           <>
-            {deployment?.environment.class === "production" && <Badge tone="warning">production</Badge>}
+            {deployment?.environment.class === "production" && <ProductionBadge />}
             {deployment?.active === false && <Badge>archived</Badge>}
           </>
         }

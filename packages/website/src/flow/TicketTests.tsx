@@ -21,7 +21,8 @@ import { useUnmute } from "./useUnmute.ts"
 
 const ExtendDialog = later(() => import("./ExtendDialog.tsx"))
 
-const lineClass = "border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4 py-1"
+const lineClass =
+  "border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4 py-1 has-[>.quiet:last-child]:pr-1.5"
 
 /** As many as are shown before one asks for all. */
 const few = 10

@@ -14,9 +14,6 @@ export const AttachButton = ({
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
-      <button aria-label={label} className={className} onClick={() => input.current?.click()} type="button">
-        Attach
-      </button>
       <input
         hidden
         multiple
@@ -28,6 +25,9 @@ export const AttachButton = ({
         ref={input}
         type="file"
       />
+      <button aria-label={label} className={className} onClick={() => input.current?.click()} type="button">
+        Attach
+      </button>
     </>
   )
 }

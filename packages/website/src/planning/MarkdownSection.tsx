@@ -53,7 +53,7 @@ export const MarkdownSection = (props: Props) => {
   )
   return (
     <section aria-label={title} className="flex flex-col gap-2 px-4 pt-4" ref={section}>
-      <div className="flex min-h-7 items-center gap-2">
+      <div className="quiet-end flex min-h-7 items-center gap-2">
         <h2 className="text-muted flex-1 text-xs font-medium">{title}</h2>
         {mayChange && draft === undefined && text !== null && (
           <Button look="quiet" onClick={begin} shortcut={shortcut}>

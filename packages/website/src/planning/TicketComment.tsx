@@ -85,7 +85,7 @@ export const TicketComment = (props: Props) => {
   })
   return (
     <SaidItem id={comment.id} label={`Comment of ${actorName(comment.author)}`}>
-      <div className="flex min-h-7 flex-wrap items-center gap-2">
+      <div className="quiet-end flex min-h-7 flex-wrap items-center gap-2">
         <span className="foreign truncate font-medium">{actorName(comment.author)}</span>
         <span className="text-muted flex-1 text-xs">
           <Time at={comment.createdAt} />

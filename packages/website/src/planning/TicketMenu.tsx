@@ -28,10 +28,11 @@ interface Props {
   readonly slug: string
   readonly ticket: Ticket
   readonly mayChange: boolean
+  readonly onRename: () => void
 }
 
 /** What else is done with a ticket. */
-const TicketMenu = ({ mayChange, slug, ticket }: Props) => {
+const TicketMenu = ({ mayChange, onRename, slug, ticket }: Props) => {
   const [isSure, setSure] = useState(false)
   const [hasHistory, setHistory] = useState(false)
   const navigate = useNavigate()
@@ -58,6 +59,7 @@ const TicketMenu = ({ mayChange, slug, ticket }: Props) => {
     <>
       <Menu
         groups={[
+          ...(mayChange ? [{ items: [{ label: "Rename", shortcut: "r", onSelect: onRename }] }] : []),
           {
             items: [
               { label: "Copy the identifier", shortcut: "y", onSelect: () => copy(identifier, "Identifier") },

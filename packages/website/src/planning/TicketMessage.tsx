@@ -33,7 +33,7 @@ export const TicketMessage = ({ message, slug }: { readonly slug: string; readon
   })
   return (
     <SaidItem id={message.id} isSunken label={`Message to ${visible(agent.name)}`}>
-      <div className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
+      <div className="quiet-end flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
         <span className="foreign">
           <span className="font-medium">{visible(sender.name)}</span> asked{" "}
           <span className="font-medium">{visible(agent.name)}</span>
@@ -77,7 +77,7 @@ export const TicketReply = ({
   const name = visible(agent.name)
   return (
     <SaidItem id={replyId(id)} isSunken label={`Reply of ${name}`}>
-      <div className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
+      <div className="quiet-end flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
         <span className="foreign">
           <span className="font-medium">{name}</span> {status === "declined" ? "declined" : "replied"}
         </span>

@@ -18,6 +18,7 @@ import { MarkdownSection } from "./MarkdownSection.tsx"
 import { asPending, pendingTickets } from "./pendingTickets.ts"
 import { teamsQuery, ticketQuery, TicketContext } from "./queries.ts"
 import { TicketTitle } from "./TicketTitle.tsx"
+import type { TitleDraft } from "./TicketTitleField.tsx"
 import { useTicketChange } from "./useTicketChange.ts"
 
 /** A ticket: what it is about, how it will be done, who has it, and what was said and came of it. */
@@ -82,6 +83,7 @@ const Whole = ({ slug, ticket }: Props) => {
   const role = useRole(slug)
   const { data: teams } = useQuery(teamsQuery(slug))
   const [asked, setAsked] = useState<{ readonly agent?: string }>()
+  const [titleDraft, setTitleDraft] = useState<TitleDraft>()
   // Archived teams are in no list.
   const isArchived = teams !== undefined && !teams.teams.some(({ id }) => id === ticket.team.id)
   const mayChange = mayAct(role, "member") && !isArchived
@@ -95,10 +97,17 @@ const Whole = ({ slug, ticket }: Props) => {
           <>
             {mayChange && (
               <Button onClick={() => setAsked({})} shortcut="x">
-                Ask<span className="max-sm:sr-only">{" an agent"}</span>
+                <span>
+                  Ask<span className="max-sm:sr-only"> an agent</span>
+                </span>
               </Button>
             )}
-            <TicketMenu mayChange={mayChange} slug={slug} ticket={ticket} />
+            <TicketMenu
+              mayChange={mayChange}
+              onRename={() => setTitleDraft({ text: ticket.title, base: ticket.title })}
+              slug={slug}
+              ticket={ticket}
+            />
           </>
         }
         crumbs={[
@@ -123,18 +132,20 @@ const Whole = ({ slug, ticket }: Props) => {
         }
       />
       <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: mayChange }}>
-        <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
+        <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] max-md:content-start md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
           <div className="min-w-0 pb-4 max-md:contents">
             <TicketTitle
+              draft={titleDraft}
               mayChange={mayChange}
               onChange={(title, from) => save({ title }, `${ticket.identifier} was renamed`, { title: from })}
+              onDraft={setTitleDraft}
               title={ticket.title}
             />
             <div className="max-md:order-2 max-md:min-w-0 max-md:pb-4">
               <Texts mayChange={mayChange} onSave={save} slug={slug} ticket={ticket} />
             </div>
           </div>
-          <Aside isSpread>
+          <Aside>
             <TicketProperties mayChange={mayChange} onAsk={setAsked} onSave={save} slug={slug} ticket={ticket} />
           </Aside>
           <div className="min-w-0 pb-8 max-md:order-4">

@@ -1,6 +1,5 @@
-import { useEffect, useRef, useState } from "react"
+import { type Dispatch, type SetStateAction, useEffect, useRef } from "react"
 import { visible } from "../ui/format.ts"
-import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import type { TitleDraft } from "./TicketTitleField.tsx"
@@ -10,40 +9,37 @@ const TicketTitleField = later(() => import("./TicketTitleField.tsx"))
 interface Props {
   readonly title: string
   readonly mayChange: boolean
+  /** What is typed in its place. */
+  readonly draft: TitleDraft | undefined
+  readonly onDraft: Dispatch<SetStateAction<TitleDraft | undefined>>
   /** With the title that it was made from. Answers whether it was done. */
   readonly onChange: (title: string, from: string) => Promise<boolean>
 }
 
 /** The title of a ticket, changed in its place. */
-export const TicketTitle = ({ mayChange, onChange, title }: Props) => {
-  const [draft, setDraft] = useState<TitleDraft>()
-  const heading = useRef<HTMLDivElement>(null)
+export const TicketTitle = ({ draft, mayChange, onChange, onDraft, title }: Props) => {
   const wasTyped = useRef(false)
   const isTyped = draft !== undefined
   useEffect(() => {
-    if (wasTyped.current && !isTyped) heading.current?.querySelector("button")?.focus()
+    if (wasTyped.current && !isTyped) document.querySelector<HTMLElement>("#screen")?.focus()
     wasTyped.current = isTyped
   }, [isTyped])
-  const begin = () => setDraft({ text: title, base: title })
-  useKeys(mayChange && !isTyped ? [{ keys: "r", label: "Rename", group: "Ticket", run: begin }] : [])
+  useKeys(
+    mayChange && !isTyped
+      ? [{ keys: "r", label: "Rename", group: "Ticket", run: () => onDraft({ text: title, base: title }) }]
+      : []
+  )
   const save = async (text: string, base: string) => {
-    setDraft(undefined)
+    onDraft(undefined)
     // What was typed stays where it is refused.
-    if (!(await onChange(text, base))) setDraft((newer) => newer ?? { text, base })
+    if (!(await onChange(text, base))) onDraft((newer) => newer ?? { text, base })
   }
   return (
-    <div className="flex min-h-11 items-start gap-2 px-4 pt-4" ref={heading}>
+    <div className="flex min-h-11 items-start px-4 pt-4">
       {draft !== undefined ? (
-        <TicketTitleField draft={draft} onDraft={setDraft} onSave={save} title={title} />
+        <TicketTitleField draft={draft} onDraft={onDraft} onSave={save} title={title} />
       ) : (
-        <>
-          <p className="foreign min-w-0 flex-1 text-xl font-semibold">{visible(title)}</p>
-          {mayChange && (
-            <Button look="quiet" onClick={begin} shortcut="r">
-              Rename
-            </Button>
-          )}
-        </>
+        <p className="foreign min-w-0 flex-1 text-xl font-semibold">{visible(title)}</p>
       )}
     </div>
   )

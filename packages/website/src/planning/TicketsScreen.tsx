@@ -2,10 +2,11 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
-import { Button } from "../ui/Button.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
+import { Menu } from "../ui/Menu.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { isFiltered } from "./filters.ts"
 import { TicketsView } from "./TicketsView.tsx"
@@ -39,15 +40,19 @@ const TicketsScreen = () => {
             <>
               {(isFiltered(search) || search.group !== undefined || search.sort !== undefined) && (
                 <Button onClick={() => setPart("save")}>
-                  Save<span className="max-sm:sr-only">{" as view"}</span>
+                  <span>
+                    Save<span className="max-sm:sr-only"> as view</span>
+                  </span>
                 </Button>
               )}
-              <Button onClick={() => setPart("paste")} shortcut="N">
-                From a list
-              </Button>
               <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
                 New ticket
               </Button>
+              <Menu
+                groups={[{ items: [{ label: "From a list", shortcut: "N", onSelect: () => setPart("paste") }] }]}
+                label="Tickets"
+                trigger={(props) => <IconButton {...props} icon="more" label="More" />}
+              />
             </>
           )
         }

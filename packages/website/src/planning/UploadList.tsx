@@ -7,7 +7,7 @@ export const UploadList = ({ uploads }: { readonly uploads: ReadonlyArray<Upload
   uploads.length === 0 ? null : (
     <ul aria-label="Uploads" className="flex flex-col gap-1 px-3 py-2 text-xs">
       {uploads.map(({ end, fraction, key, name, problem }) => (
-        <li className="flex min-h-7 flex-wrap items-center gap-2" key={key}>
+        <li className="quiet-end flex min-h-7 flex-wrap items-center gap-2" key={key}>
           {problem === undefined ? (
             <>
               <span className="foreign min-w-0 truncate">{visible(name)}</span>

@@ -22,10 +22,10 @@ const ViewActions = ({ isOwn, onReset, search, slug, view }: Props) => (
     {(isOwn || hasOtherLooks(view, search)) && (
       <ChangedView isFiltered={isOwn} onReset={onReset} search={search} slug={slug} view={view} />
     )}
-    <ViewMenu slug={slug} view={view} />
     <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
       New ticket
     </Button>
+    <ViewMenu slug={slug} view={view} />
   </>
 )
 

@@ -16,8 +16,7 @@ export const Section = ({
   <section aria-label={title} className="pt-4">
     <div className="flex min-h-7 flex-wrap items-center gap-2 px-4 pb-1">
       <h2 className="text-muted flex-1 text-xs font-medium">{title}</h2>
-      {/* The words of a button stand at the edge, not its frame, which is not seen. */}
-      <div className="flex items-center gap-2 has-[>.quiet:last-child]:-mr-2.5">{actions}</div>
+      <div className="quiet-end ml-auto flex items-center gap-2">{actions}</div>
     </div>
     {isFlush ? <div className="border-border border-t">{children}</div> : <div className="px-4">{children}</div>}
   </section>

@@ -1,6 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { Button, buttonClass } from "../ui/Button.tsx"
-import { Icon } from "../ui/Icon.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { Menu } from "../ui/Menu.tsx"
 
@@ -34,15 +33,6 @@ export const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: Props)
   ])
   return (
     <>
-      <Menu
-        groups={[{ items: others.map(({ keys, label, run }) => ({ label, shortcut: keys, onSelect: run })) }]}
-        label="More"
-        trigger={(props) => (
-          <button {...props} aria-label="More" className={buttonClass("quiet")} type="button">
-            <Icon name="more" />
-          </button>
-        )}
-      />
       {mayWrite && (
         <>
           <Button onClick={onPaste}>Paste .env</Button>
@@ -51,6 +41,11 @@ export const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: Props)
           </Button>
         </>
       )}
+      <Menu
+        groups={[{ items: others.map(({ keys, label, run }) => ({ label, shortcut: keys, onSelect: run })) }]}
+        label="More"
+        trigger={(props) => <IconButton {...props} icon="more" label="More" />}
+      />
     </>
   )
 }

@@ -73,10 +73,14 @@ const WebhookActions = ({ actions: { remove, test }, slug, webhook }: ActionsPro
       <Button isBusy={test.isPending} onClick={() => test.mutate()}>
         Send a test
       </Button>
-      <Button onClick={() => setDialog("change")}>Change</Button>
       <Menu
         groups={[
-          { items: [{ label: "Rotate secret", onSelect: () => setDialog("rotate") }] },
+          {
+            items: [
+              { label: "Change", onSelect: () => setDialog("change") },
+              { label: "Rotate secret", onSelect: () => setDialog("rotate") }
+            ]
+          },
           { items: [{ label: "Delete", isDangerous: true, onSelect: () => setDialog("delete") }] }
         ]}
         label={`The webhook to ${host}`}
@@ -106,7 +110,11 @@ const Whole = ({ slug, webhook }: Props) => {
       <Header
         actions={<WebhookActions actions={actions} slug={slug} webhook={webhook} />}
         crumbs={crumbsOf(slug)}
-        state={<WebhookState webhook={webhook} />}
+        state={
+          <span className={webhook.state === "active" ? "max-sm:hidden" : ""}>
+            <WebhookState webhook={webhook} />
+          </span>
+        }
         title={hostOf(webhook.url)}
       />
       {webhook.state === "parked" && (

@@ -29,11 +29,17 @@ afterAll(async () => {
 interface Hands {
   /** Presses what the shortcut does, too. */
   readonly press: (page: Page, shown: Locator, shortcut?: string) => Promise<void>
+  /** Picks what stands in the menu of the screen. */
+  readonly pick: (page: Page, item: string, shortcut: string) => Promise<void>
   readonly write: (page: Page, field: Locator, text: string) => Promise<void>
 }
 
 const mouse: Hands = {
   press: (_page, shown) => shown.click(),
+  pick: async (page, item) => {
+    await page.getByRole("button", { name: "More", exact: true }).click()
+    await page.getByRole("menuitem", { name: item }).click()
+  },
   write: async (page, field, text) => {
     await field.click()
     await page.keyboard.insertText(text)
@@ -45,6 +51,10 @@ const keyboard: Hands = {
     await shown.waitFor()
     if (shortcut === undefined) await shown.press("Enter")
     else for (const key of shortcut.split(" ")) await page.keyboard.press(key)
+  },
+  pick: async (page, _item, shortcut) => {
+    await page.getByRole("button", { name: "More", exact: true }).waitFor()
+    await page.keyboard.press(shortcut)
   },
   write: async (page, field, text) => {
     await field.focus()
@@ -77,7 +87,7 @@ const plan = async (page: Page, hands: Hands, name: string) => {
 const paste = async (page: Page, hands: Hands, name: string) => {
   await hands.press(page, page.getByRole("link", { name: "Tickets", exact: true }), "g b")
   await page.getByRole("heading", { level: 1, name: "Tickets" }).waitFor()
-  await hands.press(page, page.getByRole("button", { name: "From a list" }), "N")
+  await hands.pick(page, "From a list", "N")
   const dialog = page.getByRole("dialog", { name: "Tickets from a list" })
   const titles = Array.from({ length: 20 }, (_, index) => `- ${name}, step ${index + 1}`)
   await hands.write(page, dialog.getByRole("textbox", { name: "Titles" }), titles.join("\n"))

@@ -249,7 +249,7 @@ describe("Tickets from a list", () => {
   it("keep what is indented and what is too long in their descriptions, and are taken back at once", async () => {
     const before = (await tickets()).length
     const page = await openScreen(site, "tickets?teams=%5B%22ENG%22%5D&projects=%5B%22checkout%22%5D")
-    await page.getByRole("button", { name: "From a list" }).waitFor()
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
     await page.keyboard.press("N")
     const dialog = page.getByRole("dialog", { name: "Tickets from a list" })
     const long = `Long ${"word ".repeat(60)}end`

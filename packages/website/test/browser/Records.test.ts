@@ -201,7 +201,8 @@ describe("A webhook", () => {
     await page.getByText("deployment_updated is delivered").first().waitFor()
     expect(received.at(-1)!.signature.split(" ")).toHaveLength(2)
 
-    await page.getByRole("button", { name: "Change" }).click()
+    await page.getByRole("button", { name: "More", exact: true }).click()
+    await page.getByRole("menuitem", { name: "Change" }).click()
     await page.getByRole("combobox", { name: "Format" }).click()
     await page.getByRole("option", { name: "Slack" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click()

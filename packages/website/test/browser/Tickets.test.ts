@@ -148,7 +148,7 @@ describe("A ticket", () => {
     const page = await site.signIn()
     await page.route("**/events/stream*", (route) => route.abort())
     await openTicket(ticket, page)
-    await page.getByRole("button", { name: "Rename" }).waitFor()
+    await page.getByRole("button", { name: "Ask an agent" }).waitFor()
     await page.keyboard.press("r")
     const field = page.getByRole("textbox", { name: "Title" })
     await field.fill("Mine")
@@ -167,7 +167,7 @@ describe("A ticket", () => {
 
     await page.unroute("**/events/stream*")
     await page.reload()
-    await page.getByRole("button", { name: "Rename" }).waitFor()
+    await page.getByRole("button", { name: "Ask an agent" }).waitFor()
     await isLive(page)
     await page.keyboard.press("r")
     await field.fill("Mine again")
@@ -600,7 +600,7 @@ describe("A list of tickets", () => {
   it("makes a ticket of each line that is pasted", async () => {
     await scene("pasted", 0)
     const page = await openScreen(site, search("pasted"))
-    await page.getByRole("button", { name: "From a list" }).waitFor()
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
     await page.keyboard.press("N")
     const dialog = page.getByRole("dialog", { name: "Tickets from a list" })
     await dialog

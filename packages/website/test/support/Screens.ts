@@ -103,6 +103,14 @@ const screensOf = (
   "No page": "/w/main/nothing/here"
 })
 
+/** On narrow screens the filters are behind one button. */
+const openFilters = async (page: Page, name: string) => {
+  const filters = page.getByRole("search", { name })
+  await filters.getByRole("searchbox").waitFor()
+  const all = filters.getByRole("button", { name: "Filter" })
+  if (await all.isVisible()) await all.click()
+}
+
 const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   Palette: async (page) => {
     await page.goto(`${site.origin}/w/main`)
@@ -128,6 +136,7 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   },
   "Filter of runs": async (page) => {
     await page.goto(`${site.origin}/w/main/test-runs`)
+    await openFilters(page, "Runs")
     await page.getByRole("button", { name: "result" }).click()
     await page.getByRole("menuitemradio", { name: "failed" }).waitFor()
   },
@@ -202,12 +211,13 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   },
   "Add a product": async (page) => {
     await page.goto(`${site.origin}/w/main/deployments`)
-    await page.getByRole("button", { name: "Product", exact: true }).click()
+    await page.getByRole("button", { name: "Add product", exact: true }).click()
     await page.getByRole("dialog").getByLabel("Slug").waitFor()
   },
   "Add an environment": async (page) => {
     await page.goto(`${site.origin}/w/main/deployments`)
-    await page.getByRole("button", { name: "Environment", exact: true }).click()
+    await page.getByRole("button", { name: "More", exact: true }).click()
+    await page.getByRole("menuitem", { name: "Add environment" }).click()
     await page.getByRole("dialog").getByLabel("Slug").waitFor()
   },
   "Archived products": async (page) => {
@@ -223,7 +233,8 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   },
   "Tickets from a list": async (page) => {
     await page.goto(`${site.origin}/w/main/tickets`)
-    await page.getByRole("button", { name: "From a list" }).click()
+    await page.getByRole("button", { name: "More", exact: true }).click()
+    await page.getByRole("menuitem", { name: "From a list" }).click()
     await page.getByRole("dialog").getByLabel("Titles").waitFor()
   },
   "Selected tickets": async (page) => {
@@ -234,10 +245,7 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   },
   "Filter of tickets": async (page) => {
     await page.goto(`${site.origin}/w/main/tickets`)
-    await page.getByRole("search").getByRole("searchbox").waitFor()
-    // On narrow screens the filters are behind one button.
-    const all = page.getByRole("search").getByRole("button", { name: "Filter" })
-    if (await all.isVisible()) await all.click()
+    await openFilters(page, "Tickets")
     await page.getByRole("search").getByRole("button", { name: "owner" }).click()
     await page.getByRole("menuitemcheckbox", { name: "nobody" }).waitFor()
   },
