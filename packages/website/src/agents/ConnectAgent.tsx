@@ -12,7 +12,7 @@ const ConnectAgent = ({ onClose, slug }: { readonly slug: string; readonly onClo
     title="Connect an agent"
   >
     <Ways label="The client" ways={connectWays({ serviceUrl, slug })} />
-    <p className="text-muted">
+    <p className="text-muted mt-4">
       An agent looks into its inbox when it is told to. Say to it, for example: “Take your messages from delivery, and
       do what they ask.”
     </p>

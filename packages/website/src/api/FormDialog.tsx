@@ -27,6 +27,9 @@ interface Props {
   readonly children?: ReactNode
 }
 
+/** In a line of its own where the buttons take what there is. */
+const missingClass = "text-muted flex-1 basis-30 self-center max-sm:basis-full"
+
 /** A dialog that does one thing, and says why it could not. Load it lazily: it brings Base UI. */
 export const FormDialog = ({
   action,
@@ -57,9 +60,7 @@ export const FormDialog = ({
     <Dialog
       actions={
         <>
-          {missing.length > 0 && (
-            <p className="text-muted flex-1 basis-30 self-center">Still missing: {missing.join(" and ")}.</p>
-          )}
+          {missing.length > 0 && <p className={missingClass}>Still missing: {missing.join(" and ")}.</p>}
           <Cancel />
           {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button

@@ -25,7 +25,8 @@ const MyTickets = later(() => import("../planning/MyTickets.tsx"))
 
 const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: string }) => (
   <Link
-    className="border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
+    className="border-border hover:bg-hover two-lines flex h-(--row) items-center gap-3 border-b px-4"
+    data-tall
     params={{ slug, run: String(run.number) }}
     to="/w/$slug/test-runs/$run"
   >
@@ -33,23 +34,24 @@ const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: s
     <span className="truncate font-medium sm:shrink-0">
       {run.product.name} <span className="text-faint">/</span> {run.environment.name}
     </span>
-    <span className="text-muted foreign min-w-0 flex-1 truncate">
-      <span className="tabular">#{run.number}</span> {visible(run.git.subject)}
-    </span>
-    {run.state === "running" ? (
-      <span className="text-info tabular">
-        <Elapsed since={run.startedAt} />
+    {/* On narrow screens how many failed comes before what may be cut. */}
+    <span className="second-line">
+      <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:order-1">
+        <span className="tabular">#{run.number}</span> {visible(run.git.subject)}
       </span>
-    ) : (
-      <>
-        <span className={run.counts.failed > 0 ? "text-danger max-sm:hidden" : "text-muted max-sm:hidden"}>
-          {countsText(run.counts)}
+      {run.state === "running" ? (
+        <span className="text-info tabular max-sm:order-2">
+          <Elapsed since={run.startedAt} />
         </span>
-        <span className="text-muted tabular max-md:hidden">{formatDuration(run.durationMs)}</span>
-      </>
-    )}
-    <span className={run.state === "running" ? "text-muted max-sm:hidden" : "text-muted"}>
-      <Time at={run.startedAt} />
+      ) : (
+        <>
+          <span className={run.counts.failed > 0 ? "text-danger" : "text-muted"}>{countsText(run.counts)}</span>
+          <span className="text-muted tabular max-md:hidden">{formatDuration(run.durationMs)}</span>
+        </>
+      )}
+      <span className={run.state === "running" ? "text-muted max-sm:hidden" : "text-muted max-sm:order-2"}>
+        <Time at={run.startedAt} />
+      </span>
     </span>
   </Link>
 )

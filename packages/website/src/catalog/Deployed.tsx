@@ -19,7 +19,7 @@ import { deploymentsQuery } from "./queries.ts"
 const row = "border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
 
 /** As wide as any: what stands before it is a column, too. */
-const when = "text-muted w-20 shrink-0 text-right"
+const when = "text-muted shrink-0 text-right sm:w-20"
 
 const most = 10
 
@@ -81,7 +81,7 @@ export const Deployed = ({ filters, isOf, nameOf, slug }: Props) => {
           newest.map((run) => (
             <Link className={row} key={run.id} params={{ slug, run: String(run.number) }} to="/w/$slug/test-runs/$run">
               <StatusMark status={statusOf(run)} />
-              <span className="text-muted tabular min-w-11">#{run.number}</span>
+              <span className="text-muted tabular sm:min-w-11">#{run.number}</span>
               <span className="foreign min-w-0 flex-1 truncate">{visible(run.git.subject)}</span>
               {run.state !== "running" && (
                 <span className={`tabular max-sm:hidden ${run.counts.failed > 0 ? "text-danger" : "text-muted"}`}>

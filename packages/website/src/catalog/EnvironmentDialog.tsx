@@ -56,7 +56,7 @@ const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => 
       <Select label="Class" onChange={setKind} options={classes} value={kind} />
       <Input
         autoComplete="off"
-        hint="Stands before the name; may be empty"
+        hint="Stands behind the name; may be empty"
         issue={issueAt(save.error, "emoji")}
         label="Emoji"
         maxLength={16}

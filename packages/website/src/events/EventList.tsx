@@ -48,7 +48,7 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
             <Changes changes={changesOf(event)} />
           </span>
         </span>
-        <span className="text-muted">
+        <span className="text-muted ml-auto">
           <Time at={event.createdAt} />
         </span>
       </li>

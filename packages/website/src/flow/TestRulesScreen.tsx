@@ -122,34 +122,35 @@ const Rule = ({ mayChange, onChange, rule, slug, things }: RuleProps) => {
         <span className="text-muted text-xs">
           Acts as {actorName(rule.author)}, changed <Time at={rule.updatedAt} />
         </span>
-        <span className="flex-1" />
-        <Button aria-expanded={isOpen} look="quiet" onClick={() => setOpen(!isOpen)}>
-          {isOpen ? "Hide its tickets" : "Show its tickets"}
-        </Button>
-        {mayChange && (
-          <>
-            <Button look="quiet" onClick={onChange}>
-              Change
-            </Button>
-            {hasLeft ? (
-              <Button isBusy={setState.isPending} look="quiet" onClick={() => setState.mutate("active")}>
-                Take over
+        <span className="-mr-2.5 ml-auto flex gap-1 max-sm:-ml-2.5 max-sm:basis-full max-sm:justify-between">
+          <Button aria-expanded={isOpen} look="quiet" onClick={() => setOpen(!isOpen)}>
+            {isOpen ? "Hide its tickets" : "Show its tickets"}
+          </Button>
+          {mayChange && (
+            <>
+              <Button look="quiet" onClick={onChange}>
+                Change
               </Button>
-            ) : (
-              <Button
-                isBusy={setState.isPending}
-                look="quiet"
-                onClick={() => setState.mutate(isActive ? "stopped" : "active")}
-              >
-                {isActive ? "Stop" : "Begin again"}
-              </Button>
-            )}
-            <Sure action="Delete the rule" doing={remove} title="Delete the rule?" verb="Delete">
-              <p className="foreign">{visible(sentence)}</p>
-              <p>The tickets that it has made stay as they are. The rule cannot be brought back.</p>
-            </Sure>
-          </>
-        )}
+              {hasLeft ? (
+                <Button isBusy={setState.isPending} look="quiet" onClick={() => setState.mutate("active")}>
+                  Take over
+                </Button>
+              ) : (
+                <Button
+                  isBusy={setState.isPending}
+                  look="quiet"
+                  onClick={() => setState.mutate(isActive ? "stopped" : "active")}
+                >
+                  {isActive ? "Stop" : "Begin again"}
+                </Button>
+              )}
+              <Sure action="Delete the rule" doing={remove} title="Delete the rule?" verb="Delete">
+                <p className="foreign">{visible(sentence)}</p>
+                <p>The tickets that it has made stay as they are. The rule cannot be brought back.</p>
+              </Sure>
+            </>
+          )}
+        </span>
       </div>
       {isOpen && <Tickets rule={rule} slug={slug} />}
     </li>

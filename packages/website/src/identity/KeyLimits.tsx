@@ -35,10 +35,10 @@ export const Scopes = ({ chosen, onChange }: ScopesProps) => (
   <fieldset className="flex flex-col">
     <legend className="pb-1 font-medium">It may</legend>
     {scopes.map(([scope, meaning]) => (
-      <label className="hover:bg-hover flex min-h-7 items-center gap-2 rounded-md px-1" key={scope}>
+      <label className="hover:bg-hover flex min-h-7 items-baseline gap-2 rounded-md px-1 py-1" key={scope}>
         <input
           checked={chosen.has(scope)}
-          className="accent-accent-fill"
+          className="accent-accent-fill self-start mt-0.75"
           onChange={({ target }) => {
             const next = new Set(chosen)
             if (target.checked) next.add(scope)

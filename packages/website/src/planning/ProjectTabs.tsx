@@ -3,12 +3,14 @@ import { Link } from "@tanstack/react-router"
 import { visible } from "../ui/format.ts"
 import { tabClass, Tabs } from "../ui/Header.tsx"
 import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
+import { useTabInView } from "../ui/useTabInView.ts"
 import { viewsQuery } from "./queries.ts"
 
 /** A project, and the views of it. */
 const ProjectTabs = ({ project, slug }: { readonly slug: string; readonly project: string }) => {
   const { data } = useQuery(viewsQuery(slug, { project }))
   useMarkedPlace("/w/$slug/projects")
+  useTabInView("Views of the project", data !== undefined)
   return (
     <Tabs label="Views of the project">
       <Link className={tabClass} params={{ slug, project }} to="/w/$slug/projects/$project">

@@ -4,6 +4,7 @@ import { withoutUndefined } from "../ui/address.ts"
 import { visible } from "../ui/format.ts"
 import { tabClass, Tabs } from "../ui/Header.tsx"
 import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
+import { useTabInView } from "../ui/useTabInView.ts"
 import { viewsQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
 
@@ -19,6 +20,7 @@ const presets = [
 const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: TicketsSearch }) => {
   const { data } = useQuery(viewsQuery(slug))
   useMarkedPlace("/w/$slug/tickets")
+  useTabInView("Views of tickets", data !== undefined)
   const looks = withoutUndefined({ layout: search?.layout, group: search?.group, sort: search?.sort })
   return (
     <Tabs label="Views of tickets">

@@ -244,7 +244,7 @@ const Loaded = (props: Props) => (
       <Side label="To" run={props.run} slug={props.slug} />
     </div>
     <div className="flex grow flex-col lg:flex-row">
-      <div className="min-w-0 flex-1 pb-4">
+      <div className="min-w-0 pb-4 lg:flex-1">
         <Tests {...props} />
       </div>
       <aside aria-label="Between them" className="border-border shrink-0 pb-4 max-lg:border-t lg:w-90 lg:border-l">

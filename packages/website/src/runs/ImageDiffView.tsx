@@ -202,10 +202,11 @@ const ImageDiffView = ({ diff, run, slug }: Props) => {
             {way}
           </button>
         ))}
-        <span className="flex-1" />
-        <IconButton icon="dash" label="Smaller" onClick={() => step(-1)} shortcut="-" />
-        <span className="tabular w-12 text-center">{zoom === null ? "Fit" : `${zoom * 100} %`}</span>
-        <IconButton icon="plus" label="Larger" onClick={() => step(1)} shortcut="+" />
+        <span className="ml-auto flex items-center gap-1">
+          <IconButton icon="dash" label="Smaller" onClick={() => step(-1)} shortcut="-" />
+          <span className="tabular w-12 text-center">{zoom === null ? "Fit" : `${zoom * 100} %`}</span>
+          <IconButton icon="plus" label="Larger" onClick={() => step(1)} shortcut="+" />
+        </span>
       </div>
       <View urls={urls} way={chosen.way} zoom={zoom} />
     </section>

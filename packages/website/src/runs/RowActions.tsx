@@ -126,7 +126,7 @@ const RowActions = (props: Props) => {
   return (
     <div className="flex h-full items-center justify-end">
       {(test !== undefined || (error?.cases.length ?? 0) > 1) && <Muting {...props} />}
-      {hasTrace ? <TraceLink {...props} test={test} /> : <span className="w-9 shrink-0" />}
+      {hasTrace ? <TraceLink {...props} test={test} /> : <span className="w-9 shrink-0 max-sm:hidden" />}
     </div>
   )
 }

@@ -79,7 +79,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
     </div>
     {run.counts.total > 0 && (
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-        <span className="w-48 max-w-full">
+        <span className="w-48 max-sm:w-full">
           <CountsBar counts={run.counts} />
         </span>
         {numbers.map(([name, colour]) =>
@@ -89,7 +89,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
             </span>
           )
         )}
-        <span className="text-muted">{gateText(run)}</span>
+        <span className="text-muted empty:hidden">{gateText(run)}</span>
         {run.passRate !== null && <span className="text-muted">{formatRate(run.passRate)} passed</span>}
         {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
           <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>

@@ -166,7 +166,7 @@ const SemaphoresScreen = () => {
           usage !== undefined &&
           usage.length > 0 && (
             <Button look="quiet" onClick={toggle} shortcut="t">
-              {isTable ? "Use as bars" : "Use as a table"}
+              {isTable ? "As bars" : "As a table"}
             </Button>
           )
         }

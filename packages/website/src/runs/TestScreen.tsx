@@ -96,6 +96,9 @@ const Loaded = ({ run, slug, test }: Props) => {
   return (
     <>
       <section aria-label="Summary" className="flex flex-col gap-1.5 px-4 py-3">
+        <p className={test.title.length > oneLine ? "foreign" : "foreign md:hidden"}>
+          {visible(test.title.slice(0, 1_000))}
+        </p>
         <div className="flex flex-wrap items-start gap-2">
           <p className="text-muted flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 max-md:basis-full">
             <span className="inline-flex max-w-full min-w-0">
@@ -111,9 +114,6 @@ const Loaded = ({ run, slug, test }: Props) => {
           <IconButton icon="chevronLeft" label="Previous failure" onClick={() => go(-1)} shortcut="p" />
           <IconButton icon="chevronRight" label="Next failure" onClick={() => go(1)} shortcut="n" />
         </div>
-        <p className={test.title.length > oneLine ? "foreign" : "foreign md:hidden"}>
-          {visible(test.title.slice(0, 1_000))}
-        </p>
       </section>
       <div className="border-border flex flex-col border-t lg:flex-row">
         <div className="min-w-0 flex-1">

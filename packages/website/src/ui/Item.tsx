@@ -80,7 +80,7 @@ export const Cell = ({
   readonly width?: keyof typeof widths
 }) => (
   <span
-    className={`foreign max-w-full min-w-0 truncate ${widths[width]} ${tone === "warning" ? "text-warning" : "text-muted"}`}
+    className={`foreign max-w-full min-w-0 truncate max-md:empty:hidden ${widths[width]} ${tone === "warning" ? "text-warning" : "text-muted"}`}
   >
     {typeof children === "string" ? visible(children) : children}
   </span>

@@ -109,7 +109,7 @@ const BatchBar = (props: Props) => {
         <Loss cells={drafts.size} reply={reply} />
       ) : (
         <>
-          <span className="min-w-40 flex-1" role="status">
+          <span className="min-w-40 flex-1 max-sm:basis-full" role="status">
             {drafts.size === 0 ? (
               <>
                 Choose a cell and type its new value<span className="pointer-coarse:hidden">, Delete clears it</span>.

@@ -49,7 +49,7 @@ const Audit = ({ secret, slug }: { readonly secret: Secret; readonly slug: strin
                 {"environments" in entry && entry.environments != null && entry.environments.join(", ")}
               </span>
               {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
-              <span className="text-muted font-mono text-xs">{entry.address}</span>
+              <span className="text-muted font-mono text-xs max-sm:hidden">{entry.address}</span>
               <span className="text-muted">
                 <Time at={entry.at} />
               </span>

@@ -139,6 +139,89 @@ describe("On a phone", () => {
     await page.getByRole("list", { name: "Tickets" }).waitFor()
   })
 
+  it("the filters of runs, tests and trends are one button that counts them", async () => {
+    for (const [name, filter, set] of [
+      ["Runs", "Result", "&result=failed"],
+      ["Tests", "Environment", "&state=failing"],
+      ["Trends", "Environment", "&days=90"]
+    ] as const) {
+      const page = await open(name)
+      const filters = page.getByRole("search", { name })
+      expect((await boxOf(filters)).height).toBeLessThan(48)
+      const one = filters.getByRole("button", { name: filter })
+      expect(await one.isVisible()).toBe(false)
+      await filters.getByRole("button", { name: "Filter", exact: true }).click()
+      await one.waitFor()
+      expect(await isWhole(filters)).toBe(true)
+      const path = screens().screens[name]!
+      await page.goto(`${screens().site.origin}${path}${path.includes("?") ? "" : "?"}${set}`)
+      await filters.getByRole("button", { name: "Filter 1", exact: true }).waitFor()
+      await page.close()
+    }
+  })
+
+  it("headers with what can be done stand in one line, and their sign leads back", async () => {
+    for (const name of [
+      "Deployments",
+      "Deployment",
+      "Environment",
+      "Run, passed",
+      "Board",
+      "Project",
+      "Team",
+      "Webhook",
+      "Vault",
+      "View"
+    ]) {
+      const page = await open(name)
+      const header = page.locator("#screen header")
+      await header.getByRole("button").first().waitFor()
+      expect([name, (await boxOf(header)).height <= 45]).toEqual([name, true])
+      await page.close()
+    }
+    const page = await open("Deployment")
+    const back = page.getByRole("link", { name: "Deployments", exact: true }).first()
+    const { height, width, x } = await boxOf(back)
+    expect(Math.min(height, width)).toBeGreaterThanOrEqual(24)
+    expect(x + width).toBeLessThan((await boxOf(page.getByRole("heading", { level: 1 }))).x)
+    await back.click()
+    await page.waitForURL(/\/deployments$/)
+  })
+
+  it("runs of Home say in a second line how many failed, and are not cut before that", async () => {
+    const page = await open("Home")
+    const failing = page.getByRole("region", { name: "Failing now" }).getByRole("link").first()
+    const name = failing.getByText("Shop / Staging", { exact: true })
+    const failed = failing.getByText(/failed\sof/)
+    expect(await isWhole(name)).toBe(true)
+    expect(await isWhole(failed)).toBe(true)
+    expect(await isBelow(failed, name)).toBe(true)
+  })
+
+  it("a project says its status before its steps and its words", async () => {
+    const page = await open("Project")
+    const status = page.getByRole("button", { name: /^Status:/ })
+    expect(await isBelow(page.getByRole("region", { name: "Milestones" }), status)).toBe(true)
+    expect(await isBelow(page.getByText("Progress", { exact: true }), page.getByText("Goal", { exact: true }))).toBe(
+      true
+    )
+  })
+
+  it("the tab of what is shown is in view", async () => {
+    const page = await open("View")
+    const tab = page.getByRole("navigation", { name: "Views of tickets" }).getByRole("link", { name: "Bugs" })
+    await expect.poll(async () => ((box) => box.x + box.width)(await boxOf(tab))).toBeLessThanOrEqual(320)
+  })
+
+  it("what stands beside a screen follows it", async () => {
+    const page = await open("Deployment")
+    const history = await boxOf(page.getByRole("region", { name: "History" }))
+    const beside = await boxOf(page.getByRole("complementary", { name: "Beside it" }))
+    const last = await boxOf(page.getByRole("region", { name: "History" }).getByRole("listitem").last())
+    expect(beside.y).toBeCloseTo(history.y + history.height, 0)
+    expect(beside.y - (last.y + last.height)).toBeLessThan(16)
+  })
+
   it("keys are shown in the list of all keys alone", async () => {
     const page = await open("Ticket")
     await page.getByRole("button", { name: /^Status:/ }).waitFor()
