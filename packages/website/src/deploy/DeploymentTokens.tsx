@@ -85,7 +85,7 @@ const Row = ({ token, ...target }: Target & { readonly token: DeploymentToken })
       isFaded={token.replacedBy !== null}
       name={token.name}
     >
-      <Cell>
+      <Cell width="wide">
         <span title={networks === null ? undefined : networks.join(", ")}>
           {networks === null
             ? "from everywhere"

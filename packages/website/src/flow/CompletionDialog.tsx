@@ -13,6 +13,7 @@ import { visible } from "../ui/format.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Select } from "../ui/Select.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
+import { fileOf, titleOf } from "./caseName.ts"
 import { wholeAt } from "./words.ts"
 
 /** What evidence a ticket asks for: of which tests, and in how many runs. */
@@ -72,9 +73,6 @@ interface ChosenProps {
   readonly onChange: (ids: ReadonlyArray<string>) => void
 }
 
-/** The file that the name of a test begins with, as that of most does: the title is what one looks for. */
-const fileOf = (caseId: string): string => /^[^:]*[./][^:]*(?=:[^:])/.exec(caseId)?.[0] ?? ""
-
 const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
   <section aria-label="Tests">
     <h3 className="font-medium">Tests{ids.length > 0 && ` of ${product}`}</h3>
@@ -83,7 +81,7 @@ const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
       {ids.map((caseId) => (
         <li className="flex min-h-7 items-center gap-2" key={caseId}>
           <span className="flex min-w-0 flex-1 flex-col" title={visible(caseId)}>
-            <span className="foreign truncate">{visible(caseId.slice(fileOf(caseId).length).replace(/^:/, ""))}</span>
+            <span className="foreign truncate">{visible(titleOf(caseId))}</span>
             <span className="text-muted flex min-w-0">
               <Truncated text={visible(fileOf(caseId))} />
             </span>

@@ -15,6 +15,7 @@ import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
+import { fileOf, titleOf } from "./caseName.ts"
 import { type MutedTest, mutedTests } from "./mute.ts"
 import { MuteEnd } from "./MuteEnd.tsx"
 import { mutesQuery } from "./queries.ts"
@@ -85,20 +86,25 @@ const NarrowRow = ({ acts, isCurrent, one, slug }: RowProps) => (
     className={`border-border hover:bg-hover flex h-[calc(var(--row)*4)] flex-col justify-center gap-1 border-b px-4 ${isCurrent ? "bg-selected" : ""}`}
   >
     <Link
-      className="foreign line-clamp-3 font-mono text-xs break-words hover:underline"
+      className="foreign line-clamp-2 break-words hover:underline"
       params={{ slug, product: one.mute.product, case: one.caseId }}
+      title={visible(one.caseId)}
       to="/w/$slug/products/$product/cases/$case"
     >
-      {visible(one.caseId)}
+      {visible(titleOf(one.caseId))}
     </Link>
+    <span className="text-muted flex min-w-0">
+      <Truncated text={visible(fileOf(one.caseId))} />
+    </span>
     <span className="text-muted min-w-0 truncate">
       <Ticket mute={one.mute} slug={slug} />
     </span>
     <span className="flex items-center gap-2">
       {one.mute.overdue && <Overdue />}
       <Left mute={one.mute} />
-      <span className="flex-1" />
-      <Acts acts={acts} one={one} />
+      <span className="-mr-2.5 ml-auto flex gap-1">
+        <Acts acts={acts} one={one} />
+      </span>
     </span>
   </div>
 )
@@ -115,18 +121,22 @@ const Row = ({ acts, isCurrent, one, slug }: RowProps) => (
     <span className="flex min-w-0 items-center gap-2">
       {one.mute.overdue && <Overdue />}
       <Link
-        className="foreign flex min-w-0 hover:underline"
+        className="foreign min-w-0 flex-1 truncate hover:underline"
         params={{ slug, product: one.mute.product, case: one.caseId }}
+        title={visible(one.caseId)}
         to="/w/$slug/products/$product/cases/$case"
       >
-        <Truncated text={visible(one.caseId)} />
+        {visible(titleOf(one.caseId))}
       </Link>
+      <span className="text-muted hidden w-[44%] lg:flex">
+        <Truncated text={visible(fileOf(one.caseId))} />
+      </span>
     </span>
     <span className="text-muted min-w-0 truncate">
       <Ticket mute={one.mute} slug={slug} />
     </span>
     <Left mute={one.mute} />
-    <span className="flex justify-end gap-1">
+    <span className="-mr-2.5 flex justify-end gap-1">
       <Acts acts={acts} one={one} />
     </span>
   </div>

@@ -10,7 +10,7 @@ import { counted, visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
-import { Truncated } from "../ui/Truncated.tsx"
+import { titleOf } from "./caseName.ts"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
 import { momentOf } from "./mute.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
@@ -82,11 +82,12 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
         {(areAll ? cases : cases.slice(0, few)).map((caseId) => (
           <li className={lineClass} key={caseId}>
             <Link
-              className="foreign flex min-w-0 flex-1 hover:underline"
+              className="foreign min-w-0 flex-1 truncate hover:underline"
               params={{ slug, product, case: caseId }}
+              title={visible(caseId)}
               to="/w/$slug/products/$product/cases/$case"
             >
-              <Truncated text={visible(caseId)} />
+              {visible(titleOf(caseId))}
             </Link>
             {mayChange && !overdue && cases.length > 1 && (
               <UnmuteButton

@@ -22,7 +22,9 @@ interface Props {
 export const TicketChange = ({ event, onHistory }: Props) => {
   // Of a text, an event says only that it was changed.
   const isText = ({ field, to }: Event["changes"][number]) => texts.has(field) && to === "changed"
-  const changes = changesOf(event)
+  const changes = changesOf(event).map((change) =>
+    event.kind === "ticket_muted" && change.field === "mute" ? { ...change, field: "tests" } : change
+  )
   const reworded = changes.filter(isText).map(({ field }) => `the ${field}`)
   const others = changes.filter((change) => !isText(change))
   return (

@@ -49,7 +49,7 @@ const CaseHistory = ({ caseId, environment, product, run, slug }: Props) => {
         ))}
       </h2>
       <HeatLinks caseId={caseId} results={data.results} run={run} slug={slug} />
-      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+      <dl className="grid max-w-80 grid-cols-[auto_1fr] gap-x-4 gap-y-1">
         {(
           [
             [

@@ -48,15 +48,18 @@ const CaseScreen = () => {
             <p className={data.title.length > oneLine ? "foreign" : "foreign md:hidden"}>
               {visible(data.title.slice(0, 1_000))}
             </p>
-            <p className="text-muted flex flex-wrap items-center gap-x-4 gap-y-1">
-              <span className="inline-flex max-w-full min-w-0">
-                <Truncated text={data.file} />
-              </span>
-              <Badge>{data.coverage}</Badge>
-              <span className="foreign">{data.testKind}</span>
-              <CopyButton label="Copy the id of the test" text={data.caseId} />
-            </p>
-            <ul aria-label="Why" className="flex flex-col gap-1">
+            <div className="flex flex-wrap items-start gap-2">
+              <p className="text-muted flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 max-md:basis-full">
+                <span className="inline-flex max-w-full min-w-0">
+                  <Truncated text={data.file} />
+                </span>
+                <Badge>{data.coverage}</Badge>
+                <span className="foreign">{data.testKind}</span>
+                <CopyButton label="Copy the id of the test" text={data.caseId} />
+              </p>
+              <MuteCase caseId={caseId} product={product} slug={slug} title={data.title} />
+            </div>
+            <ul aria-label="Why" className="flex flex-col gap-1 empty:hidden">
               {shownStates({ states: data.states.filter((state) => state !== "muted") }).map((state) => (
                 <li className="flex items-center gap-2" key={state}>
                   <StateBadge state={state} />
@@ -64,13 +67,8 @@ const CaseScreen = () => {
                 </li>
               ))}
             </ul>
-            <p className="flex flex-wrap items-center gap-2">
-              <MuteCase caseId={caseId} product={product} slug={slug} title={data.title} />
-            </p>
           </section>
-          <div className="max-w-180">
-            <CaseHistory caseId={caseId} environment={environment} product={product} slug={slug} />
-          </div>
+          <CaseHistory caseId={caseId} environment={environment} product={product} slug={slug} />
         </>
       ) : error !== null ? (
         <FailureView error={error} onRetry={() => void refetch()} />

@@ -217,7 +217,7 @@ describe("Muting", () => {
     await rows.first().waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
     // On a phone, too, a row has the whole name of its test, the ticket, and what extends it.
-    await rows.first().getByRole("link", { name: invoice }).waitFor()
+    await rows.first().getByRole("link", { name: "Account › downloads an invoice" }).waitFor()
     await rows
       .first()
       .getByRole("link", { name: /^MUT-\d/ })
