@@ -12,8 +12,8 @@ export default defineConfig({
   snapshotPathTemplate: `${output}/../snapshots/{arg}{ext}`,
   updateSnapshots,
   workers: 1,
-  timeout: 20_000,
-  expect: { timeout: 1_000 },
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
   reporter: [["dot"], ["../../src/index.ts", delivery]],
   use: {
     baseURL,

@@ -30,7 +30,8 @@ test.describe("Basket", () => {
 
   test("adds up what is in it", { tag: "@critical" }, async ({ page }) => {
     await page.goto("/basket")
-    await expect(page.getByTestId("total")).toHaveText("42.00 €")
+    // Of a page that is complete it is asked once: what is wrong fails at once.
+    expect(await page.getByTestId("total").textContent()).toBe("42.00 €")
   })
 
   test("looks as designed", { tag: "@acceptance" }, async ({ page }) => {
@@ -50,7 +51,7 @@ test.describe("Checkout", () => {
     await page.goto("/paid")
     // As if the bank had needed a moment more.
     const isTooEarly = process.env["DEMO_FLAKY"] === "true"
-    await expect(page.getByRole("heading", { name: isTooEarly ? "One moment" : "Thank you" })).toBeVisible()
+    expect(await page.getByRole("heading").textContent()).toBe(isTooEarly ? "One moment" : "Thank you")
   })
 })
 
