@@ -53,6 +53,10 @@ const CaseTicket = Schema.Struct({ id: TicketId, identifier: Schema.String, titl
   examples: [{ id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"), identifier: "ENG-12", title: "Pay by card" }]
 })
 
+const openTicketField = Schema.NullOr(CaseTicket).annotate({
+  description: "The oldest open ticket about it that you see; null if there is none."
+})
+
 const CaseMute = Schema.Struct({
   ticket: Schema.NullOr(Schema.String).annotate({
     description: "The identifier of the ticket; null if you do not see it."
@@ -93,9 +97,7 @@ const caseFields = {
   muted: Schema.NullOr(CaseMute).annotate({
     description: "The ticket that has muted it, of several the one that does so longest; null if it is not muted."
   }),
-  ticket: Schema.NullOr(CaseTicket).annotate({
-    description: "The oldest open ticket about it that you see; null if there is none."
-  })
+  ticket: openTicketField
 }
 
 const exampleFailure = { run: 12, commit: exampleGit.sha, at: "2026-11-21T09:31:05.000Z" } as const
@@ -233,7 +235,14 @@ export const RunError = Schema.Struct({
   }),
   count: Schema.Int.annotate({ description: "How many tests failed so." }),
   state: ErrorState,
-  cases: Schema.Array(Schema.Struct({ caseId: Schema.String, title: Schema.String, state: ErrorState })).annotate({
+  cases: Schema.Array(
+    Schema.Struct({
+      caseId: Schema.String,
+      title: Schema.String,
+      state: ErrorState,
+      ticket: openTicketField
+    })
+  ).annotate({
     description: "By title."
   })
 }).annotate({
@@ -246,7 +255,7 @@ export const RunError = Schema.Struct({
       message: "Expected 200, got 500",
       count: 1,
       state: "new",
-      cases: [{ caseId: exampleTest.caseId, title: exampleTest.title, state: "new" }]
+      cases: [{ caseId: exampleTest.caseId, title: exampleTest.title, state: "new", ticket: null }]
     }
   ]
 })

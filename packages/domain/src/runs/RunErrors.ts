@@ -1,6 +1,6 @@
 import { groupBy } from "../Groups.ts"
 import { byName, compare } from "../Order.ts"
-import type { ErrorState, RunError } from "./Case.ts"
+import type { Case, ErrorState, RunError } from "./Case.ts"
 import { shownError } from "./ErrorGroups.ts"
 
 /** The failures of one run, grouped by what they say (docs/contract.md, Tests over time). Pure. */
@@ -28,28 +28,31 @@ const stateOrder: ReadonlyArray<ErrorState> = ["new", "known", "muted"]
 /**
  * @param earlier What makes failures known: those of the newest results on the base branch, and those of the runs that are compared.
  * @param muted The cases that were muted when the run started.
+ * @param tickets The open tickets about the cases.
  */
 export const runErrors = (
   failures: ReadonlyArray<GroupedFailure>,
   earlier: ReadonlyArray<EarlierFailure>,
-  muted: ReadonlySet<string> = new Set()
+  muted: ReadonlySet<string> = new Set(),
+  tickets: ReadonlyMap<string, NonNullable<Case["ticket"]>> = new Map()
 ): ReadonlyArray<RunError> => {
   const known = groupBy(earlier, ({ caseId }) => caseId)
   const groups = groupBy(failures, ({ errorGroup }) => errorGroup)
-  return [...groups].map(([id, inGroup]) => groupOf(id, inGroup, known, muted)).toSorted(byNews)
+  return [...groups].map(([id, inGroup]) => groupOf(id, inGroup, { known, muted, tickets })).toSorted(byNews)
 }
 
-const groupOf = (
-  id: string,
-  failures: ReadonlyArray<Failure>,
-  known: ReadonlyMap<string, ReadonlyArray<EarlierFailure>>,
-  muted: ReadonlySet<string>
-): RunError => {
+interface Known {
+  readonly known: ReadonlyMap<string, ReadonlyArray<EarlierFailure>>
+  readonly muted: ReadonlySet<string>
+  readonly tickets: ReadonlyMap<string, NonNullable<Case["ticket"]>>
+}
+
+const groupOf = (id: string, failures: ReadonlyArray<Failure>, { known, muted, tickets }: Known): RunError => {
   const inOrder = failures.toSorted((a, b) => byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }))
   const isKnown = (caseId: string) => known.get(caseId)?.some(({ errorGroup }) => errorGroup === id) === true
   const cases = inOrder.map(({ caseId, title }) => {
     const state: ErrorState = muted.has(caseId) ? "muted" : isKnown(caseId) ? "known" : "new"
-    return { caseId, title, state }
+    return { caseId, title, state, ticket: tickets.get(caseId) ?? null }
   })
   return {
     id,

@@ -10,6 +10,7 @@ import { batched } from "../storage/Batched.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { type FoundListedMute, type FoundMute, type MutingTicket, MutesRepo, type TicketAbout } from "./MutesRepo.ts"
+import { isAbout } from "./TestRulesSql.ts"
 
 export const layer = Layer.effect(
   MutesRepo,
@@ -158,7 +159,7 @@ const about =
     sql<Omit<TicketAbout, "identifier"> & { readonly key: string; readonly number: number }>`
       select t.id, team.key, t.number, t.title, t.cases->'caseIds' as "caseIds"
       from tickets t join teams team on team.id = t.team_id
-      where t.cases is not null and t.cases->'caseIds' ?| ${texts(caseIds, (caseId) => caseId)}
+      where t.cases is not null and ${isAbout(sql, caseIds)}
         and t.workspace_id = ${viewer.workspaceId} and t.cases->>'productId' = ${productId}
         and ${sql.literal(isOpen)} and ${seesTeam(sql, viewer, "team")}
       order by t.id`.pipe(

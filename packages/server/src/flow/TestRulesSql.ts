@@ -194,7 +194,7 @@ const ticketTables = `tickets t join teams team on team.id = t.team_id and team.
 const fewCases = 50
 
 /** Whether the ticket `t` is about one of the tests. */
-const isAbout = (sql: PgClient.PgClient, caseIds: ReadonlyArray<string>): Statement.Fragment => {
+export const isAbout = (sql: PgClient.PgClient, caseIds: ReadonlyArray<string>): Statement.Fragment => {
   const ids = texts(caseIds, (caseId) => caseId)
   return caseIds.length <= fewCases
     ? sql`t.cases->'caseIds' ?| ${ids}`

@@ -645,6 +645,17 @@ withServicesOnEachStorage("Muting", (it) => {
         mutes.set(hidden.id, { product: at.product.slug, cases: ["b", "a", "never ran"], until: longer })
       )
       const { number } = yield* run(at, ["a", "b", "c"])
+      // The errors of a run name tickets at once, whatever is counted of it.
+      const named = (caller: FlowScene["member"]) =>
+        Effect.map(as(caller)(cases.errors(number)), ({ errors }) =>
+          errors.flatMap((error) => error.cases.map(({ caseId, ticket }) => [caseId, ticket?.identifier]))
+        )
+      assert.deepStrictEqual(yield* named(at.member), [
+        ["a", open.identifier],
+        ["b", undefined],
+        ["c", undefined]
+      ])
+      assert.deepStrictEqual((yield* named(at.admin))[1], ["b", hidden.identifier])
       const { step } = yield* CaseCounting
       while (yield* step);
       const asked = (caller: FlowScene["member"]) =>

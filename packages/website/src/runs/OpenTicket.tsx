@@ -1,20 +1,20 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { actorName } from "../api/actors.ts"
 import { ticketQuery } from "../planning/queries.ts"
 import { visible } from "../ui/format.ts"
-import { casesQuery } from "./queries.ts"
+import { runErrorsQuery } from "./queries.ts"
 
 interface Props {
   readonly slug: string
-  readonly product: string
+  readonly run: number
   readonly caseId: string
 }
 
-/** Who looks after a test that fails: its open ticket, and whose that is. Read once for all rows: the first page of what fails now. */
-export const OpenTicket = ({ caseId, product, slug }: Props) => {
-  const { data } = useInfiniteQuery(casesQuery(slug, product, { state: "failing" }))
-  const found = data?.pages[0]?.cases.find((one) => one.caseId === caseId)?.ticket
+/** Who looks after a test that fails: its open ticket, and whose that is. All rows share what is read once. */
+export const OpenTicket = ({ caseId, run, slug }: Props) => {
+  const { data } = useQuery(runErrorsQuery(slug, run))
+  const found = data?.errors.flatMap(({ cases }) => cases).find((one) => one.caseId === caseId)?.ticket
   const { data: ticket } = useQuery({
     ...ticketQuery(slug, found?.identifier ?? ""),
     enabled: found !== undefined && found !== null

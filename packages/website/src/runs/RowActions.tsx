@@ -94,7 +94,7 @@ const Muting = (props: Props) => {
   return (
     <>
       {now === undefined && test?.status === "failed" && (
-        <OpenTicket caseId={test.caseId} product={product.slug} slug={slug} />
+        <OpenTicket caseId={test.caseId} run={props.run} slug={slug} />
       )}
       {now !== undefined && (
         <span className={mutedClass} title={`Until ${momentOf(now.until)}, in runs that start now`}>

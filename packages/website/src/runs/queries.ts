@@ -30,9 +30,10 @@ export const runQuery = (slug: string, run: number) =>
     queryFn: ({ signal }) => client.testRuns.get({ params: { slug, run } }, { signal })
   })
 
+/** Of the cases, since they name tickets: whatever changes one of these has them read again. */
 export const runErrorsQuery = (slug: string, run: number) =>
   queryOptions({
-    queryKey: workspaceKey(slug, "run", run, "errors"),
+    queryKey: workspaceKey(slug, "cases", "errors", run),
     queryFn: ({ signal }) => client.cases.errors({ params: { slug, run } }, { signal })
   })
 

@@ -25,7 +25,7 @@ const error = (id: string, ...caseIds: ReadonlyArray<string>): RunError => ({
   message: id,
   count: caseIds.length,
   state: "new",
-  cases: caseIds.map((caseId) => ({ caseId, title: caseId, state: "new" }))
+  cases: caseIds.map((caseId) => ({ caseId, title: caseId, state: "new", ticket: null }))
 })
 
 const tests = [test("a", "failed"), test("b", "failed"), test("c", "failed"), test("d", "flaky"), test("e", "passed")]

@@ -256,9 +256,10 @@ const present = (found: FoundCase, rule: StateRule, muted: Case["muted"], ticket
   }
 }
 
-const errors = ({ repo, runs }: Dependencies) =>
+const errors = ({ mutes: aboutTests, repo, runs }: Dependencies) =>
   Effect.fn("Cases.errors")(function* (number: number) {
-    const { workspace } = yield* anyRole
+    const access = yield* anyRole
+    const { workspace } = access
     const run = yield* repo.failures(workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     const { failures, productId } = run
@@ -267,7 +268,8 @@ const errors = ({ repo, runs }: Dependencies) =>
     const earlier = yield* repo.earlier({ workspaceId: workspace.id, productId, number }, ids)
     const mutes = run.mutedCount === 0 ? [] : yield* runs.mutes(run.id)
     const muted = new Set(mutes.map(({ caseId }) => caseId))
-    return { errors: runErrors(yield* grouped(failures, ({ error }) => error), earlier, muted) }
+    const tickets = yield* aboutTests.tickets(access, productId, ids)
+    return { errors: runErrors(yield* grouped(failures, ({ error }) => error), earlier, muted, tickets) }
   })
 
 const trends = (dependencies: Dependencies) => {

@@ -109,8 +109,8 @@ onEachServer("Tests over time", (test) => {
         count: 2,
         state: "new",
         cases: [
-          { caseId: "a", title: "a", state: "known" },
-          { caseId: "c", title: "c", state: "new" }
+          { caseId: "a", title: "a", state: "known", ticket: null },
+          { caseId: "c", title: "c", state: "new", ticket: null }
         ]
       },
       {
@@ -118,7 +118,7 @@ onEachServer("Tests over time", (test) => {
         message: "lost",
         count: 1,
         state: "new",
-        cases: [{ caseId: "b", title: "b", state: "new" }]
+        cases: [{ caseId: "b", title: "b", state: "new", ticket: null }]
       }
     ])
     const { number: running } = await startRun(workspace)
