@@ -134,6 +134,8 @@ const ready = Command.make(
       client.readiness.get({ params: { slug: workspace, product, environment }, query: asked })
     )
     yield* print(found, readinessText(found, `${product} in ${environment}`))
+    if (isWithout(found))
+      return yield* new Failure({ message: "No version is known to go out: say which, with --version." })
     if (!found.ready) return yield* new Failure({ message: "It may not go out." })
     if (known && (found.version === null || isUnknown(found))) {
       return yield* new Failure({ message: "Nobody has released or tested the version." })
@@ -143,8 +145,12 @@ const ready = Command.make(
 
 const isUnknown = ({ reasons }: Readiness): boolean => reasons.some(({ kind }) => kind === "version_unknown")
 
+/** Whether none was named, and none runs where versions come from. */
+const isWithout = ({ reasons }: Readiness): boolean => reasons.some(({ kind }) => kind === "version_missing")
+
 /** "ready" alone is said where a test says so. */
 const verdictOf = (readiness: Readiness): string => {
+  if (isWithout(readiness)) return colour("red", "not ready, no next version is known")
   if (!readiness.ready) return colour("red", "not ready")
   const but = [
     ...(isUnknown(readiness) ? ["nobody has released or tested it"] : []),

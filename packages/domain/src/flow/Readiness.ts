@@ -7,6 +7,8 @@ import { Severity } from "./ReadinessPolicy.ts"
 const kinds = {
   version_unknown:
     "no deployment of the product ever had the version of the request, and no run tested it; always `warn`",
+  version_missing:
+    "the request names no version, and none of the product runs in the environment of the policy's `from`; always `block`",
   run_missing:
     "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in another environment; runs that skipped everything do not count",
   run_failed: "the newest of them failed",
@@ -20,6 +22,7 @@ const kinds = {
 /** Why a version may not go out, or what is to be known of it, in the order of answers (docs/contract.md, Readiness). */
 export const ReasonKind = OneOf([
   "version_unknown",
+  "version_missing",
   "run_missing",
   "run_failed",
   "mute_overdue",
@@ -37,7 +40,7 @@ export const ReasonKind = OneOf([
 export type ReasonKind = typeof ReasonKind.Type
 
 const ReasonSubject = Schema.Struct({
-  type: OneOf(["version", "coverage", "run", "ticket", "secret", "freeze"]),
+  type: OneOf(["version", "environment", "coverage", "run", "ticket", "secret", "freeze"]),
   id: Schema.String.annotate({
     description:
       "Of a version and of a coverage the word, of a freeze its two times with a slash between them, else the id."
@@ -115,7 +118,7 @@ export const Readiness = Schema.Struct({
   ready: Schema.Boolean.annotate({ description: "Whether no reason has the severity `block`." }),
   version: Schema.NullOr(Schema.String).annotate({
     description:
-      "The version that was looked at: that of the request, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known."
+      "The version that was looked at: that of the request, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known. Where that environment has none, `version_missing` says so."
   }),
   at: Timestamp.annotate({ description: "When it was decided." }),
   changesAt: Schema.NullOr(Timestamp).annotate({

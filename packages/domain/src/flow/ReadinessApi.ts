@@ -38,7 +38,7 @@ export class ReadinessApi extends HttpApiGroup.make("readiness")
       doc(
         "read",
         "Get the readiness of a deployment",
-        "Says whether a version may go out to the deployment, by its policy, as of now: `ready` is true if no reason has the severity `block`. Each reason names what it is about. A ticket that you do not see blocks all the same, without its name. Runs decide whose deployment did not change while they ran; erased ones do not. A run whose retry tested another release has failed. Nothing is kept from going out by this: ask before you deploy. Returns 409 `archived` if the product or environment is archived. Any role may call this.",
+        "Says whether a version may go out to the deployment, by its policy, as of now: `ready` is true if no reason has the severity `block`. Each reason names what it is about. A ticket that you do not see blocks all the same, without its name. Where the policy says where versions come from, none runs there and you name none, the answer is about what runs here, with a reason that blocks: `version_missing`. Runs decide whose deployment did not change while they ran; erased ones do not. A run whose retry tested another release has failed. Nothing is kept from going out by this: ask before you deploy. Returns 409 `archived` if the product or environment is archived. Any role may call this.",
         { conflicts: { archived } }
       )
     ),

@@ -180,6 +180,7 @@ const findingsOf = (dependencies: Dependencies) => {
     const viewer = viewerOf(access)
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
     const version = asked ?? coming?.version ?? pair.deployment.version
+    const isWithout = asked === undefined && from !== undefined && (coming?.version ?? null) === null
     const coverages = policy.requires.map(({ coverage }) => coverage)
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
@@ -194,7 +195,8 @@ const findingsOf = (dependencies: Dependencies) => {
       tickets: policy.tickets === "off" ? [] : yield* repo.blockingTickets(viewer, place.productId),
       missing,
       changed,
-      fromName: from?.name ?? null
+      fromName: from?.name ?? null,
+      withoutVersion: isWithout ? { id: from.id, slug: from.slug, isDeployed: coming !== undefined } : undefined
     }
     return found
   })

@@ -1,6 +1,7 @@
 import type { ChangedSecret, MissingSecret } from "@delivery/domain/flow/Drift"
 import type { Reason, ReasonKind, ReasonSubject } from "@delivery/domain/flow/Readiness"
 import type { ReadinessPolicy, ReasonSetting, Severity } from "@delivery/domain/flow/ReadinessPolicy"
+import type { EnvironmentId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -26,6 +27,10 @@ export interface Findings {
   readonly nextMuteEnd: Timestamp | null
   /** The name of the environment that versions come from. */
   readonly fromName: string | null
+  /** That environment, where no version was named and none runs there. */
+  readonly withoutVersion:
+    | { readonly id: EnvironmentId; readonly slug: string; readonly isDeployed: boolean }
+    | undefined
 }
 
 /** Where the website shows things. */
@@ -39,6 +44,7 @@ export interface Pages {
 /** By kind, in the order of the kinds. */
 export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
   ...weighed("version_unknown", "warn", versionReasons(found)),
+  ...weighed("version_missing", "block", sourceReasons(found, pages)),
   ...runReasons(policy, found, pages),
   ...weighed("mute_overdue", policy.mutes, muteReasons(found, pages)),
   ...weighed("ticket_blocks", policy.tickets, ticketReasons(found, pages)),
@@ -70,6 +76,27 @@ const versionReasons = ({ isKnown, version }: Findings): ReadonlyArray<Unweighed
           message: `Nobody has released or tested ${version}: no deployment of the product ever had it.`
         }
       ]
+
+/** A gate that is asked without a version must not say yes to none. */
+const sourceReasons = (
+  { fromName, withoutVersion }: Findings,
+  { productSlug, workspaceUrl }: Pages
+): ReadonlyArray<Unweighed> => {
+  if (withoutVersion === undefined) return []
+  const { id, isDeployed, slug } = withoutVersion
+  const label = fromName ?? slug
+  return [
+    {
+      subject: {
+        type: "environment",
+        id,
+        label,
+        url: isDeployed ? `${workspaceUrl}/deployments/${productSlug}/${slug}` : null
+      },
+      message: `No version is known to run in ${label}, from which versions come, and none was named.`
+    }
+  ]
+}
 
 /** A time to the minute: of what is to come the next one, where seconds are left. The website shows it in the time of its reader. */
 const momentOf = (at: Timestamp, round: (minutes: number) => number = Math.ceil): string => {

@@ -35,6 +35,7 @@ import { makeReadinessScene, newShop, readinessWith, statusesFor } from "./Readi
 
 const kinds: ReadonlyArray<ReasonKind> = [
   "version_unknown",
+  "version_missing",
   "run_missing",
   "run_failed",
   "mute_overdue",
@@ -108,6 +109,8 @@ withServicesOnEachStorage("Readiness", (it) => {
           const ticket = has("ticket_blocks") ? yield* shop.ticket({ title: "Refunds fail" }) : undefined
           if (has("secret_missing")) yield* shop.set("MISSING", canary, "staging")
           if (has("drift")) yield* shop.set("LOADED", `${canary}2`)
+          // What went out from there runs here, and is looked at.
+          if (has("version_missing")) yield* shop.staging.update({ version: null })
           const freezes = [
             { from: minute(0), to: minute(600), reason: "Over" },
             { from: minute(601), to: minute(700), reason: "Later" },
@@ -129,6 +132,7 @@ withServicesOnEachStorage("Readiness", (it) => {
             }
             const asked = has("version_unknown") ? "v2-typo" : undefined
             if (asked === undefined) {
+              weigh("version_missing", "block", "Staging")
               weigh("run_missing", severity, "critical")
               weigh("run_failed", severity, `Run ${runs["acceptance"]}`)
             } else {
@@ -226,7 +230,10 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.strictEqual((yield* shop.ready()).version, "v0")
       yield* shop.production.update({ version: null })
       const unknown = yield* shop.ready()
-      assert.deepStrictEqual([unknown.version, unknown.reasons.map(({ kind }) => kind)], [null, ["run_missing"]])
+      assert.deepStrictEqual(
+        [unknown.version, unknown.reasons.map(({ kind }) => kind)],
+        [null, ["version_missing", "run_missing"]]
+      )
     })
   )
 
@@ -403,6 +410,44 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* warnings("v"), unknown)
       yield* shop.production.update({ version: null })
       assert.deepStrictEqual(yield* warnings(), [true])
+    })
+  )
+
+  it.effect("is kept back where no version is named, and none runs where versions come from", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const nowhere = yield* addEnvironment(scene.workspace.id, { name: "Nowhere" })
+      const asked = (version?: string) =>
+        Effect.map(shop.ready(version), ({ ready, reasons, version }) => [
+          ready,
+          version,
+          reasons.map(({ kind, severity, subject }) => [
+            kind,
+            severity,
+            subject?.type,
+            subject?.id,
+            subject?.url?.split("/w/")[1]
+          ])
+        ])
+      const without = (id: string, url?: string) => [["version_missing", "block", "environment", id, url]]
+      const page = `${scene.workspace.slug}/deployments/${shop.product.slug}/${scene.staging.slug}`
+      yield* shop.staging.update({ version: null })
+      assert.deepStrictEqual(yield* asked(), [true, "v0", []])
+      yield* shop.setPolicy({ from: scene.staging.slug })
+      assert.deepStrictEqual(yield* asked(), [false, "v0", without(scene.staging.id, page)])
+      assert.deepStrictEqual(
+        (yield* shop.ready()).reasons.map(({ message }) => message),
+        [`No version is known to run in ${scene.staging.name}, from which versions come, and none was named.`]
+      )
+      assert.deepStrictEqual(yield* asked("v0"), [true, "v0", []])
+      yield* shop.production.update({ version: null })
+      assert.deepStrictEqual(yield* asked(), [false, null, without(scene.staging.id, page)])
+      yield* shop.staging.update({ version: "v1" })
+      assert.deepStrictEqual(yield* asked(), [true, "v1", []])
+      // Where the product is not deployed, there is no page either.
+      yield* shop.setPolicy({ from: nowhere.slug })
+      assert.deepStrictEqual(yield* asked(), [false, null, without(nowhere.id)])
     })
   )
 

@@ -21,7 +21,7 @@ import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
 import { ReadinessPolicyPart } from "./ReadinessPolicyPart.tsx"
 import { readinessQuery } from "./readiness.ts"
-import { told, weigh } from "./reasons.ts"
+import { markOf, startOf, told, weigh } from "./reasons.ts"
 import { SecretDrift } from "./SecretDrift.tsx"
 
 /** Whether a version may go out to the deployment, the reasons against it, and the policy that asks for them. */
@@ -45,6 +45,7 @@ interface ReasonProps {
 /** What a reason leads to, by what it is about. */
 const places: Readonly<Partial<Record<NonNullable<Reason["subject"]>["type"], string>>> = {
   coverage: "runs",
+  environment: "deployment",
   freeze: "policy"
 }
 
@@ -64,20 +65,36 @@ const ReasonRow = ({ reason: { message, severity, subject }, version }: ReasonPr
   </li>
 )
 
-const Verdict = ({ readiness }: { readonly readiness: Readiness }) => {
+interface VerdictProps {
+  readonly readiness: Readiness
+  /** The version that runs there. */
+  readonly running: string | null
+}
+
+/** In one line, with the words of the page's head where these are about the same version. */
+const verdictOf = ({ readiness, running }: VerdictProps) => {
+  const { reasons, requires } = readiness
+  const has = (kind: Reason["kind"]) => reasons.some((one) => one.kind === kind)
+  if (!readiness.ready) {
+    const mark = markOf(readiness, running)
+    if (mark?.tone === "text-warning") return [mark.tone, mark.icon, startOf(mark.text)] as const
+    if (has("version_missing")) return ["text-danger", "lock", "Not ready: no next version is known"] as const
+    const also = has("version_unknown") ? ", and nobody has released or tested it" : ""
+    return ["text-danger", "lock", `Not ready${also}`] as const
+  }
+  if (has("version_unknown")) return ["text-warning", "warning", "Nobody has released or tested this version"] as const
+  return requires.length === 0
+    ? (["text-muted", "check", "Ready: no run is required"] as const)
+    : (["text-success", "check", "Ready"] as const)
+}
+
+const Verdict = ({ readiness, running }: VerdictProps) => {
   const { blocks, warnings } = weigh(readiness.reasons)
   const counts = [
     ...(blocks > 0 ? [`${counted(blocks, "reason")} ${blocks === 1 ? "keeps" : "keep"} it back`] : []),
     ...(warnings > 0 ? [counted(warnings, "warning")] : [])
   ]
-  const isUnknown = readiness.reasons.some(({ kind }) => kind === "version_unknown")
-  const [tone, icon, text] = !readiness.ready
-    ? (["text-danger", "lock", isUnknown ? "Not ready, and nobody has released or tested it" : "Not ready"] as const)
-    : isUnknown
-      ? (["text-warning", "warning", "Nobody has released or tested this version"] as const)
-      : readiness.requires.length === 0
-        ? (["text-muted", "check", "Ready: no run is required"] as const)
-        : (["text-success", "check", "Ready"] as const)
+  const [tone, icon, text] = verdictOf({ readiness, running })
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-4" role="status">
       <span className={`text-md inline-flex items-center gap-2 font-medium ${tone}`}>
@@ -181,7 +198,7 @@ const DeploymentReadiness = ({ deployment, slug }: Props) => {
         )
       ) : (
         <>
-          <Verdict readiness={data} />
+          <Verdict readiness={data} running={deployment.version} />
           {data.reasons.length === 0 ? (
             <p className="text-muted px-4 pt-2">
               {data.requires.length === 0

@@ -4,7 +4,7 @@ import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import { shortSha } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { readinessQuery } from "./readiness.ts"
-import { markOf, readyWords, weigh } from "./reasons.ts"
+import { markOf, readyWords, startOf, weigh } from "./reasons.ts"
 
 interface Props {
   readonly deployment: Deployment
@@ -34,7 +34,7 @@ const ReadinessSummary = ({ deployment, slug }: Props) => {
       to="."
     >
       <Icon name={icon} size={14} />
-      {about === "" ? words.charAt(0).toUpperCase() + words.slice(1) : words}
+      {about === "" ? startOf(words) : words}
     </Link>
   )
 }

@@ -25,6 +25,9 @@ export const readyWords = ({ reasons, requires }: Pick<Readiness, "reasons" | "r
   return `ready${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}${but}`
 }
 
+/** As the words of a line begin. */
+export const startOf = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
+
 interface Mark {
   readonly tone: "text-danger" | "text-warning"
   readonly icon: "cross" | "warning"
@@ -33,7 +36,7 @@ interface Mark {
 
 /**
  * That something keeps a version back from where `running` runs, or is to be known of it; undefined where nothing is. What runs there
- * already is not called "not ready" for a ticket, which every policy looks at unless told.
+ * already is not called "not ready" for a ticket, which every policy looks at unless told, nor because no other version is known.
  */
 export const markOf = (
   { reasons, version }: Pick<Readiness, "reasons" | "version">,
@@ -48,12 +51,17 @@ export const markOf = (
   if (blocks === 0) {
     return warnings === 0 ? undefined : { tone: "text-warning", icon: "warning", text: known.join(", ") }
   }
-  const areTickets = reasons.every(({ kind, severity }) => severity === "warn" || kind === "ticket_blocks")
-  return version === running && areTickets
+  const tickets = reasons.filter(({ kind, severity }) => severity === "block" && kind === "ticket_blocks").length
+  const isWithout = reasons.some(({ kind }) => kind === "version_missing")
+  return version === running && blocks === tickets + (isWithout ? 1 : 0)
     ? {
         tone: "text-warning",
         icon: "warning",
-        text: [`${counted(blocks, "ticket")} ${blocks === 1 ? "blocks" : "block"}`, ...known].join(", ")
+        text: [
+          ...(isWithout ? ["no next version"] : []),
+          ...(tickets > 0 ? [`${counted(tickets, "ticket")} ${tickets === 1 ? "blocks" : "block"}`] : []),
+          ...known
+        ].join(", ")
       }
     : {
         tone: "text-danger",

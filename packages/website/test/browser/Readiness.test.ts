@@ -53,6 +53,35 @@ describe("Readiness", () => {
     await reasons.first().waitFor()
   })
 
+  it("says on its tab what the head of the page says, and that where versions come from there is none", async () => {
+    await site.call("POST", "products", { slug: "ledger", name: "Ledger", type: "service" })
+    for (const environment of ["staging", "production"]) {
+      const body = { product: "ledger", environment, baseUrl: `https://ledger.${environment}.example.com` }
+      await site.call("POST", "deployments", { ...body, ...(environment === "production" ? { version: "v7" } : {}) })
+    }
+    const ledger = "deployments/ledger/production"
+    await site.call("PUT", `${ledger}/readiness-policy`, { from: "staging" })
+    const page = await openScreen(site, `${ledger}?view=readiness`)
+    await page.getByRole("status").getByText("No next version").waitFor()
+    await page.getByRole("region", { name: "Summary" }).getByRole("link", { name: "No next version" }).waitFor()
+    const reason = page.getByRole("list", { name: "Reasons" }).getByRole("listitem")
+    await reason
+      .getByText("No version is known to run in Staging, from which versions come, and none was named.")
+      .waitFor()
+    await reason.getByRole("link", { name: "Open deployment" }).press("Enter")
+    await page.waitForURL(/\/deployments\/ledger\/staging$/)
+    const row = await openScreen(site, "deployments", page)
+    await row.getByText("v7 no next version").waitFor()
+    await site.call("POST", "teams", { key: "LED", name: "Ledger" })
+    const project = { slug: "ledger", name: "Ledger", teams: ["LED"], products: ["ledger"] }
+    await site.call("POST", "projects", project)
+    await site.call("POST", "tickets", { team: "LED", title: "Sums are off", project: "ledger", blocks: true })
+    await site.call("PUT", `${ledger}/readiness-policy`, {})
+    await openScreen(site, `${ledger}?view=readiness`, page)
+    await page.getByRole("status").getByText("1 ticket blocks").waitFor()
+    await page.getByRole("region", { name: "Summary" }).getByRole("link", { name: "1 ticket blocks" }).waitFor()
+  })
+
   it("is asked of another version, which stays in the address", async () => {
     const page = await openScreen(site, `${place}?view=readiness`)
     await page.getByLabel("Another version").fill("v-unknown")

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { markOf, told, readyWords } from "../../src/flow/reasons.ts"
 
-const reason = (kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue", severity: "block" | "warn") => ({
+const reason = (
+  kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue" | "version_missing",
+  severity: "block" | "warn"
+) => ({
   kind,
   severity,
   subject: null,
@@ -42,6 +45,21 @@ describe("The mark of a deployment", () => {
     expect(markOf({ reasons: tickets, version: "v2" }, "v1")?.tone).toBe("text-danger")
     const untested = [...tickets, reason("run_missing", "block")]
     expect(markOf({ reasons: untested, version: "v1" }, "v1")?.tone).toBe("text-danger")
+  })
+})
+
+describe("The mark of a deployment whose source has no version", () => {
+  it("says so, and does not call what runs there not ready for that", () => {
+    const without = reason("version_missing", "block")
+    const more = [without, reason("ticket_blocks", "block"), reason("drift", "warn")]
+    const marks = [[without], more, [without, reason("run_missing", "block")]].map((reasons) =>
+      markOf({ reasons, version: "v1" }, "v1")
+    )
+    expect(marks.map((mark) => [mark?.tone, mark?.text.replaceAll("\u00a0", " ")])).toEqual([
+      ["text-warning", "no next version"],
+      ["text-warning", "no next version, 1 ticket blocks, 1 secret changed"],
+      ["text-danger", "not ready: 2 reasons"]
+    ])
   })
 })
 
