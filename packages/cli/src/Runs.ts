@@ -110,9 +110,15 @@ const publish = Command.make(
   })
 ).pipe(Command.withDescription("Publish results as a run, whether tests failed or not"))
 
+/** The result without the muted tests, where it is another one. */
+const gateOf = ({ gateResult, result }: TestRunSummary): string | undefined =>
+  gateResult === result || gateResult === null ? undefined : gateResult
+
+const unmuted = "without its muted tests"
+
 const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
   String(run.number),
-  resultOf(run),
+  gateOf(run) === undefined ? resultOf(run) : `${resultOf(run)}, ${gateOf(run)} ${unmuted}`,
   countsOf(run),
   run.product.slug,
   run.environment.slug,
@@ -162,14 +168,13 @@ const list = Command.make(
 
 const runText = (run: TestRun): string => {
   const tests = run.tests.filter(({ status }) => status === "failed" || status === "flaky")
+  const gate = gateOf(run)
   return [
     `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
     `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}${commitOf(run)}`,
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
-    ...(run.gateResult === run.result || run.gateResult === null
-      ? []
-      : [`${coloured(run.gateResult)} without its muted tests`]),
+    ...(gate === undefined ? [] : [`${coloured(gate)} ${unmuted}`]),
     run.url,
     ...(run.error === null ? [] : [plainLines(run.error)]),
     ...tests.map((test) => {

@@ -15,10 +15,13 @@ import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import {
   accountKey,
+  attempt,
+  finishRun,
   type Http,
   join as joinWorkspace,
   newDeployment,
   newWorkspace,
+  report,
   startRun,
   teamKey
 } from "../../server/test/support/Http.ts"
@@ -440,6 +443,37 @@ describe("delivery", () => {
     }
   })
 
+  test("says of a run, alone and in the list, what it came to without its muted tests, where that is something else", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = as(workspace)
+    const { id } = await workspace.get<Me>("/v1/me")
+    const key = teamKey()
+    await workspace.post("teams", { key, name: "Checkout" })
+    const ticket = await workspace.post<Ticket>("tickets", { team: key, title: "Mend it", owner: id })
+    const json = { product: "shop", cases: ["a"], until: new Date(Date.now() + 24 * 60 * 60_000).toISOString() }
+    assert.include(await workspace.send("PUT", `tickets/${ticket.identifier}/mute`, { json }), { status: 200 })
+    const [failed, passed] = [(caseId: string) => report(caseId, { attempt: attempt("failed") }), report("c")]
+    for (const tests of [[failed("a"), passed], [failed("a"), failed("b")], [passed]]) {
+      await finishRun(workspace, (await startRun(workspace)).number, { tests })
+    }
+    const shown = async (run: number) => (await at.delivery(["runs", "show", String(run)], { env })).out.split("\n")
+    assert.deepStrictEqual((await shown(1)).slice(0, 3).toSpliced(1, 1), [
+      "Run 1 failed: 1 passed, 1 failed, 0 skipped",
+      "passed without its muted tests"
+    ])
+    for (const run of [2, 3]) assert.notInclude((await shown(run)).join("\n"), "muted")
+    const { out } = await at.delivery(["runs", "list"], { env })
+    assert.deepStrictEqual(
+      out.split("\n").flatMap((line) => (/^\d/.test(line) ? [line.split(/\s{2,}/).slice(0, 2)] : [])),
+      [
+        ["3", "passed"],
+        ["2", "failed"],
+        ["1", "failed, passed without its muted tests"]
+      ]
+    )
+  })
+
   test("tells apart the failed tests of several projects", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
@@ -791,6 +825,20 @@ describe("delivery", () => {
       [warned.ready, warned.version, warned.reasons.map(({ kind }) => kind)],
       [true, "2", ["version_unknown", "run_missing"]]
     )
+    await workspace.post("environments", { slug: "qa", name: "QA", class: "non-production" })
+    await put({ from: "qa" })
+    const sourceless = await ready()
+    assert.include(sourceless, { code: 1, err: "No version is known to go out: say which, with --version.\n" })
+    assert.deepStrictEqual(
+      sourceless.out.split("\n").map((line) => line.split(/\s{2,}/)),
+      [
+        ["1 for shop in staging: not ready, no next version is known"],
+        ["Severity", "Reason"],
+        ["block", "version_missing", "No version is known to run in QA, from which versions come, and none was named."],
+        [""]
+      ]
+    )
+    assert.include(await ready("--version", "1"), { code: 0, err: "" })
     assert.include(await ready("--version"), { code: 2, out: "" })
     assert.include(await at.delivery(["deployments", "ready", "shop"], { env }), { code: 2, out: "" })
     const absent = await at.delivery(["deployments", "ready", "shop", "nowhere"], { env })
