@@ -52,11 +52,22 @@ const MutingTicket = Schema.Struct({
   examples: [{ id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"), identifier: "ENG-12", title: "Pay by card" }]
 })
 
+const exampleMuted = { caseId: exampleTest.caseId, title: exampleTest.title, file: exampleTest.file }
+
+const MutedTest = Schema.Struct({
+  caseId: Schema.String,
+  title: Schema.NullOr(Schema.String).annotate({
+    description: "Its title in the newest run that counts; null where it is in none, or none of it is counted yet."
+  }),
+  file: Schema.NullOr(Schema.String).annotate({ description: "Its source file in that run." })
+}).annotate({ identifier: "MutedTest", description: "A muted test by its name.", examples: [exampleMuted] })
+
 /** What a ticket mutes, or has muted until a time that has passed. */
 export const ListedMute = Schema.Struct({
   ticket: Schema.NullOr(MutingTicket).annotate({ description: "Why; null where you do not see the ticket." }),
   product: Schema.String.annotate({ description: "The slug of the product that the tests are of." }),
   cases: Schema.Array(Schema.String).annotate({ description: "The ids of the tests, by code units." }),
+  tests: Schema.Array(MutedTest).annotate({ description: "What the tests are called, in the order of `cases`." }),
   until: Timestamp,
   overdue: Schema.Boolean.annotate({
     description:
@@ -74,6 +85,7 @@ export const ListedMute = Schema.Struct({
       },
       product: "shop",
       cases: [exampleTest.caseId],
+      tests: [exampleMuted],
       until: "2026-12-21T09:30:00.000Z",
       overdue: false
     }

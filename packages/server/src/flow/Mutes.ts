@@ -18,6 +18,7 @@ import { personBehind, TicketNotifications } from "../planning/TicketNotificatio
 import { type TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { findLocked, locate, lock, untilLocked } from "../planning/TicketTransactions.ts"
 import { type Viewer, viewerOf } from "../planning/Viewer.ts"
+import { CasesRepo } from "../runs/cases/CasesRepo.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type MutingTicket, MutesRepo } from "./MutesRepo.ts"
@@ -49,6 +50,7 @@ export class Mutes extends Context.Service<
 
 interface Dependencies {
   readonly repo: MutesRepo["Service"]
+  readonly cases: CasesRepo["Service"]
   readonly tickets: TicketsRepo["Service"]
   readonly products: ProductsRepo["Service"]
   readonly storage: Storage["Service"]
@@ -62,6 +64,7 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* MutesRepo,
+    cases: yield* CasesRepo,
     tickets: yield* TicketsRepo,
     products: yield* ProductsRepo,
     storage: yield* Storage,
@@ -81,17 +84,29 @@ function* make() {
 
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
-const list = ({ products, repo }: Dependencies) =>
+const list = ({ cases: casesRepo, products, repo }: Dependencies) =>
   Effect.fn("Mutes.list")(function* (ref: string | undefined) {
     const viewer = viewerOf(yield* anyRole)
     const product = ref === undefined ? undefined : yield* products.find(viewer.workspaceId, ref)
     if (ref !== undefined && product === undefined) return yield* NotFound.reference("product", ref)
     const at = yield* now
-    return (yield* repo.list(viewer, product?.id, at)).map((mute): ListedMute => ({
-      ...mute,
-      cases: mute.cases.toSorted(compare),
-      overdue: mute.until <= at
-    }))
+    const found = yield* repo.list(viewer, product?.id, at)
+    const byProduct = Map.groupBy(found, ({ productId }) => productId)
+    const named = new Map(
+      yield* Effect.forEach(byProduct, ([productId, mutes]) => {
+        const caseIds = [...new Set(mutes.flatMap(({ cases }) => cases))]
+        return Effect.map(
+          casesRepo.names({ workspaceId: viewer.workspaceId, productId }, caseIds),
+          (names) => [productId, names] as const
+        )
+      })
+    )
+    return found.map(({ productId, ...mute }): ListedMute => {
+      const cases = mute.cases.toSorted(compare)
+      const names = named.get(productId)
+      const tests = cases.map((caseId) => ({ caseId, title: null, file: null, ...names?.get(caseId) }))
+      return { ...mute, cases, tests, overdue: mute.until <= at }
+    })
   })
 
 const set = (dependencies: Dependencies) => {

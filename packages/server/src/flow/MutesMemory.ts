@@ -98,6 +98,7 @@ const list =
           const shown = { id, identifier: ticketIdentifier(team.key, number), title }
           return [
             {
+              productId,
               product: database.table(products).get(productId)!.slug,
               cases: caseIds,
               until,

@@ -26,6 +26,7 @@ export interface TicketAbout {
 
 /** What an open ticket mutes, or has muted until a time that has passed. */
 export interface FoundListedMute {
+  readonly productId: ProductId
   readonly product: string
   readonly cases: ReadonlyArray<string>
   readonly until: Timestamp

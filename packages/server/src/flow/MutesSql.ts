@@ -87,7 +87,7 @@ const countOthers =
       dieOnSqlError
     )
 
-interface ListedRow extends Pick<FoundListedMute, "product" | "cases"> {
+interface ListedRow extends Pick<FoundListedMute, "productId" | "product" | "cases"> {
   readonly until: Date
   readonly id: TicketId
   readonly key: string
@@ -100,7 +100,7 @@ interface ListedRow extends Pick<FoundListedMute, "product" | "cases"> {
 const list =
   (sql: PgClient.PgClient): Repo["list"] =>
   (viewer, product, now) =>
-    sql<ListedRow>`select p.slug as product, m.cases, m.until, t.id, team.key, t.number, t.title,
+    sql<ListedRow>`select p.id as "productId", p.slug as product, m.cases, m.until, t.id, team.key, t.number, t.title,
         ${seesTeam(sql, viewer, "team")} as "isSeen"
       from (${storedIn(sql, viewer.workspaceId)}) m
         join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
@@ -109,7 +109,8 @@ const list =
         ${product === undefined ? sql`` : sql`and p.id = ${product}`}
       order by m.until, t.id, p.id`.pipe(
       Effect.map((rows) =>
-        rows.map(({ cases, id, isSeen, key, number, product, title, until }) => ({
+        rows.map(({ cases, id, isSeen, key, number, product, productId, title, until }) => ({
+          productId,
           product,
           cases,
           until: iso(until),

@@ -21,7 +21,7 @@ import { addProduct } from "../catalog/Rows.ts"
 import { as, type CallerOf, now, refusal } from "../identity/Scene.ts"
 import { addTeam } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
-import { finishBody, git, machine } from "../runs/Scene.ts"
+import { finishBody, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import {
   daysFromNow,
@@ -470,8 +470,20 @@ withServicesOnEachStorage("Muting", (it) => {
       yield* mute(at, ticket, ["b", "a"], { until: soon })
       const about = ({ id, identifier, title }: typeof ticket) => ({ id, identifier, title })
       const product = at.product.slug
-      const first = { product, cases: ["a", "b"], until: soon, ticket: about(ticket), overdue: false }
-      const second = { product, cases: ["c"], until: later, ticket: about(other), overdue: false }
+      yield* run(at, ["a", "c"])
+      const { step } = yield* CaseCounting
+      while (yield* step);
+      const unnamed = { caseId: "b", title: null, file: null }
+      const [a, c] = ["a", "c"].map((caseId) => ({ caseId, title: report(caseId).title, file: report(caseId).file }))
+      const first = {
+        product,
+        cases: ["a", "b"],
+        tests: [a!, unnamed],
+        until: soon,
+        ticket: about(ticket),
+        overdue: false
+      }
+      const second = { product, cases: ["c"], tests: [c!], until: later, ticket: about(other), overdue: false }
       assert.deepStrictEqual(yield* listed(), [first, second])
       assert.deepStrictEqual(yield* listed(product), [first, second])
       assert.strictEqual(yield* refusal(listed("none")), "NotFound")

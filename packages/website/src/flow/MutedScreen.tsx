@@ -15,7 +15,6 @@ import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
-import { fileOf, titleOf } from "./caseName.ts"
 import { type MutedTest, mutedTests } from "./mute.ts"
 import { MuteEnd } from "./MuteEnd.tsx"
 import { mutesQuery } from "./queries.ts"
@@ -51,13 +50,13 @@ const Ticket = ({ mute: { ticket }, slug }: { readonly mute: MutedTest["mute"]; 
     </Link>
   )
 
-const Acts = ({ acts, one: { caseId, mute } }: Pick<RowProps, "acts" | "one">) =>
+const Acts = ({ acts, one: { mute, title } }: Pick<RowProps, "acts" | "one">) =>
   acts !== undefined &&
   mute.ticket !== null && (
     <>
-      {!mute.overdue && <UnmuteButton label={`Unmute ${visible(caseId)}`} look="quiet" onClick={acts.onUnmute} />}
+      {!mute.overdue && <UnmuteButton label={`Unmute ${visible(title)}`} look="quiet" onClick={acts.onUnmute} />}
       <Button
-        aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(caseId)}`}
+        aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(title)}`}
         look="quiet"
         onClick={acts.onExtend}
       >
@@ -78,7 +77,7 @@ const Left = ({ mute }: { readonly mute: MutedTest["mute"] }) => (
   </span>
 )
 
-/** How many lines a row has where there is no room for columns: two for the name, whose end tells it from others, and two for the rest. */
+/** How many lines a row has where there is no room for columns: two for the name and its file, and two for the rest. */
 const narrowLines = 4
 
 const NarrowRow = ({ acts, isCurrent, one, slug }: RowProps) => (
@@ -91,10 +90,10 @@ const NarrowRow = ({ acts, isCurrent, one, slug }: RowProps) => (
       title={visible(one.caseId)}
       to="/w/$slug/products/$product/cases/$case"
     >
-      {visible(titleOf(one.caseId))}
+      {visible(one.title)}
     </Link>
     <span className="text-muted flex min-w-0">
-      <Truncated text={visible(fileOf(one.caseId))} />
+      <Truncated text={visible(one.file)} />
     </span>
     <span className="text-muted min-w-0 truncate">
       <Ticket mute={one.mute} slug={slug} />
@@ -126,10 +125,10 @@ const Row = ({ acts, isCurrent, one, slug }: RowProps) => (
         title={visible(one.caseId)}
         to="/w/$slug/products/$product/cases/$case"
       >
-        {visible(titleOf(one.caseId))}
+        {visible(one.title)}
       </Link>
       <span className="text-muted hidden w-[44%] lg:flex">
-        <Truncated text={visible(fileOf(one.caseId))} />
+        <Truncated text={visible(one.file)} />
       </span>
     </span>
     <span className="text-muted min-w-0 truncate">

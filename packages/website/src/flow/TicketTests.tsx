@@ -10,9 +10,8 @@ import { counted, visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
-import { titleOf } from "./caseName.ts"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
-import { momentOf } from "./mute.ts"
+import { momentOf, mutedTests } from "./mute.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
 import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
@@ -43,6 +42,7 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
   const [areAll, setAll] = useState(false)
   const unmute = useUnmute(slug)
   const { cases, overdue, product, until } = mute
+  const tests = mutedTests([mute])
   return (
     <Section
       actions={
@@ -79,7 +79,7 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
         )}
       </p>
       <ul aria-label="Muted tests">
-        {(areAll ? cases : cases.slice(0, few)).map((caseId) => (
+        {(areAll ? tests : tests.slice(0, few)).map(({ caseId, title }) => (
           <li className={lineClass} key={caseId}>
             <Link
               className="foreign min-w-0 flex-1 truncate hover:underline"
@@ -87,12 +87,12 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
               title={visible(caseId)}
               to="/w/$slug/products/$product/cases/$case"
             >
-              {visible(titleOf(caseId))}
+              {visible(title)}
             </Link>
             {mayChange && !overdue && cases.length > 1 && (
               <UnmuteButton
                 isBusy={unmute.isPending}
-                label={`Unmute ${visible(caseId)}`}
+                label={`Unmute ${visible(title)}`}
                 look="quiet"
                 onClick={() => unmute.mutate({ was: mute, gone: [caseId] })}
               />

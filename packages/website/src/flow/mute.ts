@@ -1,5 +1,6 @@
 import type { ListedMute } from "@delivery/domain/flow/Mute"
 import { counted } from "../ui/format.ts"
+import { fileOf, titleOf } from "./caseName.ts"
 
 /** Until when tests are muted, and what of it is left. Pure. */
 
@@ -88,12 +89,21 @@ export const extendedOf = (mutes: ReadonlyArray<ListedMute>, first: ListedMute):
 /** A mute of one test, as lists show it. */
 export interface MutedTest {
   readonly caseId: string
+  /** What it is called; where no run says it, as far as its id does. */
+  readonly title: string
+  readonly file: string
   readonly mute: ListedMute
 }
 
 /** The tests of mutes, one by one. */
 export const mutedTests = (mutes: ReadonlyArray<ListedMute>): ReadonlyArray<MutedTest> =>
-  mutes.flatMap((mute) => mute.cases.map((caseId) => ({ caseId, mute })))
+  mutes.flatMap((mute) => {
+    const named = new Map(mute.tests.map((test) => [test.caseId, test]))
+    return mute.cases.map((caseId) => {
+      const { file, title } = named.get(caseId) ?? {}
+      return { caseId, title: title ?? titleOf(caseId), file: file ?? fileOf(caseId), mute }
+    })
+  })
 
 const byCase = new WeakMap<ReadonlyArray<ListedMute>, ReadonlyMap<string, ListedMute>>()
 

@@ -8,6 +8,7 @@ const mute = (fields: Partial<ListedMute> = {}): ListedMute => ({
   ticket: { id: "one" as never, identifier: "ENG-1", title: "Mend it" },
   product: "shop",
   cases: ["a"],
+  tests: [],
   until: "2026-12-03T10:00:00.000Z",
   overdue: false,
   ...fields

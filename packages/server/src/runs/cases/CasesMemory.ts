@@ -38,6 +38,7 @@ export const layer = Layer.effect(
       results: results(memory),
       lastPass: lastPass(memory),
       newest: newest(memory),
+      names: names(memory),
       failures: failures(memory),
       earlier: earlier(memory),
       days: days(memory)
@@ -131,6 +132,19 @@ const list =
         .toSorted(byTitle)
         .slice(0, limit)
     )
+
+const names =
+  (memory: Memory): CasesRepo["Service"]["names"] =>
+  (place, caseIds) =>
+    memory.read((database) => {
+      const byCase = resultsOf(database, { ...place, environmentId: undefined })
+      return new Map(
+        caseIds.flatMap((caseId) => {
+          const test = byCase.get(caseId)?.[0]?.test
+          return test === undefined ? [] : [[caseId, { title: test.title, file: test.file }] as const]
+        })
+      )
+    })
 
 interface Place {
   readonly titleKey: string

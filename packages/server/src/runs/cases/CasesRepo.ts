@@ -172,6 +172,11 @@ export class CasesRepo extends Context.Service<
       caseIds: ReadonlyArray<string>,
       limit: number
     ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<ListedResult>>>
+    /** What those of the cases are called that have a result. */
+    readonly names: (
+      place: Pick<CaseScope, "workspaceId" | "productId">,
+      caseIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, Pick<Case, "title" | "file">>>
     readonly failures: (workspaceId: WorkspaceId, number: number) => Effect.Effect<FailedRun | undefined>
     /**
      * Of the cases, the failures that make those of a run known: of the newest results on the base branch before it those that failed,

@@ -32,6 +32,7 @@ export const layer = Layer.effect(
       results: results(sql),
       lastPass: lastPass(sql),
       newest: newest(sql),
+      names: names(sql),
       failures: failures(sql),
       earlier: earlier(sql),
       days: days(sql)
@@ -285,6 +286,16 @@ const readListed =
     status: statusOf({ failed: failed[place]!, flaky: flaky[place]! }),
     durationMs: durations[place]!
   })
+
+const names =
+  (sql: Sql): CasesRepo["Service"]["names"] =>
+  ({ productId, workspaceId }, caseIds) =>
+    sql<Pick<FoundCase, "caseId" | "title" | "file">>`select c.case_id as "caseId", c.title, c.file from test_cases c
+      where ${isIn(sql, { workspaceId, productId, environmentId: undefined })}
+        and c.case_id = any(${texts(caseIds, (caseId) => caseId)})`.pipe(
+      Effect.map((rows) => new Map(rows.map(({ caseId, ...name }) => [caseId, name]))),
+      dieOnSqlError
+    )
 
 interface FailureRow {
   readonly id: TestRunId
