@@ -451,6 +451,31 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("says until which minute a test was muted, and of what is to come the minute when it is there", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-11-21T09:40:00.000Z"))
+      const scene = yield* makeReadinessScene
+      const mutes = new Map<ProductId, ReadonlyArray<OverdueMute>>()
+      const readiness = yield* readinessWith(mutes)
+      const shop = yield* newShop(scene)
+      const ends = ["2026-11-21T09:30:00.000Z", "2026-11-21T09:30:00.001Z", "2026-11-21T09:30:59.999Z"] as const
+      mutes.set(
+        shop.product.id,
+        ends.map((until, index) => ({ caseId: `test ${index}`, until: until as OverdueMute["until"], ticket: null }))
+      )
+      const freeze = { from: minute(0), to: "2030-01-01T10:00:00.001Z", reason: "Move" }
+      yield* shop.setPolicy({ freezes: [freeze] })
+      const { reasons } = yield* as(scene.viewer)(readiness.get(shop.product.slug, "production", undefined))
+      assert.deepStrictEqual(
+        reasons.map(({ message }) => message),
+        [
+          ...[0, 1, 2].map((index) => `test ${index} was muted until 2026-11-21 09:30 UTC.`),
+          "Nothing goes out before 2030-01-01 10:01 UTC: Move"
+        ]
+      )
+    })
+  )
+
   it.effect("is frozen until the end of all windows that overlap or follow each other", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene

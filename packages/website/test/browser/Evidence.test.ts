@@ -137,6 +137,10 @@ describe("Evidence", () => {
       "audit?action=evidence_overridden"
     )
     expect(entries[0]!.changes[0]!.to).toBe("The test was wrong")
+    await page.keyboard.press("Control+z")
+    await page.getByText(`${identifier} is In progress again`).waitFor()
+    await page.getByRole("button", { name: /^Status: In progress/ }).waitFor()
+    expect(await statusOf(identifier)).toBe("started")
   })
 
   it("keeps a card where it was on the board, and several in the list", async () => {

@@ -70,12 +70,20 @@ describe("Readiness", () => {
       .waitFor()
     await reason.getByRole("link", { name: "Open deployment" }).press("Enter")
     await page.waitForURL(/\/deployments\/ledger\/staging$/)
-    const row = await openScreen(site, "deployments", page)
-    await row.getByText("v7 no next version").waitFor()
+    await openScreen(site, "deployments", page)
+    await page.getByText("v7 no next version").waitFor()
     await site.call("POST", "teams", { key: "LED", name: "Ledger" })
     const project = { slug: "ledger", name: "Ledger", teams: ["LED"], products: ["ledger"] }
     await site.call("POST", "projects", project)
     await site.call("POST", "tickets", { team: "LED", title: "Sums are off", project: "ledger", blocks: true })
+    // In its cell of the matrix, what warns and what blocks stand beside each other.
+    const requires = [{ coverage: "critical", severity: "warn" }]
+    await site.call("PUT", `${ledger}/readiness-policy`, { requires, tickets: "warn" })
+    await openScreen(site, "deployments", page)
+    await page.getByText("v7 2 warnings").waitFor()
+    await site.call("PUT", `${ledger}/readiness-policy`, { requires })
+    await openScreen(site, "deployments", page)
+    await page.getByText("v7 1 ticket blocks, 1 warning").waitFor()
     await site.call("PUT", `${ledger}/readiness-policy`, {})
     await openScreen(site, `${ledger}?view=readiness`, page)
     await page.getByRole("status").getByText("1 ticket blocks").waitFor()
