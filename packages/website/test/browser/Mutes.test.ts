@@ -10,7 +10,8 @@ let seeded: Seeded
 
 const caseOf = (file: string, title: string) => `tests/${file}.spec.ts:${title}`
 const paysByCard = caseOf("checkout/pays-by-card", "Checkout › pays by card")
-const invoice = caseOf("account/downloads-an-invoice", "Account › downloads an invoice")
+const invoiceTitle = "Account › downloads an invoice"
+const invoice = caseOf("account/downloads-an-invoice", invoiceTitle)
 
 interface Muted {
   readonly mute: { readonly cases: ReadonlyArray<string>; readonly until: string } | null
@@ -141,7 +142,7 @@ describe("Muting", () => {
     await dialog.getByRole("button", { name: "Shorten" }).click()
     await page.getByText(/\d+\sdays shorter than before\./).waitFor()
     expect(Math.abs((await daysLeft("MUT-1")) - 60)).toBeLessThanOrEqual(1)
-    await part.getByRole("button", { name: `Unmute ${invoice}` }).press("Enter")
+    await part.getByRole("button", { name: /^Unmute .*downloads an invoice/ }).press("Enter")
     await part.getByText("2 tests muted until").waitFor()
     expect(await focused(page)).toMatch(/^Unmute/)
     expect((await ticket("MUT-1")).mute!.cases).not.toContain(invoice)
@@ -193,8 +194,13 @@ describe("Muting", () => {
     await site.call("POST", "tickets", { team: "MUT", title: "Round per line", owner: me.id })
     const until = new Date(Date.now() + 1_500).toISOString()
     await site.call("PUT", "tickets/MUT-2/mute", { product: "shop", cases: [invoice], until })
-    const listed = () => site.call<{ mutes: ReadonlyArray<{ overdue: boolean }> }>("GET", "mutes?product=shop")
+    interface Listed {
+      readonly mutes: ReadonlyArray<{ overdue: boolean; tests: ReadonlyArray<{ title: string | null }> }>
+    }
+    const listed = () => site.call<Listed>("GET", "mutes?product=shop")
     while ((await listed()).mutes[0]?.overdue !== true) continue
+    // Its runs are counted a moment after they finished.
+    while ((await listed()).mutes.some(({ tests }) => tests.some(({ title }) => title === null))) continue
     const page = await openScreen(site, "tests?product=shop")
     await page.getByRole("navigation", { name: "Tests over time" }).getByRole("link", { name: "Muted" }).press("Enter")
     await page.waitForURL(/\/products\/shop\/muted-tests$/)
@@ -202,6 +208,8 @@ describe("Muting", () => {
     const rows = page.getByRole("list", { name: "Muted tests" }).getByRole("listitem")
     expect(await rows.first().textContent()).toContain("overdue")
     expect(await rows.first().textContent()).toContain("MUT-2")
+    await rows.first().getByRole("link", { name: invoiceTitle, exact: true }).waitFor()
+    expect(await rows.first().textContent()).toContain("tests/account/downloads-an-invoice.spec.ts")
     await rows
       .first()
       .getByRole("button", { name: /Mute again/ })
@@ -217,14 +225,14 @@ describe("Muting", () => {
     await rows.first().waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
     // On a phone, too, a row has the whole name of its test, the ticket, and what extends it.
-    await rows.first().getByRole("link", { name: "Account › downloads an invoice" }).waitFor()
+    await rows.first().getByRole("link", { name: invoiceTitle, exact: true }).waitFor()
     await rows
       .first()
       .getByRole("link", { name: /^MUT-\d/ })
       .waitFor()
     await rows
       .first()
-      .getByRole("button", { name: `Extend ${invoice}` })
+      .getByRole("button", { name: `Extend ${invoiceTitle}` })
       .click()
     await page.getByRole("dialog", { name: "Extend the mute" }).getByRole("button", { name: "Cancel" }).click()
   })
@@ -353,7 +361,7 @@ describe("Muting", () => {
     expect((await ticket(mine)).mute).toBeNull()
     await page.getByRole("region", { name: "Summary" }).getByText(theirs).first().waitFor()
     await page.goto(`${site.origin}/w/main/muted-tests`)
-    await page.getByRole("button", { name: `Unmute ${test}` }).press("Enter")
+    await page.getByRole("button", { name: /^Unmute .*currency of the country/ }).press("Enter")
     await page.getByText("The test counts again").waitFor()
     await expect.poll(() => focused(page)).toBe("Muted tests")
     expect((await ticket(theirs)).mute).toBeNull()
