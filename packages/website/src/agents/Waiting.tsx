@@ -23,18 +23,21 @@ const Waiting = ({ slug }: { readonly slug: string }) => {
     >
       {notices.slice(0, most).map((one) => (
         <Link
-          className="border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4"
+          className="border-border hover:bg-hover two-lines flex h-(--row) items-center gap-3 border-b px-4"
+          data-tall
           hash={one.at ?? ""}
           key={one.id}
           params={{ slug, ticket: one.ticket.identifier }}
           to="/w/$slug/tickets/$ticket"
         >
           <span className="bg-accent-fill size-2 shrink-0 rounded-full" />
-          <span className="shrink-0 font-medium max-sm:min-w-0 max-sm:shrink max-sm:truncate">{one.what}</span>
-          <span className="text-muted tabular shrink-0">{one.ticket.identifier}</span>
-          <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:hidden">{lineOf(one.said)}</span>
-          <span className="text-muted max-sm:ml-auto">
-            <Time at={one.createdAt} />
+          <span className="truncate font-medium sm:shrink-0">{one.what}</span>
+          <span className="second-line">
+            <span className="text-muted tabular shrink-0">{one.ticket.identifier}</span>
+            <span className="text-muted foreign min-w-0 flex-1 truncate">{lineOf(one.said)}</span>
+            <span className="text-muted">
+              <Time at={one.createdAt} />
+            </span>
           </span>
         </Link>
       ))}

@@ -45,7 +45,7 @@ const MyTickets = ({ slug }: { readonly slug: string }) => {
             to="/w/$slug/tickets/$ticket"
           >
             <CategoryMark status={ticket.status} />
-            <span className="text-muted tabular w-16 shrink-0 truncate">{ticket.identifier}</span>
+            <span className="text-muted tabular shrink-0 truncate sm:w-16">{ticket.identifier}</span>
             <span className="foreign min-w-0 flex-1 truncate">{visible(ticket.title)}</span>
             <span className="text-muted">
               <Time at={ticket.updatedAt} />

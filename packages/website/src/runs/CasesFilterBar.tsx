@@ -51,7 +51,20 @@ export const CasesFilterBar = ({
   const { data: products } = useQuery(productsQuery(slug))
   const { data: environments } = useQuery(environmentsQuery(slug))
   return (
-    <FilterBar count={count + (environment === undefined ? 0 : 1)} end={end} label={label} search={search}>
+    <FilterBar
+      count={count + (environment === undefined ? 0 : 1)}
+      end={end}
+      label={label}
+      search={
+        <>
+          {search}
+          {/* Where the filters are folded, one still sees of which product the tests are. */}
+          <span className="text-muted truncate px-2 text-right sm:hidden">
+            {products?.products.find((one) => one.slug === product)?.name}
+          </span>
+        </>
+      }
+    >
       <Filter
         choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
         isRequired

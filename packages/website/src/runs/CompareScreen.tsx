@@ -308,7 +308,7 @@ const CompareScreen = () => {
           onChange={(next) => void navigate({ search: { ...search, base: Number(next) }, replace: true })}
           value={number === undefined ? undefined : String(number)}
         />
-        {search.run !== undefined && <span className="text-muted">to run {search.run}</span>}
+        {search.run !== undefined && <span className="text-muted max-sm:hidden">to run {search.run}</span>}
       </search>
       {search.run === undefined ? (
         <Empty icon="runs" title="Open a run, and compare it from there" />

@@ -198,6 +198,16 @@ describe("On a phone", () => {
     expect(await isBelow(failed, name)).toBe(true)
   })
 
+  it("what waits for one says what was said, and tests say of which product they are", async () => {
+    const page = await open("Home")
+    const waiting = page.getByRole("region", { name: "Waiting for you" }).getByRole("link", { name: /mentioned you/ })
+    expect(await isWhole(waiting.getByText("Claude of Owner mentioned you", { exact: true }))).toBe(true)
+    await waiting.getByText(/which cards/).waitFor()
+    await page.goto(`${screens().site.origin}${screens().screens["Tests"]}`)
+    const product = page.getByRole("search", { name: "Tests" }).getByText("Shop", { exact: true })
+    await product.filter({ visible: true }).waitFor()
+  })
+
   it("a project says its status before its steps and its words", async () => {
     const page = await open("Project")
     const status = page.getByRole("button", { name: /^Status:/ })
