@@ -196,6 +196,7 @@ export const routes = {
     list: "GET /v1/workspaces/:slug/projects",
     create: "POST /v1/workspaces/:slug/projects",
     get: "GET /v1/workspaces/:slug/projects/:project",
+    history: "GET /v1/workspaces/:slug/projects/:project/history",
     update: "PATCH /v1/workspaces/:slug/projects/:project",
     reorder: "POST /v1/workspaces/:slug/projects/:project/reorder",
     archive: "POST /v1/workspaces/:slug/projects/:project/archive",

@@ -4,7 +4,7 @@ import { Archived } from "../Archived.ts"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { NumberInPath } from "../Numbers.ts"
+import { NumberInPath, NumberInQuery } from "../Numbers.ts"
 import { Ref } from "../Text.ts"
 import {
   CreateMilestone,
@@ -16,6 +16,8 @@ import {
   UpdateMilestone,
   UpdateProject
 } from "./Project.ts"
+import { EarlierDocuments } from "./ProjectText.ts"
+import { earlierTextsPage, maxEarlierBytes, maxEarlierTexts } from "./TicketText.ts"
 
 const path = `${workspacePath}/projects` as const
 const one = `${path}/:project` as const
@@ -85,6 +87,26 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
         "read",
         "Get a project",
         "Returns the project, archived or not, with its milestones and its document. Any role may call this. Returns 404 if you see none of its teams."
+      )
+    ),
+    HttpApiEndpoint.get("history", `${one}/history`, {
+      params,
+      query: {
+        cursor: Schema.optionalKey(
+          NumberInQuery.pipe(
+            Schema.annotateEncoded({
+              description: "The `nextCursor` of the previous page. The page has documents with lower numbers."
+            })
+          )
+        )
+      },
+      success: EarlierDocuments,
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "read",
+        "List earlier documents of a project",
+        `Lists the documents that the project had, archived or not, the last replaced first, ${earlierTextsPage} a page. Each has the whole text from before a change, who made the change, and when; what it was changed to is the next newer one, or the document that the project has.\n\nOf a project, the last ${maxEarlierTexts} are kept, and no more than the last ${maxEarlierBytes.toLocaleString("en-US")} bytes of them. To bring one back, update the project with it. Any role may call this. Returns 404 if you see none of its teams.`
       )
     ),
     HttpApiEndpoint.patch("update", one, { params, payload: UpdateProject, success: Project, error }).annotateMerge(

@@ -3,7 +3,7 @@ import { Actor } from "../identity/Actor.ts"
 import { PersonId } from "../Ids.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** How many earlier texts of a ticket are kept, of its description and its plan together. */
+/** How many earlier texts of a ticket are kept, of its description and its plan together; and of a project. */
 export const maxEarlierTexts = 100
 
 /** How many bytes of UTF-8 they have together. */

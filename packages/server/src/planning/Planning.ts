@@ -17,6 +17,9 @@ import { Projects } from "./Projects.ts"
 import * as ProjectsMemory from "./ProjectsMemory.ts"
 import { projectProducts, projects, projectTeams } from "./ProjectsRepo.ts"
 import * as ProjectsSql from "./ProjectsSql.ts"
+import * as ProjectTextsMemory from "./ProjectTextsMemory.ts"
+import { projectTexts } from "./ProjectTextsRepo.ts"
+import * as ProjectTextsSql from "./ProjectTextsSql.ts"
 import { StatusFilters } from "./StatusFilters.ts"
 import { Tags } from "./Tags.ts"
 import * as TagsMemory from "./TagsMemory.ts"
@@ -60,6 +63,7 @@ export const tables = [
   projects,
   projectTeams,
   projectProducts,
+  projectTexts,
   milestones,
   views,
   tickets,
@@ -88,6 +92,7 @@ export const layerSql = Layer.mergeAll(
   AttachmentsSql.layer,
   TicketStatusesSql.layer,
   ProjectsSql.layer,
+  ProjectTextsSql.layer,
   MilestonesSql.layer,
   ViewsSql.layer,
   TagsSql.layer
@@ -103,6 +108,7 @@ export const layerMemory = Layer.mergeAll(
   AttachmentsMemory.layer,
   TicketStatusesMemory.layer,
   ProjectsMemory.layer,
+  ProjectTextsMemory.layer,
   MilestonesMemory.layer,
   ViewsMemory.layer,
   TagsMemory.layer

@@ -44,10 +44,12 @@ export const layer = Layer.mergeAll(
     Effect.gen(function* () {
       const projects = yield* Projects
       const milestones = yield* Milestones
+      const turns = yield* ListTurns
       return handlers
         .handle("list", ({ query }) => Effect.map(projects.list(query), (projects) => ({ projects })))
         .handle("create", ({ payload }) => projects.create(payload))
         .handle("get", ({ params }) => projects.get(params.project))
+        .handle("history", ({ params, query }) => Effect.andThen(turns.take, projects.history(params.project, query)))
         .handle("update", ({ params, payload }) => projects.update(params.project, payload))
         .handle("reorder", ({ params, payload }) => projects.reorder(params.project, payload))
         .handle("archive", ({ params }) => projects.archive(params.project))

@@ -11,6 +11,7 @@ import type {
   ReorderProject,
   UpdateProject
 } from "@delivery/domain/planning/Project"
+import type { EarlierDocuments } from "@delivery/domain/planning/ProjectText"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
@@ -25,6 +26,8 @@ import { defaultViewsOf } from "./DefaultViews.ts"
 import { changedLinks, projectChanges } from "./ProjectChanges.ts"
 import { refuseArchived, resolveReferences } from "./ProjectReferences.ts"
 import { type LockedProject, type ProjectRow, ProjectsRepo } from "./ProjectsRepo.ts"
+import { history, keepEarlier } from "./ProjectTexts.ts"
+import { ProjectTextsRepo } from "./ProjectTextsRepo.ts"
 import { beside, findAnchor, rankAt } from "./RankedList.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import { ViewsRepo } from "./ViewsRepo.ts"
@@ -41,6 +44,11 @@ export class Projects extends Context.Service<
     }) => Effect.Effect<ReadonlyArray<ProjectSummary>, NotFound, Caller>
     readonly create: (input: CreateProject) => Effect.Effect<Project, NotFound | Forbidden | Conflict, Caller>
     readonly get: (project: string) => Effect.Effect<Project, NotFound, Caller>
+    /** The documents that it had, a page of them. */
+    readonly history: (
+      project: string,
+      query: { readonly cursor?: number | undefined }
+    ) => Effect.Effect<EarlierDocuments, NotFound, Caller>
     readonly update: (
       project: string,
       input: UpdateProject
@@ -58,6 +66,7 @@ export class Projects extends Context.Service<
 
 interface Dependencies {
   readonly repo: ProjectsRepo["Service"]
+  readonly texts: ProjectTextsRepo["Service"]
   readonly teams: TeamsRepo["Service"]
   readonly products: ProductsRepo["Service"]
   readonly members: MembersRepo["Service"]
@@ -70,6 +79,7 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* ProjectsRepo,
+    texts: yield* ProjectTextsRepo,
     teams: yield* TeamsRepo,
     products: yield* ProductsRepo,
     members: yield* MembersRepo,
@@ -82,6 +92,7 @@ function* make() {
     list: list(dependencies),
     create: create(dependencies),
     get: get(dependencies),
+    history: history(dependencies),
     update: update(dependencies),
     reorder: reorder(dependencies),
     archive: archive(dependencies),
@@ -193,11 +204,13 @@ const updateLocked = Effect.fnUntraced(function* (
   if (teams.added.length + products.added.length > 0) {
     yield* repo.link(before, { teams: idsOf(teams.added), products: idsOf(products.added) })
   }
+  const updatedAt = yield* nextUpdate(before)
   yield* repo.update(before.id, {
     ...fields,
     ...(refs.lead === undefined ? {} : { leadId: refs.lead?.id ?? null }),
-    updatedAt: yield* nextUpdate(before)
+    updatedAt
   })
+  yield* keepEarlier(dependencies, by, before, after, updatedAt)
   yield* recordUpdate(dependencies, by, before, after, changes, teams)
   return yield* findCurrent(dependencies, viewer, after.slug)
 })

@@ -104,7 +104,7 @@ const find =
   (memory: Memory): Repo["find"] =>
   (viewer, slug) =>
     memory.read((database) => {
-      const project = findBySlug(database, viewer, slug)
+      const project = findProjectInMemory(database, viewer, slug)
       if (project === undefined) return undefined
       const [summary] = summaries(database, viewer, [project])
       return { ...summary!, milestones: milestonesOf(database, project), document: project.document }
@@ -114,7 +114,7 @@ const findPlace =
   (memory: Memory): Repo["findPlace"] =>
   (viewer, slug) =>
     memory.read((database) => {
-      const project = findBySlug(database, viewer, slug)
+      const project = findProjectInMemory(database, viewer, slug)
       return project && { id: project.id, rank: project.rank, archivedAt: project.archivedAt }
     })
 
@@ -127,7 +127,7 @@ const lock =
   (memory: Memory): Repo["lock"] =>
   (viewer, slug) =>
     memory.read((database) => {
-      const project = findBySlug(database, viewer, slug)
+      const project = findProjectInMemory(database, viewer, slug)
       if (project === undefined) return undefined
       const { lastMilestoneNumber: _, ...row } = project
       return {
@@ -172,7 +172,11 @@ const putLinks = (
   }
 }
 
-const findBySlug = (database: MemoryDatabase, viewer: Viewer, slug: string): StoredProject | undefined => {
+export const findProjectInMemory = (
+  database: MemoryDatabase,
+  viewer: Viewer,
+  slug: string
+): StoredProject | undefined => {
   const project = database
     .table(projects)
     .find((project) => project.workspaceId === viewer.workspaceId && project.slug === slug)

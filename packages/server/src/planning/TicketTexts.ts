@@ -1,12 +1,8 @@
 import { NotFound } from "@delivery/domain/Errors"
-import {
-  type EarlierText,
-  earlierTextsPage,
-  type EarlierTexts,
-  type TextField
-} from "@delivery/domain/planning/TicketText"
+import type { EarlierText, EarlierTexts, TextField } from "@delivery/domain/planning/TicketText"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
+import { askedForPage, pageOf } from "./EarlierTexts.ts"
 import type { TicketDetails } from "./TicketsRepo.ts"
 import type { TicketTextDetails, TicketTextsRepo } from "./TicketTextsRepo.ts"
 import { viewerOf } from "./Viewer.ts"
@@ -45,13 +41,9 @@ export const keepEarlier = ({ texts }: Dependencies, by: Access, before: TicketD
 export const history = ({ texts }: Dependencies) =>
   Effect.fn("Tickets.history")(function* (ref: string, { cursor, field }: EarlierTextsQuery) {
     const viewer = viewerOf(yield* anyRole)
-    const found = yield* texts.list(viewer, ref, { field, below: cursor, limit: earlierTextsPage + 1 })
+    const found = yield* texts.list(viewer, ref, { field, below: cursor, limit: askedForPage })
     if (found === undefined) return yield* NotFound.of("ticket", ref)
-    const page = found.slice(0, earlierTextsPage).map(present)
-    const answer: EarlierTexts = {
-      texts: page,
-      nextCursor: found.length > earlierTextsPage ? page.at(-1)!.number : null
-    }
+    const answer: EarlierTexts = pageOf(found, present)
     return answer
   })
 

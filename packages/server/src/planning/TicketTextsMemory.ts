@@ -1,9 +1,9 @@
 import type { TicketId } from "@delivery/domain/Ids"
-import { maxEarlierBytes, maxEarlierTexts } from "@delivery/domain/planning/TicketText"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { lastFirst, roomBeside } from "./EarlierTexts.ts"
 import { findTicketInMemory } from "./TicketRefs.ts"
 import { type TicketTextRow, ticketTexts, TicketTextsRepo } from "./TicketTextsRepo.ts"
 
@@ -22,9 +22,7 @@ const ofTicket = (database: MemoryDatabase, ticketId: TicketId): ReadonlyArray<T
   database
     .table(ticketTexts)
     .filter((row) => row.ticketId === ticketId)
-    .toSorted((a, b) => b.number - a.number)
-
-const bytesOf = ({ text }: Pick<TicketTextRow, "text">): number => Buffer.byteLength(text ?? "")
+    .toSorted(lastFirst)
 
 const keep =
   (memory: Memory): Repo["keep"] =>
@@ -32,13 +30,9 @@ const keep =
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(ticketTexts)
-        const held = ofTicket(database, text.ticketId)
-        let bytes = bytesOf(text)
-        for (const [place, row] of held.entries()) {
-          bytes += bytesOf(row)
-          if (place + 1 >= maxEarlierTexts || bytes > maxEarlierBytes) rows.delete(keyOf(row))
-        }
-        const row = { ...text, number: (held[0]?.number ?? 0) + 1 }
+        const { dropped, number } = roomBeside(ofTicket(database, text.ticketId), text.text)
+        for (const row of dropped) rows.delete(keyOf(row))
+        const row = { ...text, number }
         rows.set(keyOf(row), row)
       })
     )

@@ -1,9 +1,9 @@
-import { maxEarlierBytes, maxEarlierTexts } from "@delivery/domain/planning/TicketText"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
+import { makingRoom } from "./EarlierTexts.ts"
 import { namesTicket } from "./TicketRefs.ts"
 import { type TicketTextDetails, ticketTexts, TicketTextsRepo } from "./TicketTextsRepo.ts"
 import { seesTeam } from "./Visibility.ts"
@@ -18,14 +18,7 @@ type Repo = TicketTextsRepo["Service"]
 const keep =
   (sql: PgClient.PgClient): Repo["keep"] =>
   ({ authorId, authorKind, field, replacedAt, text, ticketId, workspaceId }) =>
-    sql`with held as (
-        select number, row_number() over newest as place, sum(coalesce(octet_length(text), 0)) over newest as bytes
-        from ticket_texts where ticket_id = ${ticketId} window newest as (order by number desc)
-      ), dropped as (
-        delete from ticket_texts e using held
-        where e.ticket_id = ${ticketId} and e.number = held.number and (held.place >= ${maxEarlierTexts}
-          or held.bytes + coalesce(octet_length(${text}::text), 0) > ${maxEarlierBytes})
-      )
+    sql`${makingRoom(sql, { table: "ticket_texts", of: "ticket_id", id: ticketId }, text)}
       insert into ticket_texts (workspace_id, ticket_id, number, field, text, author_kind, author_id, replaced_at)
       select ${workspaceId}::uuid, ${ticketId}::uuid, coalesce((select max(number) from held), 0) + 1, ${field}::text,
         ${text}::text, ${authorKind}::text, ${authorId}::uuid, ${date(replacedAt)}::timestamptz`.pipe(

@@ -64,6 +64,7 @@ import testRunRequests from "./migrations/0180_test_run_requests.ts"
 import unreadTicketNotifications from "./migrations/0181_unread_ticket_notifications.ts"
 import commentSearch from "./migrations/0182_comment_search.ts"
 import endedMuteNotifications from "./migrations/0184_ended_mute_notifications.ts"
+import projectTexts from "./migrations/0185_project_texts.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -129,7 +130,8 @@ export const migrations = {
   "0180_test_run_requests": testRunRequests,
   "0181_unread_ticket_notifications": unreadTicketNotifications,
   "0182_comment_search": commentSearch,
-  "0184_ended_mute_notifications": endedMuteNotifications
+  "0184_ended_mute_notifications": endedMuteNotifications,
+  "0185_project_texts": projectTexts
 }
 
 /** The number of the latest migration. */

@@ -769,6 +769,7 @@ const rows: Readonly<Record<string, Row>> = {
     }
   },
   "projects.get": { who: "viewer", request: ofProject },
+  "projects.history": { who: "viewer", request: ofProject },
   "projects.update": {
     who: "member",
     request: async (owner) => ({ ...(await ofProject(owner)), json: { summary: "Changed" } })

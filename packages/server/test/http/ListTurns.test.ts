@@ -32,6 +32,19 @@ const commented = async (owner: Http) => {
   return { workspace, path: `tickets/${ticket.identifier}/comments` }
 }
 
+/** A project whose earlier documents are as long as a page of them gets. */
+const redocumented = async (owner: Http) => {
+  const workspace = await newWorkspace(owner)
+  const key = teamKey()
+  await workspace.post("teams", { key, name: key, visibility: "open" })
+  await workspace.post("projects", { slug: "long", name: "Long", teams: [key] })
+  for (let i = 0; i < 12; i++) {
+    const document = `${i % 10}${"\u0001".repeat(99_999)}`
+    assert.strictEqual(refusal(await workspace.send("PATCH", "projects/long", { json: { document } })), "200")
+  }
+  return { workspace, path: "projects/long/history" }
+}
+
 /** A ticket whose earlier texts are as long as a page of them gets. */
 const rewritten = async (owner: Http) => {
   const workspace = await newWorkspace(owner)
@@ -108,6 +121,7 @@ onEachServer("Long lists", (test) => {
   for (const [name, make] of [
     ["comments", commented],
     ["earlier texts", rewritten],
+    ["earlier documents", redocumented],
     ["tests of a run", failed]
   ] as const) {
     test(`of ${name} wait up to 60, and more are refused`, async (owner) => {

@@ -355,6 +355,7 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
     }
   },
   "projects.get": reads,
+  "projects.history": reads,
   "projects.update": { json: () => ({ summary: unique("Summary") }) },
   "projects.reorder": toFirst,
   "projects.archive": {},

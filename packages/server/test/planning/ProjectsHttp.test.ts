@@ -40,6 +40,30 @@ const listed = async (http: Http, query = "") =>
   (await http.get<{ projects: ReadonlyArray<Project> }>(`projects${query}`)).projects
 
 onEachServer("projects", (test) => {
+  test("keeps earlier documents", async (owner) => {
+    const { create, workspace } = await newTeam(owner)
+    const { slug } = await create({ document: "One" })
+    const member = await join(workspace, "member")
+    const two = await member.patch<Project>(`projects/${slug}`, { document: "Two" })
+    const none = await member.patch<Project>(`projects/${slug}`, { document: null })
+    const me = await member.get<{ id: string; name: string; email: string }>("/v1/me")
+    const replacedBy = { kind: "user", id: me.id, name: me.name, email: me.email }
+    const first = { number: 1, text: "One", replacedBy, replacedAt: two.updatedAt }
+    const second = { number: 2, text: "Two", replacedBy, replacedAt: none.updatedAt }
+    assert.deepStrictEqual(await workspace.get(`projects/${slug}/history`), {
+      texts: [second, first],
+      nextCursor: null
+    })
+    assert.deepStrictEqual(await workspace.get(`projects/${slug}/history?cursor=2`), {
+      texts: [first],
+      nextCursor: null
+    })
+    for (const query of ["cursor=0", "cursor=a"]) {
+      assert.strictEqual((await workspace.send("GET", `projects/${slug}/history?${query}`)).status, 400, query)
+    }
+    assert.strictEqual(refusal(await workspace.send("GET", "projects/none/history")), "404 project")
+  })
+
   test("answers a new project in full, and lists it without milestones and document", async (owner) => {
     const { team, workspace } = await newTeam(owner)
     const product = await workspace.post<{ id: string }>("products", { slug: "shop", name: "Shop", type: "library" })

@@ -46,18 +46,19 @@ const useProjectChange = (slug: string, project: Project) =>
   })
 
 interface ActionsProps extends Props {
+  readonly isMember: boolean
   readonly mayChange: boolean
   readonly onChange: () => void
 }
 
-const Actions = ({ mayChange, onChange, project, slug }: ActionsProps) => (
+const Actions = ({ isMember, mayChange, onChange, project, slug }: ActionsProps) => (
   <>
     {mayChange && (
       <Button icon="plus" look="primary" onClick={() => overlay.show("ticket")} shortcut="n">
         New ticket
       </Button>
     )}
-    <ProjectMenu onChange={mayChange ? onChange : undefined} project={project} slug={slug} />
+    <ProjectMenu isMember={isMember} onChange={mayChange ? onChange : undefined} project={project} slug={slug} />
   </>
 )
 
@@ -78,7 +79,13 @@ const Shown = ({ project, slug }: Props) => {
     <div className="flex min-h-full flex-col">
       <Header
         actions={
-          isMember && <Actions mayChange={mayChange} onChange={() => setChanging(true)} project={project} slug={slug} />
+          <Actions
+            isMember={isMember}
+            mayChange={mayChange}
+            onChange={() => setChanging(true)}
+            project={project}
+            slug={slug}
+          />
         }
         crumbs={[{ label: "Projects", link: { to: "/w/$slug/projects", params: { slug } } }]}
         state={isArchived && <Badge tone="warning">archived</Badge>}

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Projects: their order, what they are, their milestones, and the way back from the archive. */
 
@@ -31,6 +31,8 @@ const order = async () => {
 
 const shown = (page: Page) =>
   page.getByRole("list", { name: "Projects" }).getByRole("link").locator(".font-medium").allInnerTexts()
+
+const dialogOf = (page: Page) => page.getByRole("dialog", { name: "History of Faster search" })
 
 describe("Projects", () => {
   it("are ordered by keys and by drag, and others see it", async () => {
@@ -77,6 +79,51 @@ describe("Projects", () => {
     await site.call("POST", "tickets", { team: "ENG", title: "Button", project: "refunds", milestone: 1 })
     await page.getByText("0 of 1 ticket").first().waitFor()
     expect(await axeFindings(page)).toEqual([])
+  })
+
+  it("keep the history of their document: read, brought back and taken back, by keyboard alone", async () => {
+    const write = (document: string) => site.call("PATCH", "projects/search", { document })
+    const read = async () => (await site.call<{ document: string | null }>("GET", "projects/search")).document
+    await write("Results in a second.")
+    await write("Results in a tenth of a second.")
+    const page = await openScreen(site, "projects/search")
+    await isLive(page)
+    await page.getByRole("button", { name: "More" }).waitFor()
+    await page.keyboard.press("h")
+    const dialog = dialogOf(page)
+    const changes = dialog.getByRole("list", { name: "Changes of the document" }).getByRole("listitem")
+    await expect.poll(() => changes.count()).toBe(2)
+    expect(await changes.nth(0).getByRole("insertion").innerText()).toContain("tenth of a")
+    // There was none before the first.
+    expect(await changes.nth(1).innerText()).toContain("wrote it")
+    expect(await dialog.getByRole("button", { name: /^Restore/ }).count()).toBe(1)
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByRole("button", { name: /^Restore what was before/ }).press("Enter")
+    await expect.poll(read).toBe("Results in a second.")
+    await expect.poll(() => changes.count()).toBe(3)
+    // What somebody else writes meanwhile comes by itself.
+    await write("Results at once.")
+    await expect.poll(() => changes.count()).toBe(4)
+    await write("Results in a second.")
+    await expect.poll(() => changes.count()).toBe(5)
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Undo" }).press("Enter")
+    await expect.poll(read).toBe("Results in a tenth of a second.")
+    // From the palette, and by who changes nothing.
+    const viewer = await joinAs(site, "vera@example.com", "Vera", "viewer")
+    const theirs = await openScreen(site, "projects/search", viewer)
+    await theirs.getByRole("button", { name: "More" }).waitFor()
+    await theirs.keyboard.press("Control+k")
+    await theirs.getByRole("combobox").fill("history of")
+    await theirs.getByRole("option", { name: /^History of the document/ }).waitFor()
+    await theirs.keyboard.press("Enter")
+    await dialogOf(theirs).getByRole("insertion").first().waitFor()
+    expect(
+      await dialogOf(theirs)
+        .getByRole("button", { name: /^Restore/ })
+        .count()
+    ).toBe(0)
   })
 
   it("are archived, and brought back", async () => {
