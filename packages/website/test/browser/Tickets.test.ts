@@ -776,7 +776,13 @@ describe("A view", () => {
 
   it("shows the tickets of a milestone of its project", async () => {
     const [planned, other] = await scene("steps", 2)
+    const bare = await openScreen(site, search("steps"))
+    const milestone = bare.getByRole("search").getByRole("button", { name: "milestone", exact: true })
+    await Promise.all([isLive(bare), rows(bare).getByText(other!.title).waitFor()])
+    // None to choose from, not even "No milestone", until the project has some.
+    expect(await milestone.count()).toBe(0)
     const { number } = await site.call<{ number: number }>("POST", "projects/steps/milestones", { name: "Beta" })
+    await milestone.waitFor()
     await site.call("PATCH", `tickets/${planned!.identifier}`, { milestone: number })
     const page = await openScreen(site, search("steps"))
     await rows(page).getByText(other!.title).waitFor()
