@@ -178,6 +178,7 @@ export const routes = {
   ticketNotifications: {
     list: "GET /v1/workspaces/:slug/ticket-notifications",
     read: "POST /v1/workspaces/:slug/ticket-notifications/read",
+    unread: "POST /v1/workspaces/:slug/ticket-notifications/unread",
     markRead: "POST /v1/workspaces/:slug/ticket-notifications/:notification/read",
     markUnread: "POST /v1/workspaces/:slug/ticket-notifications/:notification/unread"
   },

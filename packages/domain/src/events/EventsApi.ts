@@ -7,7 +7,7 @@ import { InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import { WholeInQuery } from "../Numbers.ts"
-import { Ref, undocumented } from "../Text.ts"
+import { OneOf, Ref, undocumented } from "../Text.ts"
 import { isEventCursor } from "./Cursor.ts"
 import { Event, eventsPageSize, EventsPage, exampleCursor, exampleStream, maxFollowed } from "./Event.ts"
 
@@ -82,9 +82,22 @@ const listQuery = Schema.Struct({
 
 export type EventsQuery = typeof listQuery.Type
 
-const streamQuery = { after, kinds, subject }
+const streamQuery = {
+  after,
+  kinds,
+  subject,
+  notifications: Schema.optionalKey(
+    OneOf(["true", "false"]).annotate({
+      description:
+        "`true`: also tell when you mark notifications read or unread, wherever you do, by an `event` named `notifications` without an `id`, whose `data` is `{}`. Nobody else is told of it. Default: only events.",
+      examples: ["true"]
+    })
+  )
+}
 
-export type EventStreamQuery = Omit<EventsQuery, "before" | "limit" | "wait">
+export type EventStreamQuery = Omit<EventsQuery, "before" | "limit" | "wait"> & {
+  readonly notifications?: "true" | "false"
+}
 
 /** One event of the stream. Its id is the cursor behind it. */
 const SentEvent = Schema.Struct({

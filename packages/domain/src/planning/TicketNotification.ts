@@ -1,8 +1,9 @@
 import { Schema } from "effect"
+import { Body } from "../Body.ts"
 import { Actor } from "../identity/Actor.ts"
 import { CommentId, NotificationId, PersonId, TicketId } from "../Ids.ts"
 import { OneOf } from "../Text.ts"
-import { Timestamp, timestamp } from "../Timestamp.ts"
+import { Timestamp, TimestampInput, timestamp } from "../Timestamp.ts"
 
 /** How many notifications a page has. */
 export const ticketNotificationsPageSize = 100
@@ -89,6 +90,30 @@ export const TicketNotifications = Schema.Struct({
   examples: [{ notifications: [example], nextCursor: null, unreadCount: 1 }]
 })
 export type TicketNotifications = typeof TicketNotifications.Type
+
+export const ReadTicketNotifications = Schema.Struct({
+  read: Schema.Int.annotate({ description: "How many notifications were unread and are read now." }),
+  readAt: Schema.NullOr(Timestamp).annotate({
+    description: "When these were read, and no others: send it to mark them unread again. Null if none was unread."
+  })
+}).annotate({
+  identifier: "ReadTicketNotifications",
+  description: "How many notifications about tickets were marked as read, and the time by which that is taken back.",
+  examples: [{ read: 3, readAt: "2026-11-21T09:30:00.000Z" }]
+})
+export type ReadTicketNotifications = typeof ReadTicketNotifications.Type
+
+export const UnreadTicketNotifications = Body({
+  readAt: TimestampInput.annotate({
+    description: "The `readAt` of the notifications, as marking them read has answered it.",
+    examples: ["2026-11-21T09:30:00.000Z"]
+  })
+}).annotate({
+  identifier: "UnreadTicketNotifications",
+  description: "Which notifications about tickets to mark as unread: those that were read at this time.",
+  examples: [{ readAt: "2026-11-21T09:30:00.000Z" }]
+})
+export type UnreadTicketNotifications = typeof UnreadTicketNotifications.Type
 
 /** Where a page goes on: behind a notification, whether or not it is still there. */
 export interface TicketNotificationPlace {

@@ -4,7 +4,13 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { OneOf } from "../Text.ts"
-import { TicketNotification, ticketNotificationPlace, TicketNotifications } from "./TicketNotification.ts"
+import {
+  ReadTicketNotifications,
+  TicketNotification,
+  ticketNotificationPlace,
+  TicketNotifications,
+  UnreadTicketNotifications
+} from "./TicketNotification.ts"
 
 const path = `${workspacePath}/ticket-notifications` as const
 const one = `${path}/:notification` as const
@@ -45,19 +51,31 @@ export class TicketNotificationsApi extends HttpApiGroup.make("ticketNotificatio
     ),
     HttpApiEndpoint.post("read", `${path}/read`, {
       params: { slug: WorkspaceRef },
-      success: Schema.Struct({
-        read: Schema.Int.annotate({ description: "How many notifications were unread and are read now." })
-      }).annotate({
-        identifier: "ReadTicketNotifications",
-        description: "How many notifications about tickets were marked as read.",
-        examples: [{ read: 3 }]
-      }),
+      success: ReadTicketNotifications,
       error: NotFound
     }).annotateMerge(
       doc(
         "write",
         "Mark ticket notifications read",
-        "Marks all your unread notifications about tickets as read. Those about tickets that you can no longer see stay unread. Any role may call this."
+        "Marks all your unread notifications about tickets as read. Those about tickets that you can no longer see stay unread. `readAt` is the time of these alone: `POST .../unread` with it takes the call back. Any role may call this."
+      )
+    ),
+    HttpApiEndpoint.post("unread", `${path}/unread`, {
+      params: { slug: WorkspaceRef },
+      payload: UnreadTicketNotifications,
+      success: Schema.Struct({
+        unread: Schema.Int.annotate({ description: "How many notifications were read then and are unread now." })
+      }).annotate({
+        identifier: "UnreadTicketNotificationsCount",
+        description: "How many notifications about tickets were marked as unread.",
+        examples: [{ unread: 3 }]
+      }),
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "write",
+        "Mark ticket notifications unread",
+        "Marks those of your notifications about tickets as unread that were read at one time: with the `readAt` that marking all of them read has answered, all that it marked. Those that were read before or after it stay read, and so does a `ticket_assigned` of a ticket that is no longer yours, and what is about tickets that you can no longer see. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("markRead", `${one}/read`, {

@@ -9,6 +9,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { agentName, agents, persons } from "../access/ActorRows.ts"
 import { products } from "../catalog/ProductsRepo.ts"
+import { tellReadingInMemory } from "../events/Reading.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { projectProducts } from "../planning/ProjectsRepo.ts"
 import { teamMemberKey, teamMembers, teams } from "../planning/TeamsRepo.ts"
@@ -314,6 +315,7 @@ const readNotifications =
             seen.has(row.messageId)
         )
         for (const row of unread) rows.set(row.id, { ...row, readAt: at })
+        if (unread.length > 0) tellReadingInMemory(database, viewer.workspaceId, personId)
         return unread.length
       })
     )
@@ -328,7 +330,10 @@ const markNotification =
         if (row?.workspaceId !== viewer.workspaceId || row.personId !== personId) return undefined
         const [seen] = select(database, viewer, (message) => message.id === row.messageId)
         const marked = { ...row, readAt: readAt === null ? null : (row.readAt ?? readAt) }
-        if (seen !== undefined) rows.set(row.id, marked)
+        if (seen !== undefined) {
+          rows.set(row.id, marked)
+          tellReadingInMemory(database, viewer.workspaceId, personId)
+        }
         return present(marked, seen)
       })
     )

@@ -8,6 +8,7 @@ import { isId } from "@delivery/domain/Text"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
+import { tellingReading } from "../events/Reading.ts"
 import { namesTicket } from "../planning/TicketRefs.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
@@ -348,11 +349,15 @@ const listNotifications =
 const readNotifications =
   (sql: PgClient.PgClient): MessagesRepo["Service"]["read"] =>
   (viewer, personId, at) =>
-    sql`update notifications n set read_at = ${date(at)}
-      from messages m join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
-      where n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId} and n.read_at is null
-        and m.id = n.message_id and ${seesTeam(sql, viewer, "team")} returning n.id`.pipe(
-      Effect.map((rows) => rows.length),
+    sql<{ readonly read: number }>`with marked as (
+        update notifications n set read_at = ${date(at)}
+        from messages m join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
+        where n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId} and n.read_at is null
+          and m.id = n.message_id and ${seesTeam(sql, viewer, "team")} returning n.id
+      )
+      select count(*)::integer as read, ${tellingReading(sql, viewer.workspaceId, personId)}
+      from marked having count(*) > 0`.pipe(
+      Effect.map(([marked]) => marked?.read ?? 0),
       dieOnSqlError
     )
 
@@ -367,7 +372,7 @@ const markNotification =
               and m.id = n.message_id and ${seesTeam(sql, viewer, "team")}
             returning n.*
           )
-          select ${sql.literal(notificationColumns)}
+          select ${sql.literal(notificationColumns)}, ${tellingReading(sql, viewer.workspaceId, personId)}
           from marked n join messages m on m.id = n.message_id ${sql.literal(messageJoins)}`.pipe(
           Effect.map((rows) => rows.map(readNotification)[0]),
           dieOnSqlError

@@ -5,9 +5,10 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { TeamId } from "@delivery/domain/Ids"
 import { Cause, Clock, Context, Effect, Layer, Schedule, Schema, type Scope, Stream } from "effect"
 import { Sse } from "effect/encoding"
-import { type Access, anyRole } from "../access/Access.ts"
+import { type Access, anyRole, personOf } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
 import { Stopping } from "../http/Stopping.ts"
+import { Notices } from "../storage/Notices.ts"
 import { background } from "../telemetry/Background.ts"
 import { eventStreams, observe } from "../telemetry/Metrics.ts"
 import { type Asked, CurrentCaller } from "./CurrentCaller.ts"
@@ -16,6 +17,7 @@ import { EventFeed, type FollowsTooOften, type Watch } from "./EventFeed.ts"
 import { filterOf, isNew, presentEvent, progressOf } from "./EventPages.ts"
 import { cursorBehind, placeOf } from "./EventPlaces.ts"
 import { type EventTurn, EventTurns } from "./EventTurns.ts"
+import { readingOf } from "./Reading.ts"
 import { type EventFilter, EventsRepo, type EventWithActor, isSeenBy, type ReadEvents } from "./EventsRepo.ts"
 
 /** Milliseconds without a word after which a stream sends a comment: with the second until it is noticed, 15 s. */
@@ -50,6 +52,10 @@ interface Follower {
   /** The role of the caller is another one than then. */
   isChanged: boolean
   isOver: boolean
+  /** Whether it tells when its person has marked notifications read or unread. */
+  readonly tellsReading: boolean
+  /** They have, and it has not told so yet. */
+  isReading: boolean
   /** When it last sent something. */
   sentAt: number
   readonly wake: () => void
@@ -90,6 +96,7 @@ function* make() {
     asked: { all: undefined }
   }
   const { credentials } = dependencies
+  yield* followReading(credentials)
   yield* observe(eventStreams, () => [...credentials.values()].reduce((sum, { followers }) => sum + followers.size, 0))
   const round = yield* background(
     "event_streams",
@@ -103,6 +110,24 @@ function* make() {
   )
   return EventStreams.of({ follow: follow(dependencies) })
 }
+
+/** Wakes the streams of whoever has marked notifications read or unread; all of them where that may have been missed. */
+const followReading = Effect.fnUntraced(function* (credentials: Dependencies["credentials"]) {
+  const notices = yield* Notices
+  const tell = (payload: string | undefined) => {
+    for (const { followers } of credentials.values()) {
+      for (const follower of followers) {
+        const { access, tellsReading, wake } = follower
+        const person = personOf(access.principal)
+        if (!tellsReading || person === undefined) continue
+        if (payload !== undefined && payload !== readingOf(access.workspace.id, person.id)) continue
+        follower.isReading = true
+        wake()
+      }
+    }
+  }
+  yield* notices.listen("reading", { onNotice: tell, onListening: () => tell(undefined) })
+})
 
 /** Wakes the streams whose comment is due: one timer for all costs far less than one for each. */
 const wakeQuiet = (credentials: Dependencies["credentials"], now: number) => {
@@ -161,7 +186,8 @@ const follow = (dependencies: Dependencies): EventStreams["Service"]["follow"] =
         ? yield* fromNow(dependencies, access, teams, filter)
         : { from: progressOf(yield* placeOf(repo, id, "after", query.after)), id: query.after }
     const watch = yield* feed.watch(id, access.principal.id)
-    const follower = yield* register(dependencies, { access, teams }, { ...asked, workspace: id }, watch)
+    const tellsReading = query.notifications === "true"
+    const follower = yield* register(dependencies, { access, teams, tellsReading }, { ...asked, workspace: id }, watch)
     const turn = yield* turns.join(access.principal.id, watch.wake)
     return textOf(dependencies, follower, { watch, turn }, begin, filter)
   })
@@ -186,7 +212,7 @@ const fromNow = Effect.fnUntraced(function* (
 
 const register = (
   { asked: list, callers, credentials, stopping }: Dependencies,
-  { access, teams }: Pick<Follower, "access" | "teams">,
+  { access, teams, tellsReading }: Pick<Follower, "access" | "teams" | "tellsReading">,
   asked: Asked,
   { wake }: Watch
 ): Effect.Effect<Follower, never, Scope.Scope> =>
@@ -194,7 +220,16 @@ const register = (
     // By what was shown, not by its id: the token of a session is replaced, and another stream may have the next one.
     const key = `${callers.keyOf(asked)} ${access.workspace.id}`
     const sentAt = yield* Clock.currentTimeMillis
-    const follower: Follower = { access, teams, isChanged: false, isOver: false, sentAt, wake }
+    const follower: Follower = {
+      access,
+      teams,
+      tellsReading,
+      isChanged: false,
+      isOver: false,
+      isReading: false,
+      sentAt,
+      wake
+    }
     yield* Effect.acquireRelease(
       Effect.sync(() => {
         const known = credentials.get(key) ?? { followers: new Set(), asked }
@@ -213,6 +248,9 @@ const register = (
     yield* stopping.onBegin(wake)
     return follower
   })
+
+/** Without an id: who connects again goes on behind the last event. */
+const reading = "event: notifications\ndata: {}\n\n"
 
 /**
  * The parts of a stream: a comment at once, then events as they come, and comments while none comes. A cursor that is sent
@@ -237,6 +275,11 @@ const textOf = (
     while (true) {
       if (follower.isOver || stopping.hasBegun()) return yield* Cause.done()
       watch.listen()
+      if (follower.isReading) {
+        follower.isReading = false
+        turn.end()
+        return reading
+      }
       const recent = watch.since(cursor.position)
       const isTurn = recent === undefined && turn.ask()
       let isFull = false

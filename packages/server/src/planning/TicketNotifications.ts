@@ -7,9 +7,11 @@ import {
   ticketNotificationCursor,
   type TicketNotificationKind,
   maxUnreadCount,
+  type ReadTicketNotifications,
   ticketNotificationPlace,
   type TicketNotifications as Page,
-  ticketNotificationsPageSize
+  ticketNotificationsPageSize,
+  type UnreadTicketNotifications
 } from "@delivery/domain/planning/TicketNotification"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -32,8 +34,10 @@ export class TicketNotifications extends Context.Service<
       readonly unread?: "true" | "false"
       readonly cursor?: string
     }) => Effect.Effect<Page, NotFound, Caller>
-    /** Marks the caller's visible unread ones read, and returns their number. */
-    readonly read: Effect.Effect<number, NotFound, Caller>
+    /** Marks the caller's visible unread ones read: how many, and the time by which `unread` takes it back. */
+    readonly read: Effect.Effect<ReadTicketNotifications, NotFound, Caller>
+    /** Marks those of the caller's visible ones unread that were read at that time, and returns their number. */
+    readonly unread: (input: UnreadTicketNotifications) => Effect.Effect<number, NotFound, Caller>
     /** Marks one of the caller's visible ones read or unread. */
     readonly mark: (id: string, as: "read" | "unread") => Effect.Effect<TicketNotification, NotFound, Caller>
     /**
@@ -67,6 +71,7 @@ function* make() {
   return TicketNotifications.of({
     list: list(dependencies),
     read: read(dependencies),
+    unread: unread(dependencies),
     mark: mark(dependencies),
     notify: notify(dependencies),
     endAssignment: endAssignment(dependencies)
@@ -97,9 +102,19 @@ const read = ({ repo }: Dependencies) =>
   Effect.gen(function* () {
     const access = yield* anyRole
     const person = personOf(access.principal)
-    if (person === undefined) return 0
-    return yield* repo.read(viewerOf(access), person.id, timestamp(yield* Clock.currentTimeMillis))
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const marked = person === undefined ? undefined : yield* repo.read(viewerOf(access), person.id, now)
+    return marked ?? { read: 0, readAt: null }
   }).pipe(Effect.withSpan("TicketNotifications.read"))
+
+const unread = ({ repo }: Dependencies) =>
+  Effect.fn("TicketNotifications.unread")(function* ({ readAt }: UnreadTicketNotifications) {
+    const access = yield* anyRole
+    const person = personOf(access.principal)
+    // As it is stored, whatever form and offset it was sent in.
+    const at = timestamp(Date.parse(readAt))
+    return person === undefined ? 0 : yield* repo.unread(viewerOf(access), person.id, at)
+  })
 
 const mark = ({ repo }: Dependencies) =>
   Effect.fn("TicketNotifications.mark")(function* (id: string, as: "read" | "unread") {

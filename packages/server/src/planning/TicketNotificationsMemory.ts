@@ -5,10 +5,12 @@ import {
   type TicketNotification,
   type TicketNotificationPlace
 } from "@delivery/domain/planning/TicketNotification"
+import { timestamp } from "@delivery/domain/Timestamp"
 import { firstCharacters } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
+import { tellReadingInMemory } from "../events/Reading.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { comments } from "./CommentsRepo.ts"
@@ -28,6 +30,7 @@ export const layer = Layer.effect(
       countUnread: countUnread(memory),
       endAssignment: endAssignment(memory),
       read: read(memory),
+      unread: unread(memory),
       mark: mark(memory)
     })
   )
@@ -128,8 +131,30 @@ const read =
       Effect.sync(() => {
         const rows = database.table(ticketNotifications)
         const unread = rows.filter((row) => row.readAt === null && isOf(database, viewer, personId, row))
-        for (const row of unread) rows.set(row.id, { ...row, readAt: at })
-        return unread.length
+        if (unread.length === 0) return undefined
+        const times = rows.filter((row) => row.workspaceId === viewer.workspaceId && row.personId === personId)
+        const last = Math.max(...times.map((row) => (row.readAt === null ? 0 : Date.parse(row.readAt))))
+        const readAt = timestamp(Math.max(Date.parse(at), last + 1))
+        for (const row of unread) rows.set(row.id, { ...row, readAt })
+        tellReadingInMemory(database, viewer.workspaceId, personId)
+        return { read: unread.length, readAt }
+      })
+    )
+
+const unread =
+  (memory: Memory): Repo["unread"] =>
+  (viewer, personId, readAt) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(ticketNotifications)
+        const isStillTheirs = ({ kind, ticketId }: TicketNotificationRow) =>
+          kind !== "ticket_assigned" || database.table(tickets).get(ticketId)!.ownerId === personId
+        const read = rows.filter(
+          (row) => row.readAt === readAt && isOf(database, viewer, personId, row) && isStillTheirs(row)
+        )
+        for (const row of read) rows.set(row.id, { ...row, readAt: null })
+        if (read.length > 0) tellReadingInMemory(database, viewer.workspaceId, personId)
+        return read.length
       })
     )
 
@@ -143,6 +168,7 @@ const mark =
         if (!isOf(database, viewer, personId, row)) return undefined
         const marked = { ...row, readAt: readAt === null ? null : (row.readAt ?? readAt) }
         rows.set(row.id, marked)
+        tellReadingInMemory(database, viewer.workspaceId, personId)
         return present(database, marked)
       })
     )

@@ -49,8 +49,20 @@ export class TicketNotificationsRepo extends Context.Service<
     readonly countUnread: (viewer: Viewer, personId: PersonId, most: number) => Effect.Effect<number>
     /** Marks read that the ticket was assigned to the person, who owns it no more. */
     readonly endAssignment: (ticketId: TicketId, personId: PersonId, at: Timestamp) => Effect.Effect<void>
-    /** Marks the person's unread ones read, and returns their number. */
-    readonly read: (viewer: Viewer, personId: PersonId, at: Timestamp) => Effect.Effect<number>
+    /**
+     * Marks the person's unread ones read: at that time, or a moment after the last that is there, so that it names them
+     * alone. Undefined where none is unread. The person's streams are told of this and of the next two.
+     */
+    readonly read: (
+      viewer: Viewer,
+      personId: PersonId,
+      at: Timestamp
+    ) => Effect.Effect<{ readonly read: number; readonly readAt: Timestamp } | undefined>
+    /**
+     * Marks those of the person unread that were read at that time, and returns their number. Assignments of tickets that
+     * are another's by now stay read.
+     */
+    readonly unread: (viewer: Viewer, personId: PersonId, readAt: Timestamp) => Effect.Effect<number>
     /** Marks one of the person read, unless it is, or with null unread. Undefined where there is none. */
     readonly mark: (
       viewer: Viewer,

@@ -10,6 +10,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { tellingReading } from "../events/Reading.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { TicketNotificationsRepo } from "./TicketNotificationsRepo.ts"
@@ -25,6 +26,7 @@ export const layer = Layer.effect(
       countUnread: countUnread(sql),
       endAssignment: endAssignment(sql),
       read: read(sql),
+      unread: unread(sql),
       mark: mark(sql)
     })
   )
@@ -124,9 +126,30 @@ const isSeen = (sql: PgClient.PgClient, viewer: Viewer, personId: string): State
 const read =
   (sql: PgClient.PgClient): Repo["read"] =>
   (viewer, personId, at) =>
-    sql`update ticket_notifications n set read_at = ${date(at)} from tickets t, teams team
-      where n.read_at is null and ${isSeen(sql, viewer, personId)} returning n.id`.pipe(
-      Effect.map((rows) => rows.length),
+    sql<{ readonly read: number; readonly readAt: Date }>`with last as (
+        select max(read_at) + interval '1 millisecond' as later from ticket_notifications
+        where workspace_id = ${viewer.workspaceId} and person_id = ${personId}
+      ), marked as (
+        update ticket_notifications n set read_at = greatest(${date(at)}, last.later) from tickets t, teams team, last
+        where n.read_at is null and ${isSeen(sql, viewer, personId)} returning n.read_at
+      )
+      select count(*)::integer as read, read_at as "readAt", ${tellingReading(sql, viewer.workspaceId, personId)}
+      from marked group by read_at`.pipe(
+      Effect.map(([marked]) => marked && { read: marked.read, readAt: iso(marked.readAt) }),
+      dieOnSqlError
+    )
+
+const unread =
+  (sql: PgClient.PgClient): Repo["unread"] =>
+  (viewer, personId, readAt) =>
+    sql<{ readonly unread: number }>`with marked as (
+        update ticket_notifications n set read_at = null from tickets t, teams team
+        where n.read_at = ${date(readAt)} and ${isSeen(sql, viewer, personId)}
+          and (n.kind <> 'ticket_assigned' or t.owner_id = n.person_id) returning n.id
+      )
+      select count(*)::integer as unread, ${tellingReading(sql, viewer.workspaceId, personId)}
+      from marked having count(*) > 0`.pipe(
+      Effect.map(([marked]) => marked?.unread ?? 0),
       dieOnSqlError
     )
 
@@ -139,7 +162,7 @@ const mark = (sql: PgClient.PgClient): Repo["mark"] => {
             set read_at = ${readAt === null ? null : sql`coalesce(n.read_at, ${date(readAt)})`}
             from tickets t, teams team where n.id = ${id} and ${isSeen(sql, viewer, personId)} returning n.*
           )
-          select ${selected} from marked n ${joined}`.pipe(
+          select ${selected}, ${tellingReading(sql, viewer.workspaceId, personId)} from marked n ${joined}`.pipe(
           Effect.map((rows) => rows.map(readSelected)[0]),
           dieOnSqlError
         )

@@ -38,10 +38,11 @@ export const layer = Layer.mergeAll(
   ),
 
   handlersOf(DeliveryApi, "ticketNotifications", (handlers) =>
-    Effect.map(TicketNotifications, ({ list, mark, read }) =>
+    Effect.map(TicketNotifications, ({ list, mark, read, unread }) =>
       handlers
         .handle("list", ({ query }) => list(query))
-        .handle("read", () => Effect.map(read, (read) => ({ read })))
+        .handle("read", () => read)
+        .handle("unread", ({ payload }) => Effect.map(unread(payload), (unread) => ({ unread })))
         .handle("markRead", ({ params }) => mark(params.notification, "read"))
         .handle("markUnread", ({ params }) => mark(params.notification, "unread"))
     )

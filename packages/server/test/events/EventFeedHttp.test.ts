@@ -197,6 +197,37 @@ onEachServer(
       some.close()
     })
 
+    test("tells a person, where they ask for it, that they have marked notifications, and nobody else", async (owner) => {
+      const workspace = await newWorkspace(owner)
+      const [ann, ben] = [await join(workspace, "member"), await join(workspace, "member")]
+      const { secret } = await ann.post<NewApiKey>("/v1/api-keys", { name: "phone" }, 200)
+      const team = teamKey()
+      await workspace.post("teams", { key: team, name: "Engineering" })
+      await workspace.post("tickets", { team, title: "Theirs", owner: ann.id })
+      const phone = await openStream(workspace.as(secret), "?notifications=true&kinds=tag_created")
+      const [plain, other] = [await openStream(ann), await openStream(ben, "?notifications=true")]
+      const path = "ticket-notifications"
+      const { readAt } = await ann.post<{ readAt: string }>(`${path}/read`, undefined, 200)
+      await phone.told()
+      await ann.post(`${path}/unread`, { readAt }, 200)
+      await phone.told()
+      const { notifications } = await ann.get<{ notifications: ReadonlyArray<{ id: string }> }>(path)
+      await ann.post(`${path}/${notifications[0]!.id}/read`, undefined, 200)
+      await phone.told()
+      assert.include(phone.text(), "event: notifications\ndata: {}\n\n")
+      // Nothing was marked.
+      await ann.post(`${path}/read`, undefined, 200)
+      await ann.post("notifications/read", undefined, 200)
+      await ben.post(`${path}/read`, undefined, 200)
+      const before = phone.text().split("event:").length
+      await tag(workspace, "after")
+      for (const stream of [phone, plain, other]) await stream.next()
+      assert.strictEqual(phone.text().split("event:").length, before)
+      assert.notInclude(plain.text() + other.text(), "event:")
+      for (const stream of [phone, plain, other]) stream.close()
+      await workspace.refuse("400 notifications", "GET", "events/stream?notifications=1")
+    })
+
     test("ends when its caller sees a team no more, whatever it sends, and goes on for all others", async (owner) => {
       const workspace = await newWorkspace(owner)
       const [insider, outsider, admin] = [

@@ -889,6 +889,10 @@ const rows: Readonly<Record<string, Row>> = {
   "notifications.markUnread": { who: "a notified person", request: ofNotification },
   "ticketNotifications.list": { who: "viewer" },
   "ticketNotifications.read": { who: "viewer" },
+  "ticketNotifications.unread": {
+    who: "viewer",
+    request: () => ({ json: { readAt: "2026-11-21T09:30:00.000Z" } })
+  },
   "ticketNotifications.markRead": { who: "a notified person", request: ofTicketNotification },
   "ticketNotifications.markUnread": { who: "a notified person", request: ofTicketNotification },
   "agentInbox.list": { who: "an agent" },

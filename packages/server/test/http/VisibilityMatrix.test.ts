@@ -189,6 +189,7 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "tickets.cursor": null,
   "ticketNotifications.cursor": null,
   "ticketNotifications.unread": null,
+  readAt: null,
   "ticketStatuses.before": "status",
   "ticketStatuses.after": "status",
   "projects.before": "project",
@@ -289,7 +290,8 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "events.before": null,
   "events.after": null,
   "events.kinds": null,
-  "events.subject": null
+  "events.subject": null,
+  "events.notifications": null
 }
 const kindOf = ({ name }: Pick<Endpoint, "name">, field: Field): Kind | null | undefined => {
   // What is compared with what is stored is looked up nowhere.
@@ -439,6 +441,7 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "notifications.markUnread": {},
   "ticketNotifications.list": reads,
   "ticketNotifications.read": reads,
+  "ticketNotifications.unread": { json: () => ({ readAt: "2026-11-21T09:30:00.000Z" }) },
   "ticketNotifications.markRead": { kinds: { notification: "ticketNotification" } },
   "ticketNotifications.markUnread": { kinds: { notification: "ticketNotification" } },
   "webhooks.create": {

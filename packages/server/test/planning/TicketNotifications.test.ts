@@ -31,6 +31,8 @@ const kindsOf = (caller: CallerOf) =>
 const comment = (ticket: string, body: string, by: CallerOf) =>
   Effect.flatMap(Comments, (comments) => comments.create(ticket, { body }).pipe(as(by), Effect.orDie))
 
+const nothingRead = { read: 0, readAt: null }
+
 withServicesOnEachStorage("Ticket notifications", (it) => {
   it.effect("tell a person what was assigned to them, by whom and when", () =>
     Effect.gen(function* () {
@@ -150,7 +152,7 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
       yield* members.deactivate(gone.principal.id).pipe(as(admin))
       yield* teams.update(team.key, { visibility: "private" }).pipe(as(admin))
       assert.deepStrictEqual(yield* toldTo(member), [])
-      assert.strictEqual(yield* notifications.read.pipe(as(member)), 0)
+      assert.deepStrictEqual(yield* notifications.read.pipe(as(member)), nothingRead)
       yield* comment(identifier, `${link(member)} ${link(viewer)} ${link(gone)}`, admin)
       yield* teams.update(team.key, { visibility: "open" }).pipe(as(admin))
       // What was said out of sight stays out of sight.
@@ -175,8 +177,8 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
       assert.strictEqual(first.readAt, readAt)
       yield* TestClock.adjust(1_000)
       assert.deepStrictEqual(yield* notifications.mark(ids[0]!, "read").pipe(as(member)), first)
-      assert.strictEqual(yield* notifications.read.pipe(as(member)), 2)
-      assert.strictEqual(yield* notifications.read.pipe(as(member)), 0)
+      assert.deepStrictEqual(yield* notifications.read.pipe(as(member)), { read: 2, readAt: yield* now })
+      assert.deepStrictEqual(yield* notifications.read.pipe(as(member)), nothingRead)
       assert.isNull((yield* notifications.mark(ids[1]!, "unread").pipe(as(member))).readAt)
       assert.strictEqual((yield* toldTo(member)).filter((one) => one.readAt === null).length, 1)
       for (const [by, id] of [
@@ -188,7 +190,43 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
         assert.strictEqual(yield* refusal(Effect.asVoid(notifications.mark(id, "read").pipe(as(by)))), "NotFound")
       }
       assert.deepStrictEqual(yield* toldTo(memberKey), [])
-      assert.strictEqual(yield* notifications.read.pipe(as(memberKey)), 0)
+      assert.deepStrictEqual(yield* notifications.read.pipe(as(memberKey)), nothingRead)
+    })
+  )
+
+  it.effect("that were read all at once are unread again by the time of that, on whatever page, and no others", () =>
+    Effect.gen(function* () {
+      const [notifications, teams, tickets] = [yield* TicketNotifications, yield* Teams, yield* Tickets]
+      const scene = yield* makeTicketScene
+      const { admin, member, memberKey, viewer } = scene
+      const owner = member.principal.id
+      const made = yield* Effect.forEach(Array.from({ length: 130 }), () => create(scene, { owner }, admin))
+      const [one] = yield* toldTo(member)
+      // Read by itself at the same moment.
+      yield* notifications.mark(one!.id, "read").pipe(as(member))
+      const all = yield* notifications.read.pipe(as(member))
+      assert.strictEqual(all.read, 129)
+      assert.isAbove(Date.parse(all.readAt!), Date.parse(yield* now))
+      yield* TestClock.adjust(5_000)
+      const later = yield* create(scene, { description: link(member) }, admin)
+      const again = yield* notifications.read.pipe(as(member))
+      assert.strictEqual(again.read, 1)
+      const back = (readAt: string, by: CallerOf = member) => notifications.unread({ readAt }).pipe(as(by))
+      const count = () => Effect.map(notifications.list().pipe(as(member)), ({ unreadCount }) => unreadCount)
+      for (const by of [admin, viewer, memberKey]) assert.strictEqual(yield* back(all.readAt!, by), 0)
+      assert.strictEqual(yield* back("2020-01-01T00:00:00.000Z"), 0)
+      assert.strictEqual(yield* count(), 0)
+      // An assignment that is over asks nothing of anybody.
+      yield* tickets.update(made[0]!.identifier, { owner: null }).pipe(as(admin))
+      assert.strictEqual(yield* back(all.readAt!.replace("Z", "+00:00")), 128)
+      assert.strictEqual(yield* count(), 128)
+      assert.strictEqual(yield* back(all.readAt!), 0)
+      // What is out of sight stays as it is.
+      yield* teams.update(later.team.key, { visibility: "private" }).pipe(as(admin))
+      assert.strictEqual(yield* back(again.readAt!), 0)
+      yield* teams.update(later.team.key, { visibility: "open" }).pipe(as(admin))
+      assert.strictEqual(yield* back(again.readAt!), 1)
+      assert.strictEqual((yield* toldTo(member)).find(({ id }) => id === one!.id)?.readAt, one!.createdAt)
     })
   )
 
@@ -254,7 +292,7 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
         assert.deepStrictEqual(listed, [titles.slice(0, 100), titles.slice(100)])
         assert.deepStrictEqual([first.unreadCount, second.unreadCount, second.nextCursor], [110, 110, null])
       }
-      assert.strictEqual(yield* notifications.read.pipe(as(member)), 110)
+      assert.strictEqual((yield* notifications.read.pipe(as(member))).read, 110)
       assert.strictEqual((yield* notifications.list().pipe(as(member))).unreadCount, 0)
     })
   )

@@ -104,6 +104,25 @@ onEachServer("tickets", (test) => {
     }
   })
 
+  test("takes the reading of all notifications back by its time", async (owner) => {
+    const { create, member, workspace } = await newTeam(owner)
+    await create({ owner: (await personOf(member)).id })
+    const post = (path: string, json?: object) => member.send<Json>("POST", `ticket-notifications/${path}`, { json })
+    const read = await post("read")
+    assert.strictEqual(read.status, 200)
+    assert.deepStrictEqual(Object.keys(read.body).toSorted(), ["read", "readAt"])
+    const { readAt } = read.body
+    assert.deepStrictEqual(
+      (await workspace.send<Json>("POST", "ticket-notifications/unread", { json: { readAt } })).body,
+      { unread: 0 }
+    )
+    const back = await post("unread", { readAt })
+    assert.deepStrictEqual([back.status, back.body], [200, { unread: 1 }])
+    for (const json of [{}, { readAt: null }, { readAt: "yesterday" }]) {
+      assert.strictEqual(refusal(await post("unread", json)), "400 readAt")
+    }
+  })
+
   test("changes many, and answers what became of each", async (owner) => {
     const { create, member, status, workspace } = await newTeam(owner)
     const [first, second] = [await create({ plan: "1. Form" }), await create()]

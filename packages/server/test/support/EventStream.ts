@@ -13,6 +13,8 @@ export interface EventStream {
   readonly response: IncomingMessage
   /** The next event; fails when the stream ends before it. */
   readonly next: () => Promise<Received>
+  /** Until it has told once more that the caller has marked notifications. */
+  readonly told: () => Promise<void>
   /** All that has been received and not taken. */
   readonly waiting: () => ReadonlyArray<Received>
   /** Everything that was sent. */
@@ -35,10 +37,12 @@ export const openStream = async (
   if (response.statusCode !== 200) throw new Error(`The stream was refused: ${response.statusCode}`)
   const received: Array<Received> = []
   let text = ""
+  let tellings = 0
   let wake = () => {}
   let isOver = false
   const parser = Sse.makeParser((event) => {
-    if (event._tag === "Event") received.push({ id: event.id!, event: JSON.parse(event.data) as Event })
+    if (event._tag === "Event" && event.event === "notifications") tellings++
+    else if (event._tag === "Event") received.push({ id: event.id!, event: JSON.parse(event.data) as Event })
   })
   const first = new Promise<void>((resolve) => response.once("data", () => resolve()))
   response.setEncoding("utf8").on("data", (part: string) => {
@@ -64,5 +68,12 @@ export const openStream = async (
       await new Promise<void>((resolve) => (wake = resolve))
     }
   }
-  return { response, next, waiting: () => received, text: () => text, ended, close: () => request.destroy() }
+  const told = async (): Promise<void> => {
+    while (tellings === 0) {
+      if (isOver) throw new Error("The stream has ended.")
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+    tellings--
+  }
+  return { response, next, told, waiting: () => received, text: () => text, ended, close: () => request.destroy() }
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { tellFailure } from "../api/failures.ts"
-import { counted, formatCount } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
 import type { Notice } from "./inbox.ts"
 
@@ -76,16 +76,15 @@ export const useReading = (slug: string) => {
   /** Of all that is unread, `ones` are those that are shown. */
   const readAll = async (ones: ReadonlyArray<Notice>, count: number) => {
     if (count === 0) return
-    const send = () =>
-      Promise.all([
-        client.notifications.read({ params: { slug } }),
-        client.ticketNotifications.read({ params: { slug } })
-      ])
+    let takeBack: () => Promise<unknown>
+    const send = async () => {
+      takeBack = await (await import("./readAll.ts")).readAll(slug, ones)
+    }
     if (await change(ones, true, send)) {
       toast({
         title: `${counted(count, "notification")} marked read`,
-        detail: ones.length < count ? `Undo marks the newest ${formatCount(ones.length)} unread again.` : undefined,
-        undo: () => unreadAgain(ones)
+        undo: async () =>
+          (await change(ones, false, takeBack)) ? `${counted(count, "notification")} unread again` : undefined
       })
     }
   }

@@ -14,6 +14,9 @@ export interface Happened {
   readonly url: string
 }
 
+/** Nothing happened in the workspace: the person has marked notifications read, perhaps in another browser. */
+const reading: Happened = { kind: "", type: "reading", url: "" }
+
 const pollMillis = 15_000
 
 /** The server ends a stream also when the person sees less than before: what is shown is then read again at once. */
@@ -99,7 +102,7 @@ const numberOf = (url: string): number | undefined => {
 /** Reads again what an event has changed, as far as it is shown. */
 const applyEvent = (read: Read, slug: string, { type, url }: Happened): void => {
   const run = numberOf(url)
-  for (const kind of [...(affected[type] ?? []), "events", "audit"]) {
+  for (const kind of type === "reading" ? ["notifications"] : [...(affected[type] ?? []), "events", "audit"]) {
     if (ofPerson.has(kind)) read([kind])
     else if (kind === "run" && run !== undefined) {
       read(workspaceKey(slug, "run", run))
@@ -145,7 +148,7 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
   }
   const looking = setInterval(() => void look(), askMillis)
   const open = () => {
-    const source = new EventSource(`/v1/workspaces/${encodeURIComponent(slug)}/events/stream`)
+    const source = new EventSource(`/v1/workspaces/${encodeURIComponent(slug)}/events/stream?notifications=true`)
     source.addEventListener("open", () => {
       failures = 0
       isHung = false
@@ -168,6 +171,7 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
       const event = JSON.parse(data) as { kind: string; subject: { type: string; url: string } }
       tell({ kind: event.kind, type: event.subject.type, url: event.subject.url })
     })
+    source.addEventListener("notifications", () => tell(reading))
     close = () => source.close()
     isOpen = () => source.readyState === EventSource.OPEN
   }

@@ -161,6 +161,33 @@ describe("The inbox", () => {
     await page.context().close()
   })
 
+  it("is read on every device of the person once it is read on one, and on nobody else's", async () => {
+    const other = await joinAs(site, "dana@example.com", "Dana", "member")
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
+    const { id } = members.find(({ email }) => email === "dana@example.com")!
+    await reply("ENG-2", "On two devices.", "Told on both of them.")
+    await site.call("POST", "tickets/ENG-2/comments", { body: `[@Dana](user:${id}) for you.` })
+    // The two have no browser in common.
+    const [page, phone] = [await openScreen(site, "inbox"), await openScreen(site, "inbox")]
+    await openScreen(site, "inbox", other)
+    await Promise.all([isLive(page), isLive(phone), isLive(other)])
+    const told = list(phone).getByText("Told on both of them.")
+    await Promise.all([list(page).getByText("Told on both of them.").waitFor(), told.waitFor()])
+    await list(other).getByText("mentioned you").waitFor()
+    const asked: Array<string> = []
+    other.on("request", (request) => {
+      if (request.url().includes("notifications")) asked.push(request.url())
+    })
+    await page.keyboard.press("E")
+    await told.waitFor({ state: "detached" })
+    await phone.getByText("Nothing is unread").waitFor()
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await told.waitFor()
+    expect(asked).toEqual([])
+    await list(other).getByText("mentioned you").waitFor()
+    for (const one of [page, phone, other]) await one.context().close()
+  })
+
   it("puts back what the server refuses to mark, and says why", async () => {
     await reply("ENG-1", "Again.", "Refused at first.")
     const page = await openScreen(site, "inbox")
@@ -240,6 +267,15 @@ describe("The inbox", () => {
     await place.getByText("161 unread").waitFor({ state: "detached" })
     await page.getByRole("link", { name: /^Unread/ }).click()
     await page.getByText("Nothing is unread").waitFor()
+    // Also those that no page has shown come back.
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await place.getByText("161 unread").waitFor()
+    await page.getByText(/^161.notifications unread again$/).waitFor()
+    const { unreadCount } = await page.evaluate(async () => {
+      const answer = await fetch("/v1/workspaces/main/ticket-notifications")
+      return (await answer.json()) as { unreadCount: number }
+    })
+    expect(unreadCount).toBe(161)
   })
 
   it("has nothing of others", async () => {
