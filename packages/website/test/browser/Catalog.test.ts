@@ -31,7 +31,7 @@ describe("The catalog", () => {
     const page = await openScreen(site, "deployments")
     await page.getByText("Which version runs where appears here").waitFor()
     // The key is there as soon as it is known that the person may add one.
-    await page.getByRole("button", { name: "Add product", exact: true }).waitFor()
+    await page.getByRole("button", { name: "Add product" }).waitFor()
     await page.keyboard.press("c")
     const product = page.getByRole("dialog", { name: "Add a product" })
     await isIn(product.getByLabel("Name"))
@@ -64,7 +64,7 @@ describe("The catalog", () => {
 
   it("says at its field what is wrong, and keeps what is typed", async () => {
     const page = await openScreen(site, "deployments")
-    await page.getByRole("button", { name: "Add product", exact: true }).click()
+    await page.getByRole("button", { name: "Add product" }).click()
     const dialog = page.getByRole("dialog", { name: "Add a product" })
     await dialog.getByLabel("Name").fill("Other shop")
     await dialog.getByLabel("Slug").fill("web-shop")

@@ -211,7 +211,7 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
   },
   "Add a product": async (page) => {
     await page.goto(`${site.origin}/w/main/deployments`)
-    await page.getByRole("button", { name: "Add product", exact: true }).click()
+    await page.getByRole("button", { name: "Add product" }).click()
     await page.getByRole("dialog").getByLabel("Slug").waitFor()
   },
   "Add an environment": async (page) => {
