@@ -91,7 +91,7 @@ const Shapes = ({ onChange, search }: Pick<Props, "onChange" | "search">) => (
     />
     <Filter
       choices={[
-        { value: own, label: "manual" },
+        { value: own, label: "own" },
         { value: "updated", label: "last changed" },
         { value: "created", label: "newest" }
       ]}
