@@ -186,6 +186,7 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   "tickets.before": "ticket",
   "tickets.after": "ticket",
   "tickets.field": null,
+  "projects.cursor": null,
   "tickets.cursor": null,
   "ticketNotifications.cursor": null,
   "ticketNotifications.unread": null,
