@@ -357,7 +357,14 @@ export const onEachServer = (
   environment: Environment = {}
 ): void => onServers(servers, subject, tests, environment)
 
-type ClockTests = (test: Test<[owner: Http, advance: (duration: Duration.Input) => void]>) => void
+type ClockTests = (
+  test: (
+    name: string,
+    body: (owner: Http, advance: (duration: Duration.Input) => void) => Promise<void>,
+    /** How long it may last, where that is longer than others. */
+    millis?: number
+  ) => void
+) => void
 
 /** Runs the tests on each server. They share it, and for it no time passes unless they advance it. */
 export const withClockOnEachServer = (subject: string, tests: ClockTests, environment: Environment = {}): void =>
@@ -375,8 +382,8 @@ export const withClockOnServers = (
     layer(Layer.provideMerge(server(environment), Layer.succeed(Clock.Clock, clock)), { excludeTestServices: true })(
       `${subject} on ${name}`,
       (it) =>
-        tests((title, body) =>
-          it.effect(title, () => Effect.flatMap(owner, (owner) => Effect.promise(() => body(owner, advance))))
+        tests((title, body, millis) =>
+          it.effect(title, () => Effect.flatMap(owner, (owner) => Effect.promise(() => body(owner, advance))), millis)
         )
     )
   }
