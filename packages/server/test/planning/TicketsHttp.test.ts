@@ -106,7 +106,8 @@ onEachServer("tickets", (test) => {
 
   test("takes the reading of all notifications back by its time", async (owner) => {
     const { create, member, workspace } = await newTeam(owner)
-    await create({ owner: (await personOf(member)).id })
+    const { identifier } = await create()
+    await workspace.patch(`tickets/${identifier}`, { owner: (await personOf(member)).id })
     const post = (path: string, json?: object) => member.send<Json>("POST", `ticket-notifications/${path}`, { json })
     const read = await post("read")
     assert.strictEqual(read.status, 200)

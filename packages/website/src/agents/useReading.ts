@@ -1,10 +1,17 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { tellFailure } from "../api/failures.ts"
 import { counted } from "../ui/format.ts"
+import { later } from "../ui/later.tsx"
 import { toast } from "../ui/toast.ts"
 import type { Notice } from "./inbox.ts"
+
+const marks = () => import("./marks.ts")
+// Loaded like parts of the page: without a network, too, it is the call that fails.
+later(async () => {
+  await marks()
+  return { default: () => null }
+})
 
 interface Page {
   readonly notifications: ReadonlyArray<{ readonly id: string; readonly readAt: string | null }>
@@ -54,23 +61,19 @@ export const useReading = (slug: string) => {
     }
   }
 
-  const sendRead = ({ id, source }: Notice): Promise<unknown> =>
-    source === "ticket"
-      ? client.ticketNotifications.markRead({ params: { slug, notification: id } })
-      : client.notifications.markRead({ params: { slug, notification: id } })
-
-  const sendUnread = ({ id, source }: Notice): Promise<unknown> =>
-    source === "ticket"
-      ? client.ticketNotifications.markUnread({ params: { slug, notification: id } })
-      : client.notifications.markUnread({ params: { slug, notification: id } })
-
-  const unread = (ones: ReadonlyArray<Notice>) => change(ones, false, () => Promise.all(ones.map(sendUnread)))
+  const unread = (ones: ReadonlyArray<Notice>) =>
+    change(ones, false, async () => {
+      const { sendUnread } = await marks()
+      await Promise.all(ones.map((one) => sendUnread(slug, one)))
+    })
 
   const unreadAgain = async (ones: ReadonlyArray<Notice>) =>
     (await unread(ones)) ? `${counted(ones.length, "notification")} unread again` : undefined
 
+  const readOne = (one: Notice) => change([one], true, async () => (await marks()).sendRead(slug, one))
+
   const read = async (one: Notice) => {
-    if (await change([one], true, () => sendRead(one))) toast({ title: "Marked read", undo: () => unreadAgain([one]) })
+    if (await readOne(one)) toast({ title: "Marked read", undo: () => unreadAgain([one]) })
   }
 
   /** Of all that is unread, `ones` are those that are shown. */
@@ -78,7 +81,7 @@ export const useReading = (slug: string) => {
     if (count === 0) return
     let takeBack: () => Promise<unknown>
     const send = async () => {
-      takeBack = await (await import("./readAll.ts")).readAll(slug, ones)
+      takeBack = await (await marks()).sendAllRead(slug, ones)
     }
     if (await change(ones, true, send)) {
       toast({
@@ -91,7 +94,7 @@ export const useReading = (slug: string) => {
 
   /** Whoever opens it has read it. */
   const opened = (one: Notice) => {
-    if (one.readAt === null) void change([one], true, () => sendRead(one))
+    if (one.readAt === null) void readOne(one)
   }
 
   return { opened, read, readAll, unread: (one: Notice) => void unread([one]) }
