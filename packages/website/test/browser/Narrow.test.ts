@@ -161,6 +161,7 @@ describe("On a phone", () => {
   })
 
   it("headers with what can be done stand in one line, and their sign leads back", async () => {
+    const page = await open("Home")
     for (const name of [
       "Deployments",
       "Deployment",
@@ -173,13 +174,14 @@ describe("On a phone", () => {
       "Vault",
       "View"
     ]) {
-      const page = await open(name)
+      await page.goto(`${screens().site.origin}${screens().screens[name]}`)
+      await settled(page)
       const header = page.locator("#screen header")
       await header.getByRole("button").first().waitFor()
       expect([name, (await boxOf(header)).height <= 45]).toEqual([name, true])
-      await page.close()
     }
-    const page = await open("Deployment")
+    await page.goto(`${screens().site.origin}${screens().screens["Deployment"]}`)
+    await settled(page)
     const back = page.getByRole("link", { name: "Deployments", exact: true }).first()
     const { height, width, x } = await boxOf(back)
     expect(Math.min(height, width)).toBeGreaterThanOrEqual(24)
