@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { exampleGit } from "../runs/TestRun.ts"
 import { CaseRun } from "../runs/Case.ts"
+import { maxShownName } from "./ShownName.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 /** What proves that the tests of a ticket pass again (docs/contract.md, Evidence). */
@@ -51,7 +52,7 @@ const exampleCase = {
 const EvidenceCase = Schema.Struct({
   caseId: Schema.String,
   title: Schema.NullOr(Schema.String).annotate({
-    description: "The title of the test in the newest of those runs; null where it is in none."
+    description: `The first ${maxShownName} characters of the title of the test in the newest of those runs; null where it is in none.`
   }),
   passed: Schema.Int.annotate({ description: "In how many runs it passed that count." }),
   needed: Schema.Int.annotate({ description: "In how many it must pass." }),

@@ -4,6 +4,7 @@ import { TicketId } from "../Ids.ts"
 import { CaseIds } from "../planning/TicketCases.ts"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { Ref } from "../Text.ts"
+import { maxShownName } from "./ShownName.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
 
 /** How many days a mute lasts at most. */
@@ -57,9 +58,11 @@ const exampleMuted = { caseId: exampleTest.caseId, title: exampleTest.title, fil
 const MutedTest = Schema.Struct({
   caseId: Schema.String,
   title: Schema.NullOr(Schema.String).annotate({
-    description: "Its title in the newest run that counts; null where it is in none, or none of it is counted yet."
+    description: `The first ${maxShownName} characters of its title in the newest run that counts; null where it is in none, or none of it is counted yet.`
   }),
-  file: Schema.NullOr(Schema.String).annotate({ description: "Its source file in that run." })
+  file: Schema.NullOr(Schema.String).annotate({
+    description: `The first ${maxShownName} characters of its source file in that run.`
+  })
 }).annotate({ identifier: "MutedTest", description: "A muted test by its name.", examples: [exampleMuted] })
 
 /** What a ticket mutes, or has muted until a time that has passed. */

@@ -3,6 +3,7 @@ import { Body } from "../Body.ts"
 import { Shard } from "./Shard.ts"
 import { exampleTestReport, maxTestsPerRun, TestReport } from "./TestEntry.ts"
 import { CleanupReport } from "./TestRun.ts"
+import { maxRunErrorCharacters } from "./RunErrorLimit.ts"
 
 const hasUniqueCaseIds = Schema.makeFilter<ReadonlyArray<TestReport>>(
   (tests) => new Set(tests.map((test) => test.caseId)).size === tests.length || "Expected each caseId once"
@@ -16,7 +17,7 @@ export const FinishTestRun = Body({
   }),
   error: Schema.optionalKey(
     Schema.NullOr(Schema.String).annotate({
-      description: "A failure outside of the tests, such as a web server that did not start. It makes the run fail."
+      description: `A failure outside of the tests, such as a web server that did not start. It makes the run fail. Its first ${maxRunErrorCharacters} characters are kept.`
     })
   ),
   durationMs: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({

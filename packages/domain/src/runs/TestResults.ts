@@ -1,6 +1,8 @@
 import { Iterable } from "effect"
 import { groupBy } from "../Groups.ts"
 import { byName, compare } from "../Order.ts"
+import { firstCharacters } from "../Text.ts"
+import { maxRunErrorCharacters } from "./RunErrorLimit.ts"
 import { timestamp } from "../Timestamp.ts"
 import type { FinishTestRun } from "./FinishTestRun.ts"
 import type { Attempt, RanReport, TestEntry, TestReport, TestStatus } from "./TestEntry.ts"
@@ -143,7 +145,7 @@ export const outcome = (
 
 /** What is stored of an error outside of the tests: null where it says nothing. */
 export const recordError = (error: string | null | undefined): string | null =>
-  error == null || error.trim() === "" ? null : storable(error)
+  error == null || error.trim() === "" ? null : firstCharacters(storable(error), maxRunErrorCharacters)
 
 const outcomeOf = (interrupted: boolean, reported: string | null, tallied: Tally): Outcome => {
   if (interrupted) return { ...tallied, state: "interrupted", result: null, gateResult: null, error: null }
@@ -182,7 +184,7 @@ export const outcomeOfShards = (shards: ReadonlyArray<ReportedShard>, tallied: T
   const errors = shards.flatMap(({ error, index }) => (error === null ? [] : [`Shard ${index}: ${error}`]))
   return outcomeOf(
     shards.some(({ interrupted }) => interrupted),
-    errors.length === 0 ? null : errors.join("\n\n"),
+    errors.length === 0 ? null : firstCharacters(errors.join("\n\n"), maxRunErrorCharacters),
     tallied
   )
 }

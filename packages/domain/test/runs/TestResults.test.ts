@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import { maxRunErrorCharacters } from "../../src/runs/RunErrorLimit.ts"
 import type { TestReport } from "../../src/runs/TestEntry.ts"
 import {
   emptyTally,
   orderTests,
   outcome,
+  outcomeOfShards,
+  recordError,
   type RecordedTest,
   recordTest,
   tally,
@@ -224,6 +227,15 @@ describe("outcome", () => {
     assert.deepStrictEqual(of({ interrupted: false }), ["finished", "failed", "No tests ran."])
     assert.deepStrictEqual(of({ interrupted: false, error: "No server" }), ["finished", "failed", "No server"])
     assert.deepStrictEqual(of({ interrupted: false }, null), ["finished", "passed", null])
+  })
+
+  it("keeps the beginning of a long error, and of those of shards together", () => {
+    const [long, kept] = ["\u{1F680}".repeat(maxRunErrorCharacters + 1), "\u{1F680}".repeat(maxRunErrorCharacters)]
+    assert.deepStrictEqual(of({ interrupted: false, error: long }, passed), ["finished", "failed", kept])
+    const shards = [1, 2].map((index) => ({ index, interrupted: false, error: recordError("x".repeat(15_000)) }))
+    const { error } = outcomeOfShards(shards, tally(tests(passed)))
+    assert.strictEqual(error?.length, maxRunErrorCharacters)
+    assert.match(error!, /^Shard 1: x{15000}\n\nShard 2: x+$/)
   })
 
   it("ignores a blank error, and keeps one that cannot be stored", () => {

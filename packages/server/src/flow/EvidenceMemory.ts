@@ -1,3 +1,4 @@
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { AgentId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
@@ -45,7 +46,7 @@ const results =
             .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
             .map(({ caseId, status, title }) => ({
               caseId,
-              title,
+              title: shownName(title),
               number: run.number,
               run: run.id,
               status,

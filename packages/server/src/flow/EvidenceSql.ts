@@ -1,3 +1,4 @@
+import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { TicketId, TicketStatusId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -30,7 +31,7 @@ const results =
         where r.workspace_id = ${workspaceId} and r.product_id = ${productId} and r.result is not null
         order by r.number desc limit ${sql.literal(String(evidenceRuns))}
       )
-      select t.case_id as "caseId", t.title, r.id as run, r.number, t.status, r.git_sha as commit, r.finished_at as "finishedAt",
+      select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, r.git_sha as commit, r.finished_at as "finishedAt",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
           when 'agent' then (select a.person_id from agents a where a.id = r.publisher_id) end as "personId"

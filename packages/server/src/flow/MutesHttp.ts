@@ -1,13 +1,18 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect } from "effect"
+import { ListedMute } from "@delivery/domain/flow/Mute"
 import { handlersOf } from "../http/Handlers.ts"
+import { listAnswer } from "../http/ListAnswer.ts"
+import { ListTurns } from "../http/ListTurns.ts"
 import { Mutes } from "./Mutes.ts"
 
 export const layer = handlersOf(DeliveryApi, "mutes", (handlers) =>
-  Effect.map(Mutes, (mutes) =>
-    handlers
-      .handle("list", ({ query }) => Effect.map(mutes.list(query.product), (found) => ({ mutes: found })))
+  Effect.gen(function* () {
+    const mutes = yield* Mutes
+    const muteList = listAnswer(yield* ListTurns, "mutes", ListedMute)
+    return handlers
+      .handle("list", ({ query }) => muteList(mutes.list(query.product)))
       .handle("set", ({ params, payload }) => mutes.set(params.ticket, payload))
       .handle("end", ({ params }) => mutes.end(params.ticket))
-  )
+  })
 )

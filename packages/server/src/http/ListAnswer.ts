@@ -23,8 +23,15 @@ const partsOf = (items: ReadonlyArray<object>): ReadonlyArray<number> => {
   return starts
 }
 
-const charactersOf = (item: object): number =>
-  Object.values(item).reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0)
+/** How many characters all texts in it have. */
+const charactersOf = (item: object): number => {
+  let characters = 0
+  for (const value of Object.values(item)) {
+    if (typeof value === "string") characters += value.length
+    else if (typeof value === "object" && value !== null) characters += charactersOf(value)
+  }
+  return characters
+}
 
 /**
  * The answer of a list whose items may be long and many: `{[key]: items}`. It is read when it is its turn (ListTurns). A short

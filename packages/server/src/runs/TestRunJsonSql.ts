@@ -1,4 +1,5 @@
 import { Cleanup, Counts, Git, Machine, TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { maxRunErrorCharacters } from "@delivery/domain/runs/RunErrorLimit"
 import { ShardCounts } from "@delivery/domain/runs/Shard"
 import { actorJson } from "../access/Actors.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
@@ -41,7 +42,8 @@ export const runJson = jsonObject(TestRunSummary, {
   }),
   passRate: run("passRate"),
   firstAttemptPassRate: run("firstAttemptPassRate"),
-  error: run("error"),
+  // Of what servers of before have stored, too.
+  error: `left(${run("error")}, ${maxRunErrorCharacters})`,
   product: jsonObject(TestRunSummary.fields.product, { slug: product("slug"), name: product("name") }),
   environment: jsonObject(TestRunSummary.fields.environment, {
     slug: environment("slug"),

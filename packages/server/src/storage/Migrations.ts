@@ -65,6 +65,7 @@ import unreadTicketNotifications from "./migrations/0181_unread_ticket_notificat
 import commentSearch from "./migrations/0182_comment_search.ts"
 import endedMuteNotifications from "./migrations/0184_ended_mute_notifications.ts"
 import projectTexts from "./migrations/0185_project_texts.ts"
+import shorterRunErrors from "./migrations/0186_shorter_run_errors.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -131,7 +132,8 @@ export const migrations = {
   "0181_unread_ticket_notifications": unreadTicketNotifications,
   "0182_comment_search": commentSearch,
   "0184_ended_mute_notifications": endedMuteNotifications,
-  "0185_project_texts": projectTexts
+  "0185_project_texts": projectTexts,
+  "0186_shorter_run_errors": shorterRunErrors
 }
 
 /** The number of the latest migration. */

@@ -1,3 +1,4 @@
+import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -14,7 +15,7 @@ import { addMember, as, type CallerOf, eventsOf, refusal } from "../identity/Sce
 import { addAgent } from "../planning/TicketsScene.ts"
 import { finishBody, machine, report, startBody } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { type FlowScene, makeFlowScene, resultsOf } from "./FlowScene.ts"
+import { type FlowScene, makeFlowScene, resultsOf, start } from "./FlowScene.ts"
 
 const broken = "b".repeat(40)
 const mended = "c".repeat(40)
@@ -142,6 +143,11 @@ withServicesOnEachStorage("Evidence", (it) => {
       assert.strictEqual(product, at.product.slug)
       assert.deepInclude(cases[0], { title: report("a").title })
       assert.deepInclude(cases[0]!.failed, { commit: broken })
+      const { number } = yield* start(at)
+      const long = report("a", { title: "\u{1F680}".repeat(300) })
+      yield* as(at.member)((yield* TestRuns).finish(number, finishBody({ tests: [long] })))
+      const renamed = yield* as(at.viewer)(read(at.ticket.id))
+      assert.strictEqual(renamed.cases[0]?.title, "\u{1F680}".repeat(maxShownName))
     })
   )
 

@@ -1,4 +1,5 @@
 import { maxMuted } from "@delivery/domain/flow/Mute"
+import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import type { MuteCases } from "@delivery/domain/flow/Mute"
@@ -470,20 +471,24 @@ withServicesOnEachStorage("Muting", (it) => {
       yield* mute(at, ticket, ["b", "a"], { until: soon })
       const about = ({ id, identifier, title }: typeof ticket) => ({ id, identifier, title })
       const product = at.product.slug
-      yield* run(at, ["a", "c"])
+      const long = { title: "\u{1F680}".repeat(300), file: "f".repeat(300) }
+      const { number } = yield* start(at)
+      const tests = [report("a"), report("c", long)]
+      yield* as(at.member)((yield* TestRuns).finish(number, finishBody({ tests })))
       const { step } = yield* CaseCounting
       while (yield* step);
       const unnamed = { caseId: "b", title: null, file: null }
-      const [a, c] = ["a", "c"].map((caseId) => ({ caseId, title: report(caseId).title, file: report(caseId).file }))
+      const a = { caseId: "a", title: report("a").title, file: report("a").file }
+      const c = { caseId: "c", title: "\u{1F680}".repeat(maxShownName), file: "f".repeat(maxShownName) }
       const first = {
         product,
         cases: ["a", "b"],
-        tests: [a!, unnamed],
+        tests: [a, unnamed],
         until: soon,
         ticket: about(ticket),
         overdue: false
       }
-      const second = { product, cases: ["c"], tests: [c!], until: later, ticket: about(other), overdue: false }
+      const second = { product, cases: ["c"], tests: [c], until: later, ticket: about(other), overdue: false }
       assert.deepStrictEqual(yield* listed(), [first, second])
       assert.deepStrictEqual(yield* listed(product), [first, second])
       assert.strictEqual(yield* refusal(listed("none")), "NotFound")

@@ -1,3 +1,4 @@
+import { maxMuted } from "@delivery/domain/flow/Mute"
 import type { Comment } from "@delivery/domain/planning/Comment"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { once } from "node:events"
@@ -71,6 +72,24 @@ const failed = async (owner: Http) => {
   return { workspace, path: `test-runs/${number}` }
 }
 
+/** As many muted tests of a product as there may be, with the longest ids. */
+const muted = async (owner: Http) => {
+  const workspace = await newDeployment(owner)
+  const key = teamKey()
+  await workspace.post("teams", { key, name: key, visibility: "open" })
+  const { id } = await workspace.get<{ id: string }>("/v1/me")
+  for (let i = 0; i < 10; i++) {
+    const { createdAt, identifier } = await workspace.post<Ticket>("tickets", { team: key, title: "Mute", owner: id })
+    const until = new Date(Date.parse(createdAt) + 30 * 24 * 60 * 60_000).toISOString()
+    const cases = Array.from({ length: maxMuted / 10 }, (_, n) => `${i}-${n} `.padEnd(500, "\u6c34"))
+    const answer = await workspace.send("PUT", `tickets/${identifier}/mute`, {
+      json: { product: "shop", cases, until }
+    })
+    assert.strictEqual(refusal(answer), "200")
+  }
+  return { workspace, path: "mutes" }
+}
+
 /** Asks for a list, and reads the first bytes of the answer alone, when they come. */
 const askUnread = (by: Http, path: string) => {
   const socket = openSocket(by)
@@ -122,6 +141,7 @@ onEachServer("Long lists", (test) => {
     ["comments", commented],
     ["earlier texts", rewritten],
     ["earlier documents", redocumented],
+    ["muted tests", muted],
     ["tests of a run", failed]
   ] as const) {
     test(`of ${name} wait up to 60, and more are refused`, async (owner) => {

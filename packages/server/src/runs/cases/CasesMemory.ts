@@ -1,3 +1,4 @@
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { CaseRun } from "@delivery/domain/runs/Case"
@@ -141,7 +142,9 @@ const names =
       return new Map(
         caseIds.flatMap((caseId) => {
           const test = byCase.get(caseId)?.[0]?.test
-          return test === undefined ? [] : [[caseId, { title: test.title, file: test.file }] as const]
+          return test === undefined
+            ? []
+            : [[caseId, { title: shownName(test.title), file: shownName(test.file) }] as const]
         })
       )
     })

@@ -1,3 +1,4 @@
+import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { TestRunId } from "@delivery/domain/Ids"
 import type { CaseRun, ListedResult, ShownResult } from "@delivery/domain/runs/Case"
 import { type CaseFigures, comparedRuns, type DayFigures } from "@delivery/domain/runs/CaseFigures"
@@ -290,7 +291,8 @@ const readListed =
 const names =
   (sql: Sql): CasesRepo["Service"]["names"] =>
   ({ productId, workspaceId }, caseIds) =>
-    sql<Pick<FoundCase, "caseId" | "title" | "file">>`select c.case_id as "caseId", c.title, c.file from test_cases c
+    sql<Pick<FoundCase, "caseId" | "title" | "file">>`select c.case_id as "caseId",
+        left(c.title, ${maxShownName}) as title, left(c.file, ${maxShownName}) as file from test_cases c
       where ${isIn(sql, { workspaceId, productId, environmentId: undefined })}
         and c.case_id = any(${texts(caseIds, (caseId) => caseId)})`.pipe(
       Effect.map((rows) => new Map(rows.map(({ caseId, ...name }) => [caseId, name]))),

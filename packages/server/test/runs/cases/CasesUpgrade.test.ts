@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import type { EnvironmentId, PersonId, ProductId, RetryId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import { maxRunErrorCharacters } from "@delivery/domain/runs/RunErrorLimit"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer, Logger, Redacted } from "effect"
 import { Migrator } from "effect/sql"
@@ -75,6 +76,25 @@ const makeOld = Effect.gen(function* () {
   })
   return { sql, start, finish, retried, results, at }
 })
+
+it.live("errors of runs of before are shortened to what is kept of an error", () =>
+  Effect.gen(function* () {
+    const { url } = yield* createDatabase(inject("postgresUrl"))
+    yield* Effect.gen(function* () {
+      yield* migrate(before)
+      const { finish, sql, start } = yield* makeOld
+      const [long, short] = [yield* start(), yield* start()]
+      for (const id of [long, short]) yield* finish(id, "failed")
+      yield* sql`update test_runs set error = ${"\u{1F680}".repeat(50_000)} where id = ${long}`
+      yield* sql`update test_runs set error = 'No server' where id = ${short}`
+      yield* migrate(now)
+      assert.deepStrictEqual(yield* sql`select error from test_runs order by number`, [
+        { error: "\u{1F680}".repeat(maxRunErrorCharacters) },
+        { error: "No server" }
+      ])
+    }).pipe(Effect.provide([PgClient.layer({ url: Redacted.make(url), maxConnections: 3 }), Logger.layer([])]))
+  }).pipe(Effect.scoped)
+)
 
 it.live("runs of before are counted behind the start, and so are those that servers of before finish and retry", () =>
   Effect.gen(function* () {
