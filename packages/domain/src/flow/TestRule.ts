@@ -103,7 +103,7 @@ const fields = {
   ),
   closeAfter: Schema.optionalKey(
     whole(1, 20).annotate({
-      description: "A ticket is completed once each of its tests has passed in so many runs since it failed last.",
+      description: "A ticket is completed once each of its tests has passed in so many runs since it failed last, also where a retry has made it flaky.",
       default: 3
     })
   )
@@ -178,9 +178,12 @@ export const isDue = (
   { failures, ofLast }: { readonly failures: number; readonly ofLast: number }
 ): boolean => statuses.slice(0, ofLast).filter((status) => status === "failed").length >= failures
 
-/** Whether a test has passed in so many runs since it failed last, by the statuses of its runs, newest first. */
+/**
+ * Whether a test has passed in so many runs since it failed last, by the statuses of its runs, newest first. One that is
+ * flaky has failed, too: a retry of that run does not undo it.
+ */
 export const hasRecovered = (statuses: ReadonlyArray<string>, closeAfter: number): boolean => {
-  const failed = statuses.indexOf("failed")
+  const failed = statuses.findIndex((status) => status === "failed" || status === "flaky")
   const since = failed === -1 ? statuses : statuses.slice(0, failed)
   return since.filter((status) => status === "passed").length >= closeAfter
 }

@@ -10,11 +10,12 @@ import { Comments } from "../../src/planning/Comments.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketNotifications } from "../../src/planning/TicketNotifications.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
+import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addMember, as, newId, refusal } from "../identity/Scene.ts"
 import { addTeam } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
-import { attempt, finishBody, report } from "../runs/Scene.ts"
+import { attempt, finishBody, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { eventsOfKinds, type FlowScene, makeFlowScene, mute, ownedTicket, run, start } from "./FlowScene.ts"
 
@@ -43,6 +44,14 @@ const failing = (caseId: string, errorMessage: string): TestReport =>
 const runOf = Effect.fnUntraced(function* (at: FlowScene, tests: ReadonlyArray<TestReport>) {
   const { number } = yield* start(at)
   return yield* as(at.member)((yield* TestRuns).finish(number, finishBody({ tests })))
+})
+
+/** Retries `a` in the run, and it passes. */
+const retryPassed = Effect.fnUntraced(function* (at: FlowScene, number: number) {
+  const retries = yield* Retries
+  const { retry } = yield* as(at.member)(retries.start(number, { passes: 1, baseUrl: null, git, machine }))
+  const tests = [{ caseId: "a", attempts: [attempt("passed")] }]
+  yield* as(at.member)(retries.finish(number, retry, { interrupted: false, tests }))
 })
 
 withServicesOnEachStorage("Test rules", (it) => {
@@ -257,6 +266,22 @@ withServicesOnEachStorage("Test rules", (it) => {
       assert.deepStrictEqual(yield* ticketsOf(at), [["a", "canceled", 2]])
       const kinds = yield* eventsOfKinds(at, "ticket_created", "ticket_commented", "message_sent")
       assert.lengthOf(kinds, 4)
+    })
+  )
+
+  it.effect("take a failure that a retry has made flaky for a failure, and no pass, until runs after it have passed", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at, { closeAfter: 2 })
+      yield* run(at, [], ["a"])
+      const failed = yield* run(at, ["a"])
+      yield* retryPassed(at, failed.number)
+      yield* run(at, [], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
+      yield* run(at, [], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "completed", 1]])
+      const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
+      assert.include(comment!.body, `Passed in 2 runs since it failed last, now in run [${failed.number + 2}]`)
     })
   )
 
