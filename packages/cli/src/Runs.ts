@@ -110,15 +110,16 @@ const publish = Command.make(
   })
 ).pipe(Command.withDescription("Publish results as a run, whether tests failed or not"))
 
-/** The result without the muted tests, where it is another one. */
-const gateOf = ({ gateResult, result }: TestRunSummary): string | undefined =>
-  gateResult === result || gateResult === null ? undefined : gateResult
+/** What the gate says, where the result says something else. */
+const gatesOf = ({ gateResult, result }: TestRunSummary): ReadonlyArray<string> =>
+  gateResult === result || gateResult === null ? [] : [gateResult]
 
-const unmuted = "without its muted tests"
+const whyOf = (gate: string): string =>
+  gate === "failed" ? "for the gate: a retry tested another release" : "without its muted tests"
 
 const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
   String(run.number),
-  gateOf(run) === undefined ? resultOf(run) : `${resultOf(run)}, ${gateOf(run)} ${unmuted}`,
+  [resultOf(run), ...gatesOf(run).map((gate) => `${gate} ${whyOf(gate)}`)].join(", "),
   countsOf(run),
   run.product.slug,
   run.environment.slug,
@@ -168,13 +169,12 @@ const list = Command.make(
 
 const runText = (run: TestRun): string => {
   const tests = run.tests.filter(({ status }) => status === "failed" || status === "flaky")
-  const gate = gateOf(run)
   return [
     `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
     `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}${commitOf(run)}`,
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
-    ...(gate === undefined ? [] : [`${coloured(gate)} ${unmuted}`]),
+    ...gatesOf(run).map((gate) => `${coloured(gate)} ${whyOf(gate)}`),
     run.url,
     ...(run.error === null ? [] : [plainLines(run.error)]),
     ...tests.map((test) => {

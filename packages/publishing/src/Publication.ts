@@ -266,6 +266,11 @@ const summaryLine = ({ counts, gateResult, number, result, shards, state, url }:
   if (shards !== null && state === "running") {
     return `Delivery: run ${number} has ${shards.finished} of ${shards.total} shards (${parts.join(", ")}): ${url}`
   }
-  const gate = gateResult === result ? "" : `, ${gateResult} without its muted tests`
+  const gate =
+    gateResult === result
+      ? ""
+      : gateResult === "failed"
+        ? ", failed for the gate: a retry tested another release"
+        : `, ${gateResult} without its muted tests`
   return `Delivery: run ${number} ${result ?? state}${gate} (${parts.join(", ")}): ${url}`
 }

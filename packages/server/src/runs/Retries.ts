@@ -18,7 +18,7 @@ import { RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRetry, noRun, notRunning, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { isPublishedBy } from "./SamePublisher.ts"
-import { type FoundTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
+import { type FoundTestRun, gateResultAfter, TestRunsRepo } from "./TestRunsRepo.ts"
 import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 
 /** Retries of the failed tests of runs (docs/contract.md, Retries). */
@@ -212,11 +212,11 @@ const finish = (dependencies: Dependencies) => {
       subject: { type: "retry", id: retry.id, label: labelOfRetry(number, retryNumber), path: runPath + number },
       changes: outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]
     })
-    if (!(yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event))) {
-      return yield* notRunning("retry")
-    }
+    const stored = yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event)
+    if (stored === undefined) return yield* notRunning("retry")
     yield* changes.note
-    return summaryOf(baseUrl, access, { ...run, ...recounted, gateResult })
+    const gate = gateResultAfter({ ...recounted, gateResult, ...stored })
+    return summaryOf(baseUrl, access, { ...run, ...recounted, gateResult: gate })
   })
 }
 

@@ -136,7 +136,7 @@ const finish =
       Effect.sync(() => {
         const run = database.table(testRuns).get(runId)
         const retry = rowsOf(database, runId).find((retry) => retry.number === number)
-        if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return false
+        if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return undefined
         database.table(testRunRetries).set(retry.id, {
           ...retry,
           state,
@@ -158,7 +158,7 @@ const finish =
         database.table(testRunAttemptsTable).set(runId, [...attemptsOf(database, runId), ...attempts])
         endLeases(database, runId, finishedAt)
         storeEvent(database, event)
-        return true
+        return { retriedElsewhere: retriedElsewhere === true }
       })
     )
 

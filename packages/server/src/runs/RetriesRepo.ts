@@ -117,13 +117,14 @@ export class RetriesRepo extends Context.Service<
     readonly attempts: (runId: TestRunId) => Effect.Effect<ReadonlyArray<RetryAttempt>>
     /**
      * Stores the attempts of a retry and recounts its run, with the event, if the retry still runs at `finishedAt`; of
-     * all finish calls and the expiry, one wins. Answers whether this one did.
+     * all finish calls and the expiry, one wins. Answers undefined if this one did not, else whether a retry of the run tested
+     * another release than the run.
      */
     readonly finish: (
       retry: { readonly runId: TestRunId; readonly number: number },
       finished: FinishedRetry,
       event: StoredEvent
-    ) => Effect.Effect<boolean>
+    ) => Effect.Effect<{ readonly retriedElsewhere: boolean } | undefined>
     /**
      * Ends retries that are overdue at `now` as interrupted, each with an event that has one of the ids; at most as
      * many as there are ids. Safe with many servers, and passes over runs that others hold; with `runId` it waits for

@@ -192,7 +192,11 @@ interface RetryOfRun {
 
 const finish =
   (sql: PgClient.PgClient) =>
-  (retry: RetryOfRun, finished: FinishedRetry, event: StoredEvent): Effect.Effect<boolean> => {
+  (
+    retry: RetryOfRun,
+    finished: FinishedRetry,
+    event: StoredEvent
+  ): Effect.Effect<{ readonly retriedElsewhere: boolean } | undefined> => {
     const running = sql`id = ${retry.runId} and running_retry = ${retry.number}
       and running_retry_expires_at > ${date(finished.finishedAt)}`
     return storeInParts(sql, finished.attempts, {
@@ -204,7 +208,10 @@ const finish =
           )
           ${insertAttempts(sql, "running", retry.number, attempts)}`,
       decide: (attempts) =>
-        Effect.map(end(sql, retry, { ...finished, attempts }, event, running), (rows) => rows.length === 1)
+        Effect.map(
+          end(sql, retry, { ...finished, attempts }, event, running),
+          ([row]) => row && { retriedElsewhere: row.retriedElsewhere }
+        )
     }).pipe(dieOnSqlError)
   }
 
@@ -244,13 +251,13 @@ const end = (
   event: StoredEvent,
   running: Statement.Fragment
 ) =>
-  sql`with recounted as (
+  sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
           running_retry = null, running_retry_expires_at = null,
           retried_elsewhere = nullif(coalesce(retried_elsewhere, false) or ${isChanged(sql, "test_runs")}, false)
         where ${running}
-        returning id, workspace_id, number
+        returning id, workspace_id, number, retried_elsewhere
       ), reindexed as (
         insert into test_run_reindex (workspace_id, number, retried)
         select workspace_id, number, true from recounted
@@ -261,7 +268,7 @@ const end = (
           cleanup_deleted = ${PgTypes.int4(cleanup?.deleted ?? null)},
           cleanup_remaining = ${PgTypes.int4(cleanup?.remaining ?? null)}
         from recounted where t.run_id = recounted.id and t.number = ${number}
-        returning t.id
+        returning t.id, recounted.retried_elsewhere
       ), made_flaky as (
         update test_run_tests t set status = 'flaky'
         from recounted where t.run_id = recounted.id and t.case_id = any(${texts(flaky, (caseId) => caseId)})
@@ -270,7 +277,8 @@ const end = (
       ), inserted as (
         ${insertEvent(sql, event, "finished")}
       )
-      select id, ${endLeases(sql, sql`array[${runId}::uuid]`)} from finished`
+      select coalesce(retried_elsewhere, false) as "retriedElsewhere", ${endLeases(sql, sql`array[${runId}::uuid]`)}
+      from finished`
 
 const expire = (sql: PgClient.PgClient) => (now: Timestamp, eventIds: ReadonlyArray<EventId>, runId?: TestRunId) =>
   sql`with ending as (

@@ -32,7 +32,8 @@ export const runJson = jsonObject(TestRunSummary, {
   url: "shown.pages || r.number",
   state: `case when ${isOverdue} then 'interrupted' else r.state end`,
   result: run("result"),
-  gateResult: "case when r.result = 'failed' then coalesce(r.gate_result, 'failed') else r.result end",
+  gateResult: `case when r.result is not null and r.retried_elsewhere then 'failed'
+    when r.result = 'failed' then coalesce(r.gate_result, 'failed') else r.result end`,
   counts: jsonObject(Counts, {
     total: run("total"),
     passed: run("passed"),

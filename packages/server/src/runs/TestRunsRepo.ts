@@ -320,6 +320,7 @@ export const foundColumns = [
   "state",
   "result",
   "gateResult",
+  "retriedElsewhere",
   "mutedCount",
   "error",
   "total",
@@ -362,14 +363,24 @@ export interface TestRunRefs extends Pick<FoundTestRun, "product" | "environment
   readonly deploymentChanged: boolean
 }
 
+/** What a retry has passed on another release says nothing of the one that the run began on. */
+export const gateResultAfter = ({
+  gateResult,
+  result,
+  retriedElsewhere
+}: Pick<TestRunRow, "gateResult" | "result" | "retriedElsewhere">): TestRunRow["gateResult"] => {
+  if (result !== null && retriedElsewhere === true) return "failed"
+  // A server that knew nothing of mutes may have retried the run.
+  return result === "failed" ? (gateResult ?? "failed") : result
+}
+
 export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, refs: TestRunRefs): FoundTestRun => ({
   id: row.id,
   workspaceId: row.workspaceId,
   number: row.number,
   state: row.state,
   result: row.result,
-  // A server that knew nothing of mutes may have retried the run.
-  gateResult: row.result === "failed" ? (row.gateResult ?? "failed") : row.result,
+  gateResult: gateResultAfter(row),
   mutedCount: row.mutedCount ?? 0,
   counts: {
     total: row.total,

@@ -13,6 +13,7 @@ import { Readiness } from "../../src/flow/Readiness.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { Retries } from "../../src/runs/Retries.ts"
+import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import {
   adminsAndUp,
@@ -257,7 +258,7 @@ withServicesOnEachStorage("Readiness", (it) => {
 
       const retry = Effect.fnUntraced(function* (run: number) {
         const { retry } = yield* retries.start(run, { passes: 1, baseUrl: null, git, machine })
-        yield* retries.finish(run, retry, {
+        return yield* retries.finish(run, retry, {
           interrupted: false,
           tests: [{ caseId: "a", attempts: [attempt("passed")] }]
         })
@@ -267,10 +268,17 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* kindsOf("v2"), [])
       const failed = yield* shop.tested("failed", "critical")
       yield* shop.staging.update({ version: "v3" })
-      yield* retry(failed)
+      const retried = yield* retry(failed)
       const { reasons, runs } = yield* shop.ready("v2")
-      assert.strictEqual((yield* shop.staging.run(failed)).gateResult, "passed")
-      // Of the version that is asked for it has not.
+      // Whoever asks for the run, or for runs, hears of the gate what readiness says.
+      const testRuns = yield* TestRuns
+      const [listed] = (yield* testRuns.list({ product: shop.product.slug }).pipe(as(scene.viewer))).runs
+      const [json] = (yield* testRuns.listJson({ product: shop.product.slug }).pipe(as(scene.viewer))).runs
+      const parsed: typeof retried = JSON.parse(new TextDecoder().decode(json))
+      assert.strictEqual(listed?.number, failed)
+      for (const run of [retried, yield* shop.staging.run(failed), listed, parsed]) {
+        assert.deepStrictEqual([run.result, run.gateResult], ["passed", "failed"])
+      }
       assert.deepInclude(runs[0], { run: failed, result: "failed", gateResult: "failed" })
       assert.deepStrictEqual(
         reasons.map(({ kind, message }) => [kind, message]),

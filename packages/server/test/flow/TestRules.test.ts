@@ -269,20 +269,22 @@ withServicesOnEachStorage("Test rules", (it) => {
     })
   )
 
-  it.effect("take a failure that a retry has made flaky for a failure, and no pass, until runs after it have passed", () =>
-    Effect.gen(function* () {
-      const at = yield* makeFlowScene
-      yield* rule(at, { closeAfter: 2 })
-      yield* run(at, [], ["a"])
-      const failed = yield* run(at, ["a"])
-      yield* retryPassed(at, failed.number)
-      yield* run(at, [], ["a"])
-      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
-      yield* run(at, [], ["a"])
-      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "completed", 1]])
-      const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
-      assert.include(comment!.body, `Passed in 2 runs since it failed last, now in run [${failed.number + 2}]`)
-    })
+  it.effect(
+    "take a failure that a retry has made flaky for a failure, and no pass, until runs after it have passed",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* makeFlowScene
+        yield* rule(at, { closeAfter: 2 })
+        yield* run(at, [], ["a"])
+        const failed = yield* run(at, ["a"])
+        yield* retryPassed(at, failed.number)
+        yield* run(at, [], ["a"])
+        assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
+        yield* run(at, [], ["a"])
+        assert.deepStrictEqual(yield* ticketsOf(at), [["a", "completed", 1]])
+        const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
+        assert.include(comment!.body, `Passed in 2 runs since it failed last, now in run [${failed.number + 2}]`)
+      })
   )
 
   it.effect("share a ticket of what fails alike where many fail at once, and make 20 of a run at most", () =>

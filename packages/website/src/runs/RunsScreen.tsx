@@ -74,8 +74,15 @@ const RunRow = ({
               {run.error === null ? countsText(run.counts) : run.error}
             </span>
             {run.gateResult !== run.result && (
-              <Badge title="What failed was muted when the run started: it does not count for the gate" tone="info">
-                gate passes
+              <Badge
+                title={
+                  run.gateResult === "failed"
+                    ? "A retry tested another release than the run: what passed there does not count for the gate"
+                    : "What failed was muted when the run started: it does not count for the gate"
+                }
+                tone="info"
+              >
+                gate {run.gateResult === "failed" ? "fails" : "passes"}
               </Badge>
             )}
           </>

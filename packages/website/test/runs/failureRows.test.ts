@@ -53,6 +53,9 @@ describe("The failures of a run", () => {
     const failed = { mutes, tests, result: "failed" as const }
     expect(gateText({ ...failed, gateResult: "passed" })).toBe("failed, 2 muted: gate passes")
     expect(gateText({ ...failed, gateResult: "failed" })).toBeUndefined()
+    expect(gateText({ ...failed, result: "passed", gateResult: "failed" })).toBe(
+      "retried on another release: gate fails"
+    )
     expect(gateText({ ...failed, result: null, gateResult: null })).toBeUndefined()
   })
 
