@@ -813,8 +813,8 @@ describe("delivery", () => {
       [
         ["2 for shop in staging: not ready"],
         ["Severity", "Reason"],
-        ["warn", "version_unknown", "Nobody has released or tested 2: no deployment of the product ever had it."],
         ["block", "run_missing", "No run of 2 with the whole coverage critical has finished in another environment."],
+        ["warn", "version_unknown", "Nobody has released or tested 2: no deployment of the product ever had it."],
         ["warn", "run_missing", "No run of 2 with the whole coverage regression has finished in another environment."],
         [""]
       ]

@@ -128,7 +128,9 @@ export const Readiness = Schema.Struct({
   requires: Schema.Array(Coverage).annotate({
     description: "The coverages of which the policy requires a run. Empty: no run is required."
   }),
-  reasons: Schema.Array(Reason).annotate({ description: "By kind, in the order of the kinds." }),
+  reasons: Schema.Array(Reason).annotate({
+    description: "What blocks first, then what warns; each by kind, in the order of the kinds."
+  }),
   runs: Schema.Array(DecidingRun).annotate({
     description: "For each coverage that the policy requires, the run that decided, if there is one."
   })

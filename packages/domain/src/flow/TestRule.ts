@@ -103,7 +103,8 @@ const fields = {
   ),
   closeAfter: Schema.optionalKey(
     whole(1, 20).annotate({
-      description: "A ticket is completed once each of its tests has passed in so many runs since it failed last, also where a retry has made it flaky.",
+      description:
+        "A ticket is completed once each of its tests has passed in so many runs since it failed last, also where a retry has made it flaky.",
       default: 3
     })
   )

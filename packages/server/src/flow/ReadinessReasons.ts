@@ -41,8 +41,13 @@ export interface Pages {
   readonly environmentSlug: string
 }
 
-/** By kind, in the order of the kinds. */
-export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
+/** What blocks first, then what warns; each by kind, in the order of the kinds. */
+export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => {
+  const reasons = byKind(policy, found, pages)
+  return (["block", "warn"] as const).flatMap((weight) => reasons.filter(({ severity }) => severity === weight))
+}
+
+const byKind = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
   ...weighed("version_unknown", "warn", versionReasons(found)),
   ...weighed("version_missing", "block", sourceReasons(found, pages)),
   ...runReasons(policy, found, pages),
