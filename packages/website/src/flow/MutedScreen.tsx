@@ -15,6 +15,7 @@ import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
+import { askMutesIn } from "./askAgain.ts"
 import { type MutedTest, mutedTests } from "./mute.ts"
 import { MuteEnd } from "./MuteEnd.tsx"
 import { mutesQuery } from "./queries.ts"
@@ -199,7 +200,11 @@ const MutedScreen = ({ product, slug }: Props) => {
   const [extended, setExtended] = useState<MutedTest["mute"]>()
   useMarkedPlace("/w/$slug/tests")
   const navigate = useNavigate()
-  const query = useQuery(mutesQuery(slug, product))
+  const query = useQuery({
+    ...mutesQuery(slug, product),
+    refetchInterval: ({ state }) => (state.data === undefined ? false : askMutesIn(state.data.mutes, Date.now())),
+    refetchIntervalInBackground: true
+  })
   const { data: products } = useQuery(productsQuery(slug))
   return (
     <>

@@ -1,6 +1,7 @@
+import type { ListedMute } from "@delivery/domain/flow/Mute"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
 
-/** When readiness is asked again since time alone changes it. Pure. */
+/** When readiness and mutes are asked again since time alone changes them. Pure. */
 
 /** It is asked a little after its time, and of one that is far off now and then: timers take no longer waits. */
 const marginMillis = 500
@@ -17,3 +18,17 @@ export const askAgainIn = (
 ): number | false =>
   changesAt !== null &&
   Math.min(Math.max(readAt + Date.parse(changesAt) - Date.parse(at) - now, 0) + marginMillis, longestMillis)
+
+/** The clock of the server may be behind that of the browser: until it says that a mute is over, it is asked now and then. */
+const behindMillis = 5_000
+
+/** In how many milliseconds mutes are to be asked again, since the next of them runs out; false where none will. */
+export const askMutesIn = (
+  mutes: ReadonlyArray<Pick<ListedMute, "overdue" | "until">>,
+  now: number
+): number | false => {
+  const ends = mutes.flatMap(({ overdue, until }) => (overdue ? [] : [Date.parse(until)]))
+  if (ends.length === 0) return false
+  const left = Math.min(...ends) - now
+  return left > 0 ? Math.min(left + marginMillis, longestMillis) : behindMillis
+}

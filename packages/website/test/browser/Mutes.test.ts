@@ -366,4 +366,26 @@ describe("Muting", () => {
     await expect.poll(() => focused(page)).toBe("Muted tests")
     expect((await ticket(theirs)).mute).toBeNull()
   })
+
+  it("is overdue on an open list as soon as its time is over", async () => {
+    const { id, identifier } = await site.call<{ id: string; identifier: string }>("POST", "tickets", {
+      team: "MUT",
+      title: "Late"
+    })
+    const page = await openScreen(site, "muted-tests")
+    let until: string | undefined
+    await page.route(/\/mutes(\?|$)/, async (route) => {
+      until ??= new Date(Date.now() + 1_500).toISOString()
+      const overdue = Date.parse(until) <= Date.now()
+      const ticket = { id, identifier, title: "Late" }
+      await route.fulfill({
+        json: { mutes: [{ ticket, product: "shop", cases: [invoice], tests: [], until, overdue }] }
+      })
+    })
+    await page.reload()
+    await page.getByRole("button", { name: /^Unmute / }).waitFor()
+    await page.getByRole("status").getByText("1 test overdue", { exact: true }).waitFor()
+    await page.getByRole("button", { name: /^Mute again / }).waitFor()
+    await page.unrouteAll({ behavior: "wait" })
+  })
 })
