@@ -7,6 +7,8 @@ export interface DotEnv {
   readonly values: ReadonlyMap<string, string>
   /** Lines that are neither a variable, nor empty, nor a comment, by their number from 1. */
   readonly ignored: ReadonlyArray<number>
+  /** Variables that are there more than once, of which the last counts. */
+  readonly repeated: ReadonlyArray<string>
 }
 
 const assignment = /^\s*(?:export\s+)?([\w.-]+)\s*=[ \t]*/
@@ -38,6 +40,7 @@ export const readDotEnv = (file: string): DotEnv => {
   const text = file.replaceAll("\r\n", "\n")
   const values = new Map<string, string>()
   const ignored: Array<number> = []
+  const repeated = new Set<string>()
   let line = 1
   for (let at = 0; at < text.length;) {
     const end = endOfLine(text, at)
@@ -49,8 +52,10 @@ export const readDotEnv = (file: string): DotEnv => {
     } else {
       const start = at + match[0].length
       const inQuotes = /["'`]/.test(text[start] ?? "") ? quoted(text, start) : undefined
+      const name = match[1]!
+      if (values.has(name)) repeated.add(name)
       values.set(
-        match[1]!,
+        name,
         inQuotes?.value ??
           text
             .slice(start, end)
@@ -62,5 +67,5 @@ export const readDotEnv = (file: string): DotEnv => {
     line += text.slice(at, next + 1).split("\n").length - 1
     at = next + 1
   }
-  return { values, ignored }
+  return { values, ignored, repeated: [...repeated] }
 }

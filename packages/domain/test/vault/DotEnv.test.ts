@@ -24,6 +24,11 @@ describe("A .env file", () => {
     expect(readDotEnv('A="two\nlines"\nnothing').ignored).toEqual([3])
   })
 
+  it("names what is there more than once, of which the last counts", () => {
+    expect(readDotEnv("A=1\nB=2\nA=3\nexport A=4").repeated).toEqual(["A"])
+    expect(readDotEnv("A=1\nB=2").repeated).toEqual([])
+  })
+
   it("has a quote that is never closed as it stands", () => {
     expect(read('A="open\nB=2')).toEqual({ A: '"open', B: "2" })
   })

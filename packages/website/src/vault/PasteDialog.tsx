@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { readDotEnv } from "@delivery/domain/vault/DotEnv"
+import { type DotEnv, readDotEnv } from "@delivery/domain/vault/DotEnv"
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { useState } from "react"
 import { failureOf, tellFailure } from "../api/failures.ts"
@@ -93,11 +93,19 @@ const usePaste = ({ onClose, product: preferred, secrets, slug }: Props) => {
   return { compare, fields, hasTarget: target !== undefined, isBusy, place, planned, refused, setPlanned, write }
 }
 
+const firstOf = (all: ReadonlyArray<number | string>): string =>
+  `${all.slice(0, 10).join(", ")}${all.length > 10 ? ` and ${all.length - 10} more` : ""}`
+
+/** What of the file is not written. */
+const leftOutOf = ({ ignored, repeated }: DotEnv): ReadonlyArray<string> => [
+  ...(ignored.length === 0 ? [] : [`not understood, and left out: line ${firstOf(ignored)}`]),
+  ...(repeated.length === 0 ? [] : [`there more than once, of which the last counts: ${firstOf(repeated)}`])
+]
+
 const hintOf = (text: string): string => {
   if (text === "") return "NAME=value, one a line. Quotes, comments and export are understood."
-  const { ignored, values } = readDotEnv(text)
-  const found = counted(values.size, "variable")
-  return ignored.length === 0 ? found : `${found}; not understood: line ${ignored.slice(0, 10).join(", ")}`
+  const read = readDotEnv(text)
+  return [counted(read.values.size, "variable"), ...leftOutOf(read)].join("; ")
 }
 
 const Difference = ({ planned }: { readonly planned: ReadonlyArray<Planned> }) => (
@@ -111,7 +119,8 @@ const PasteDialog = (props: Props) => {
   const { onClose } = props
   const [text, setText] = useState("")
   const { compare, fields, hasTarget, isBusy, place, planned, refused, setPlanned, write } = usePaste(props)
-  const { values } = readDotEnv(text)
+  const read = readDotEnv(text)
+  const { values } = read
   const changes = planned?.filter(({ change }) => isWritten(change)).length ?? 0
   return (
     <Dialog
@@ -140,7 +149,7 @@ const PasteDialog = (props: Props) => {
       description={
         planned === undefined
           ? "Nothing is written before you have seen what would change."
-          : `${place}: ${summaryOf(planned)}`
+          : [`${place}: ${summaryOf(planned)}`, ...leftOutOf(read)].join("; ")
       }
       isPersistent
       isWide
