@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { membersQuery } from "../identity/queries.ts"
 import { useOwners } from "../planning/owners.ts"
-import { projectsQuery, teamsQuery } from "../planning/queries.ts"
+import { agentsQuery, projectsQuery, teamsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { visible } from "../ui/format.ts"
 import type { RuleNames } from "./words.ts"
@@ -18,9 +18,12 @@ export const useRuleNames = (slug: string) => {
   const { data: projects } = useQuery(projectsQuery(slug))
   const { data: members } = useQuery(membersQuery(slug))
   const { data: runs } = useQuery(latestRunsQuery(slug))
+  const { data: agents } = useQuery(agentsQuery(slug))
   const owners = useOwners(slug)
   const ownerOf = (id: string): string => {
     const known = owners.find((one) => one.owner.id === id)
+    // Nobody is said to have left before it is known who is there.
+    if (known === undefined && (members === undefined || agents === undefined)) return "its owner"
     const reader = members?.members.find((one) => one.active && one.id === id)
     return known?.label ?? (reader === undefined ? "somebody who has left" : `${visible(reader.name)}, who only reads`)
   }

@@ -98,6 +98,22 @@ describe("Test rules", () => {
     await page.waitForURL(/\/tickets\/WEB-1$/)
   })
 
+  it("say of nobody that they have left before it is known who is there", async () => {
+    const page = await openScreen(site, "test-rules")
+    await rules(page)
+      .getByText(/ask Claude.* to plan it/)
+      .waitFor()
+    const held: Array<() => void> = []
+    await page.route(/\/main\/agents(\?|$)/, (route) => void held.push(() => void route.continue()))
+    await page.reload()
+    await rules(page).getByText("make a ticket in team Web, and give it to its owner.").waitFor()
+    for (const release of held) release()
+    await rules(page)
+      .getByText(/ask Claude.* to plan it/)
+      .waitFor()
+    await page.unrouteAll({ behavior: "wait" })
+  })
+
   it("are changed in all their fields, stopped, begun again and deleted", async () => {
     const page = await openScreen(site, "test-rules")
     await rules(page).getByRole("button", { name: "Change" }).click()
