@@ -9,6 +9,7 @@ import { latestRunsQuery } from "../runs/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
+import { useFocusBack } from "../ui/Dialog.tsx"
 import { vaultQuery } from "../vault/queries.ts"
 import { currentKeys, takeHeldKeys } from "../ui/keys.ts"
 import { overlay } from "../ui/overlay.ts"
@@ -47,8 +48,8 @@ const useActions = (): ReadonlyArray<Command> => {
     icon: "check",
     keys: shortcut,
     words: label.endsWith("owner") ? "assign" : label.endsWith("project") ? "add to" : "",
-    // The palette has given the keyboard back by then.
-    run: () => void setTimeout(run)
+    // The palette has given the keyboard back by then: it does so once what is waited for now is over.
+    run: () => void setTimeout(() => setTimeout(run))
   }))
 }
 
@@ -245,6 +246,8 @@ const Palette = (props: Props) => {
   const [place, setPlace] = useState(0)
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
+  const popup = useRef<HTMLDivElement>(null)
+  const finalFocus = useFocusBack(popup)
   const commands = useCommands(props)
   const tickets = useTicketsFound(props.slug, text)
   const named = commands.filter(({ hint, label, words }) => matches(text, `${label} ${hint ?? ""} ${words ?? ""}`))
@@ -274,6 +277,8 @@ const Palette = (props: Props) => {
         <Dialog.Popup
           aria-label="Search and do"
           className="bg-raised shadow-overlay fixed top-[12vh] left-1/2 z-30 flex max-h-[70vh] w-[calc(100vw-1.5rem)] max-w-150 -translate-x-1/2 flex-col overflow-hidden rounded-lg outline-none"
+          finalFocus={finalFocus}
+          ref={popup}
         >
           <input
             aria-activedescendant={found.length === 0 ? undefined : `${id}-${current}`}

@@ -41,12 +41,19 @@ const opened = new Set<Opened>()
 const isThere = (opener: Element | null): opener is HTMLElement =>
   opener instanceof HTMLElement && opener.isConnected && opener !== document.body
 
+/** Opened by a key, with the keyboard nowhere: it goes on in the screen, whose first button that key has not asked for. */
+const openerNow = (): Element | null => {
+  const { activeElement, body } = document
+  return activeElement === body ? (document.querySelector("#screen") ?? body) : activeElement
+}
+
 /**
  * Gives the keyboard back to what opened the dialog. A dialog that has come in its place keeps it, and gives it back instead: what
- * opened that one was in this one. Base UI would take it from that dialog, so it does so only where what opened this one is gone.
+ * opened that one was in this one. Base UI would take it from that dialog, and gives it to the first button of what is no button
+ * itself: a key that is meant for the list would press that. So it does so only where what opened this one is gone.
  */
-const useFocusBack = (popup: RefObject<HTMLElement | null>) => {
-  const [own] = useState<Opened>(() => ({ opener: document.activeElement }))
+export const useFocusBack = (popup: RefObject<HTMLElement | null>) => {
+  const [own] = useState<Opened>(() => ({ opener: openerNow() }))
   useEffect(() => {
     opened.add(own)
     return () => {
@@ -62,8 +69,6 @@ const useFocusBack = (popup: RefObject<HTMLElement | null>) => {
   }, [own])
   return () => {
     const { activeElement, body } = document
-    // Opened by a key, with the keyboard nowhere: it goes on in the screen.
-    if (own.opener === body) return document.querySelector<HTMLElement>("#screen") ?? true
     return !isThere(own.opener) && (activeElement === body || popup.current?.contains(activeElement) === true)
   }
 }

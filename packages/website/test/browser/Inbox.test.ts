@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** The inbox: what agents said, and what others asked of them, read and undone by keyboard. */
 
@@ -142,6 +142,43 @@ describe("The inbox", () => {
     await page.keyboard.press("u")
     await list(page).getByText("unread").first().waitFor()
     await expect.poll(unreadOf).toBe(1)
+  })
+
+  it("goes on at the row where it was once the keys or the palette are closed, and marks nothing read", async () => {
+    for (const text of ["The first of two.", "The second of two."]) await reply("ENG-1", "Two of them.", text)
+    const page = await openScreen(site, "inbox")
+    await list(page).getByText("The second of two.").waitFor()
+    await atRest(page)
+    const before = await unreadOf()
+    const peek = page.getByRole("complementary", { name: "The current notification" })
+    const keys = () => page.keyboard.press("?")
+    const palette = () => page.keyboard.press("Control+k")
+    /** One dialog after the other: what had the keyboard before both of them gets it. */
+    const both = async () => {
+      await palette()
+      await page.getByRole("combobox", { name: "Search and do" }).fill("Show the keys")
+      await page.keyboard.press("Enter")
+      await page.getByRole("dialog", { name: "Keys" }).waitFor()
+    }
+    const goesOn = async (open: () => Promise<void>) => {
+      await page.keyboard.press("j")
+      await open()
+      await page.getByRole("dialog").waitFor()
+      await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("screen")
+      await page.keyboard.press(" ")
+      await peek.waitFor()
+      await page.keyboard.press("Escape")
+      await peek.waitFor({ state: "detached" })
+    }
+    // With the keyboard nowhere, then at the screen.
+    await goesOn(keys)
+    await goesOn(palette)
+    await goesOn(both)
+    await goesOn(keys)
+    expect(await unreadOf()).toBe(before)
+    await page.context().close()
   })
 
   it("is read in every tab of the browser once it is read in one", async () => {
