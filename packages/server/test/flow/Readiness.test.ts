@@ -279,7 +279,7 @@ withServicesOnEachStorage("Readiness", (it) => {
       const [json] = (yield* testRuns.listJson({ product: shop.product.slug }).pipe(as(scene.viewer))).runs
       const parsed: typeof retried = JSON.parse(new TextDecoder().decode(json))
       assert.strictEqual(listed?.number, failed)
-      for (const run of [retried, yield* shop.staging.run(failed), listed, parsed]) {
+      for (const run of [retried, yield* shop.staging.run(failed), listed!, parsed]) {
         assert.deepStrictEqual([run.result, run.gateResult], ["passed", "failed"])
       }
       assert.deepInclude(runs[0], { run: failed, result: "failed", gateResult: "failed" })
