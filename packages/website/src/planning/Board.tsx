@@ -17,6 +17,7 @@ import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
 import { askClass, TagBadge } from "./TagBadge.tsx"
 import { besideAt, placeOf } from "./board.ts"
+import type { Beside } from "./pendingTickets.ts"
 import type { Selection } from "./useSelection.ts"
 import { useTicketMove } from "./useTicketMove.ts"
 
@@ -26,6 +27,9 @@ import { useTicketMove } from "./useTicketMove.ts"
 const cardHeight = 116
 
 const overscan = 4
+
+/** The middle of the gap above a card; above the first one there is none that would be seen. */
+const markedAt = (place: number): number => Math.max(0, place * cardHeight - 5)
 
 interface Props {
   readonly slug: string
@@ -195,7 +199,7 @@ const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, sl
             <li
               aria-hidden="true"
               className="bg-accent-fill absolute inset-x-0 top-0 h-0.5 rounded-full"
-              style={{ transform: `translateY(${place * cardHeight - 5}px)` }}
+              style={{ transform: `translateY(${markedAt(place)}px)` }}
             />
           )}
         </ol>
@@ -211,6 +215,18 @@ const find = (columns: ReadonlyArray<Column>, id: string | undefined) => {
     if (row >= 0) return { column, row }
   }
   return undefined
+}
+
+/**
+ * Below which card another one will be in a column that has no order of its own: a ticket becomes the last of its team in its new
+ * status, of the first status that the team has there. So it does not jump once the server has answered.
+ */
+const lastOfTeam = ({ change, tickets }: Column, { team }: TicketSummary): Beside | undefined => {
+  if (change.category === undefined) return undefined
+  const ofTeam = tickets.filter((one) => one.team.id === team.id)
+  const last = ofTeam.findLast(({ status }) => status.id === ofTeam[0]?.status.id)
+  // Those of other teams have the same ranks.
+  return last && { after: tickets.findLast(({ rank }) => rank === last.rank) ?? last }
 }
 
 const tellFixed = () =>
@@ -242,6 +258,7 @@ const usePut = (columns: ReadonlyArray<Column>, slug: string) => {
       ticket,
       change: isSame ? {} : target.change,
       beside: target.isOrdered ? besideAt(others, at) : undefined,
+      shownBeside: target.isOrdered ? undefined : lastOfTeam(target, ticket),
       from: source.isOrdered ? besideAt(source.tickets.toSpliced(from.row, 1), from.row) : undefined,
       said: isSame ? "" : `${ticket.identifier} was moved to ${target.label}`
     })
@@ -303,6 +320,8 @@ const useCards = ({ columns, mayChange, selection, slug }: Props) => {
   const shove = (columnStep: number, rowStep: number) => () => {
     if (at === undefined || current === undefined) return
     if (columnStep !== 0) drop(current, at.column + columnStep, 0)
+    // At the first and the last card, too, where it would not move anyway.
+    else if (columns[at.column]?.isOrdered === false) tellFixed()
     else if (rowStep > 0) drop(current, at.column, Math.min(columns[at.column]!.tickets.length, at.row + 2))
     else if (at.row > 0) drop(current, at.column, at.row - 1)
   }

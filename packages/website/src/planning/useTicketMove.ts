@@ -17,6 +17,8 @@ interface Move {
   readonly change: TicketChange
   /** Where among those of its team and status. */
   readonly beside?: Beside | undefined
+  /** Where it is shown until the server has answered, of the places that nobody chooses. */
+  readonly shownBeside?: Beside | undefined
   /** What it stood beside, so that it can go back there. */
   readonly from?: Beside | undefined
   /** What is said when it is done; nothing where that is seen. */
@@ -52,11 +54,11 @@ export const useTicketMove = (slug: string) => {
   const queries = useQueryClient()
   const changeMany = useManyTickets(slug)
   const move = async (asked: Move): Promise<boolean> => {
-    const { beside, change, from, said, ticket } = asked
+    const { beside, change, from, said, shownBeside = beside, ticket } = asked
     const shown = changed(ticket, change)
     try {
       await pendingTickets.run(
-        [{ id: ticket.id, shown, beside }],
+        [{ id: ticket.id, shown, beside: shownBeside }],
         () => oneByOne(ticket.id, () => send(slug, asked)),
         readTicketsAgain(queries, slug)
       )

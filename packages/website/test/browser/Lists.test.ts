@@ -244,6 +244,72 @@ describe("A board", () => {
     await expect.poll(ofServer).toEqual([made[0]!, made[1]!, made[3]!].map(({ identifier }) => identifier))
   })
 
+  it("of all teams puts a card where it stays, and says why its place cannot be chosen", async () => {
+    await site.call("POST", "teams", { key: "OPS", name: "Operations" })
+    const made = await scene("everywhere", 3)
+    const other = await make({ team: "OPS", title: "Of others" })
+    await site.call("PATCH", "projects/everywhere", { teams: ["ENG", "OPS"] })
+    await site.call("PATCH", `tickets/${other.identifier}`, { project: "everywhere" })
+    const todo = async (team: string) =>
+      (
+        await site.call<{ statuses: ReadonlyArray<{ id: string; name: string }> }>(
+          "GET",
+          `ticket-statuses?team=${team}`
+        )
+      ).statuses.find(({ name }) => name === "Todo")!.id
+    await site.call("PATCH", `tickets/${made[1]!.identifier}`, { status: await todo("ENG") })
+    await site.call("PATCH", `tickets/${other.identifier}`, { status: await todo("OPS") })
+    const path = `tickets?layout=board&projects=${encodeURIComponent('["everywhere"]')}`
+    const page = await opened(path, (one) => card(one, other))
+    await atRest(page)
+    // At the first card, too.
+    await page.keyboard.press("j")
+    await page.keyboard.press(",")
+    await page
+      .getByText(/Tickets have an order of their own in each status of a team/)
+      .first()
+      .waitFor()
+    const cards = () => page.getByRole("region", { name: "Unstarted" }).locator("[data-card] .tabular").allInnerTexts()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await page.route(/tickets\/batch|tickets\/update|tickets$/, async (route) => {
+      if (route.request().method() !== "GET") await promise
+      await route.continue()
+    })
+    await card(page, made[0]!).dragTo(page.getByRole("region", { name: "Unstarted" }), {
+      targetPosition: { x: 60, y: 50 }
+    })
+    await expect.poll(async () => (await cards()).length).toBe(3)
+    const shown = await cards()
+    expect(shown.at(-1)).toBe(made[0]!.identifier)
+    resolve()
+    await page.getByText(`${made[0]!.identifier} was moved to Unstarted`).first().waitFor()
+    expect(await cards()).toEqual(shown)
+  })
+
+  it("marks the place where a card is dropped, at the top of a column, too", async () => {
+    const made = await scene("marked", 3)
+    const page = await opened(search("marked", "&layout=board"), (one) => card(one, made[2]!))
+    const mark = page.locator("#board ol > li[aria-hidden]")
+    /** Whether nothing is above it, or cuts it off. */
+    const isSeen = () =>
+      mark.evaluate((line) => {
+        const { height, left, top, width } = line.getBoundingClientRect()
+        const frame = line.closest("ol")!.parentElement!.getBoundingClientRect()
+        return height >= 2 && top >= frame.top && left + width <= frame.right
+      })
+    await card(page, made[2]!).hover()
+    await page.mouse.down()
+    const drag = async (over: Ticket) => {
+      const { x, y } = (await card(page, over).boundingBox())!
+      await page.mouse.move(x + 60, y + 6, { steps: 8 })
+      await expect.poll(isSeen).toBe(true)
+    }
+    await drag(made[1]!)
+    await drag(made[0]!)
+    await page.mouse.up()
+    await mark.waitFor({ state: "detached" })
+  })
+
   it("says where its order cannot be changed, and that there is more beyond its edge", async () => {
     const made = await scene("fixed", 2)
     const page = await opened(search("fixed", "&layout=board&sort=created"), (one) => card(one, made[0]!))
