@@ -1,7 +1,9 @@
-import { type KeyboardEvent, type ReactNode, useId, useState } from "react"
+import { type KeyboardEvent, type ReactNode, use, useId, useState } from "react"
 import { later } from "../ui/later.tsx"
 import { AttachButton } from "./AttachButton.tsx"
 import { MentionChoices } from "./MentionChoices.tsx"
+import type { SeenTeam } from "./owners.ts"
+import { TicketContext } from "./queries.ts"
 import { UploadList } from "./UploadList.tsx"
 import { useFieldUploads } from "./useFieldUploads.ts"
 import { useMentions } from "./useMentions.ts"
@@ -26,6 +28,8 @@ interface Props {
   /** Ctrl or ⌘ with Enter. In a form, that submits it. */
   readonly onSubmit?: () => void
   readonly onEscape?: () => void
+  /** Of a ticket that is not there yet: the team, where only those who see it are offered. */
+  readonly team?: SeenTeam | undefined
 }
 
 const tab =
@@ -68,8 +72,9 @@ interface BarProps extends Pick<Props, "label"> {
   readonly onPreview: (isPreview: boolean) => void
 }
 
+/** Seen above the field, and reached after it: from the field before, the keyboard comes to where the text is written. */
 const Bar = ({ files, isPreview, label, onPreview }: BarProps) => (
-  <div className="flex gap-1 px-1 pt-1">
+  <div className="order-first flex gap-1 px-1 pt-1">
     <button aria-pressed={!isPreview} className={tab} onClick={() => onPreview(false)} type="button">
       Write
     </button>
@@ -102,7 +107,8 @@ export const MarkdownField = (props: Props) => {
   // As fields have line breaks: places in what is shown are places in the text.
   const value = props.value.replaceAll(/\r\n?/g, "\n")
   const id = useId()
-  const mentions = useMentions(slug, value, onChange)
+  const team = use(TicketContext)?.team ?? props.team
+  const mentions = useMentions(slug, value, onChange, team)
   const files = useFieldUploads(mentions.field, value, onChange)
   const [isPreview, setPreview] = useState(false)
   const hasChoices = mentions.choices.length > 0
@@ -129,7 +135,6 @@ export const MarkdownField = (props: Props) => {
         onDrop={files.onDrop}
         onPaste={files.onPaste}
       >
-        <Bar files={files} isPreview={isPreview} label={label} onPreview={setPreview} />
         {isPreview ? (
           <Preview text={value} />
         ) : (
@@ -152,6 +157,7 @@ export const MarkdownField = (props: Props) => {
             value={mentions.shown}
           />
         )}
+        <Bar files={files} isPreview={isPreview} label={label} onPreview={setPreview} />
         <UploadList uploads={files.uploads} />
         {hasChoices && <MentionChoices id={id} mentions={mentions} />}
       </div>

@@ -164,6 +164,7 @@ const NewTicketDialog = ({
         onChange={setDescription}
         rows={9}
         slug={slug}
+        team={teams?.find(({ key }) => key === shown.team)}
         value={description}
       />
       <TicketFieldsView fields={fields} slug={slug} />

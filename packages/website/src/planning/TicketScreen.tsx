@@ -131,7 +131,7 @@ const Whole = ({ slug, ticket }: Props) => {
           </>
         }
       />
-      <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: mayChange }}>
+      <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: mayChange, team: ticket.team }}>
         <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] max-md:content-start md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
           <div className="min-w-0 pb-4 max-md:contents">
             <TicketTitle

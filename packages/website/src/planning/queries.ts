@@ -1,3 +1,4 @@
+import type { TeamRef } from "@delivery/domain/planning/Team"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { createContext } from "react"
@@ -113,7 +114,8 @@ export const viewTicketsQuery = (slug: string, view: string) =>
     queryFn: ({ signal }) => client.views.listTickets({ params: { slug, view } }, { signal })
   })
 
-/** The ticket whose texts are shown and written: they refer to its files, and fields attach files to it. */
+/** The ticket whose texts are shown and written: they refer to its files, fields attach files to it and offer those who see its team. */
 export const TicketContext = createContext<
-  { readonly slug: string; readonly ticket: string; readonly mayAttach: boolean } | undefined
+  | { readonly slug: string; readonly ticket: string; readonly mayAttach: boolean; readonly team?: TeamRef | undefined }
+  | undefined
 >(undefined)

@@ -153,6 +153,21 @@ describe("A new ticket", () => {
     expect(await drafts(other)).toEqual([])
   })
 
+  it("is written by keyboard alone, from the title straight into the text", async () => {
+    const page = await openScreen(site, "tickets", await site.signIn())
+    await atRest(page)
+    await page.keyboard.press("n")
+    await dialogOf(page).waitFor()
+    await page.keyboard.type("Typed on")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("Not a word is lost.")
+    expect(await dialogOf(page).getByRole("textbox", { name: "Description" }).inputValue()).toBe("Not a word is lost.")
+    // What changes the field is seen above it, and comes after it.
+    await page.keyboard.press("Tab")
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Write")
+    await page.context().close()
+  })
+
   it("is asked for by the same key everywhere, and is of what is looked at", async () => {
     const page = await site.signIn()
     const places = {

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
@@ -104,6 +104,40 @@ describe("A private team", () => {
       await page.context().close()
     })
   }
+
+  it("offers for mentions and as owners only those who see it", async () => {
+    for (const name of ["Quinn Outside", "Quinn Inside"]) {
+      const page = await joinAs(site, `${name.replace(" ", ".")}@example.com`, name, "member")
+      await page.context().close()
+    }
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; name: string }> }>("GET", "members")
+    const { id } = members.find(({ name }) => name === "Quinn Inside")!
+    await site.call("POST", "teams/SEC/members", { member: id })
+    const page = await openScreen(site, "tickets/SEC-1")
+    const offered = async (field: Locator) => {
+      await field.click()
+      await page.keyboard.type("Ask @Quinn")
+      const list = page.getByRole("listbox", { name: "People and agents" })
+      await list.getByText("Quinn Inside").waitFor()
+      return list.getByRole("option").allInnerTexts()
+    }
+    expect(await offered(page.getByRole("textbox", { name: "New comment" }))).toEqual(["Quinn Inside"])
+    await page.getByRole("textbox", { name: "New comment" }).fill("")
+    await page.locator("h1").click()
+    await page.keyboard.press("a")
+    await page.getByRole("menu", { name: "Owner" }).getByText("Quinn Inside").waitFor()
+    expect(await page.getByRole("menu", { name: "Owner" }).getByText("Quinn Outside").count()).toBe(0)
+    await page.keyboard.press("Escape")
+    // Of a new ticket, as soon as its team is chosen.
+    await page.keyboard.press("n")
+    const dialog = page.getByRole("dialog", { name: "New ticket" })
+    await dialog.getByRole("button", { name: /^Team/ }).click()
+    await page.keyboard.type("Hidden")
+    await page.keyboard.press("Enter")
+    await dialog.getByRole("button", { name: "Team Hidden team" }).waitFor()
+    expect(await offered(dialog.getByRole("textbox", { name: "Description" }))).toEqual(["Quinn Inside"])
+    await page.context().close()
+  })
 
   it("goes from the open screens of a member who is removed from it, and comes back with her", async () => {
     const page = await joinAs(site, "leaving@example.com", "Lea", "member")
