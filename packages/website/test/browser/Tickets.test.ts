@@ -468,7 +468,8 @@ describe("A list of tickets", () => {
       .toBeGreaterThan(10)
     await page.waitForLoadState("networkidle")
     expect(readings).toBeGreaterThan(0)
-    expect(readings).toBeLessThan(8)
+    // How many depends on how long the server takes for all the changes: what comes together is read once.
+    expect(readings).toBeLessThan(tickets.length / 2)
   })
 
   it("sets the milestone of what is selected, and shows milestones without tickets", async () => {
