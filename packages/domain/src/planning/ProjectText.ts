@@ -1,7 +1,5 @@
 import { Schema } from "effect"
-import { Actor } from "../identity/Actor.ts"
-import { PersonId } from "../Ids.ts"
-import { Timestamp } from "../Timestamp.ts"
+import { exampleReplaced, replaced } from "./TicketText.ts"
 
 /** A document of a project that another one took the place of (docs/contract.md, Earlier texts). */
 export const EarlierDocument = Schema.Struct({
@@ -11,8 +9,7 @@ export const EarlierDocument = Schema.Struct({
   text: Schema.NullOr(Schema.String).annotate({
     description: "The whole document, in Markdown, as it was before the change; null if there was none."
   }),
-  replacedBy: Actor,
-  replacedAt: Timestamp
+  ...replaced
 }).annotate({
   identifier: "EarlierDocument",
   description: "A document that a project had, with who replaced it, and when.",
@@ -20,13 +17,7 @@ export const EarlierDocument = Schema.Struct({
     {
       number: 3,
       text: "# Goal\n\nFewer people leave the checkout.",
-      replacedBy: {
-        kind: "user",
-        id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
-        name: "Ana Diaz",
-        email: "ana@example.com"
-      },
-      replacedAt: "2026-11-21T10:00:00.000Z"
+      ...exampleReplaced
     }
   ]
 })

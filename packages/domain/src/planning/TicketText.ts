@@ -16,6 +16,19 @@ export const earlierTextsPage = 20
 export const TextField = Schema.Literals(["description", "plan"])
 export type TextField = typeof TextField.Type
 
+/** Who replaced an earlier text of a ticket or a project, and when. */
+export const replaced = { replacedBy: Actor, replacedAt: Timestamp }
+
+export const exampleReplaced = {
+  replacedBy: {
+    kind: "user",
+    id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+    name: "Ana Diaz",
+    email: "ana@example.com"
+  },
+  replacedAt: "2026-11-21T10:00:00.000Z"
+} as const
+
 /** A description or plan that another one took the place of (docs/contract.md, Earlier texts). */
 export const EarlierText = Schema.Struct({
   number: Schema.Int.annotate({
@@ -25,8 +38,7 @@ export const EarlierText = Schema.Struct({
   text: Schema.NullOr(Schema.String).annotate({
     description: "The whole text, in Markdown, as it was before the change; null if there was none."
   }),
-  replacedBy: Actor,
-  replacedAt: Timestamp
+  ...replaced
 }).annotate({
   identifier: "EarlierText",
   description: "A description or plan that a ticket had, with who replaced it, and when.",
@@ -35,13 +47,7 @@ export const EarlierText = Schema.Struct({
       number: 3,
       field: "description",
       text: "The checkout takes Visa.",
-      replacedBy: {
-        kind: "user",
-        id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
-        name: "Ana Diaz",
-        email: "ana@example.com"
-      },
-      replacedAt: "2026-11-21T10:00:00.000Z"
+      ...exampleReplaced
     }
   ]
 })

@@ -172,7 +172,7 @@ export class CasesRepo extends Context.Service<
       caseIds: ReadonlyArray<string>,
       limit: number
     ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<ListedResult>>>
-    /** What those of the cases are called that have a result. */
+    /** What those of the cases are called that have a result, by the first `maxShownName` characters. */
     readonly names: (
       place: Pick<CaseScope, "workspaceId" | "productId">,
       caseIds: ReadonlyArray<string>
