@@ -3,6 +3,7 @@ import { dirname, join } from "node:path"
 import { build } from "rolldown"
 import config from "../rolldown.config.ts"
 import { builtDirectory } from "../src/cli/Built.ts"
+import { addDatabase } from "./database.ts"
 
 /** Builds the command from the sources, where that is not done. The next start of `main.ts` loads what it made. */
 
@@ -22,6 +23,7 @@ const make = async (directory: string): Promise<void> => {
   process.chdir(join(import.meta.dirname, ".."))
   try {
     await build({ ...config, output: { ...config.output, dir: draft } })
+    await addDatabase(draft)
     // What changed meanwhile may be in it, and another process may have been faster.
     if (builtDirectory() === directory && !existsSync(directory)) renameSync(draft, directory)
   } finally {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
+import { makeDatabase } from "../build/database.ts"
 import { type PostgresServer, startPostgres } from "./support/PostgresServer.ts"
 
 /** One real PostgreSQL for all suites: `TEST_DATABASE_URL`, or one that is started here. */
@@ -14,6 +15,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const template = `template_${randomBytes(6).toString("hex")}`
   project.provide("postgresUrl", server?.url ?? given!)
   project.provide("templateDatabase", template)
+  project.provide("embeddedDatabase", await makeDatabase())
   return async () => {
     if (server === undefined) await dropDatabase(given!, template)
     else await server.stop()

@@ -4,6 +4,7 @@ import { Reactivity } from "effect/reactivity"
 import type { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
 import * as DataDirLock from "./DataDirLock.ts"
 import { DatabaseCopy, DatabaseCopyError } from "./DatabaseCopy.ts"
 import { EmbeddedBackend } from "./EmbeddedBackend.ts"
@@ -18,6 +19,8 @@ export class EmbeddedDatabaseError extends Schema.TaggedError<EmbeddedDatabaseEr
 export interface EmbeddedDatabaseOptions {
   /** The server's data directory, which is locked; the database is its folder `postgres`. Absent: in memory. */
   readonly dataDir: string | undefined
+  /** A new database with its tables (`build/database.ts`). By default the one beside the built command, where it is there. */
+  readonly migrated?: string | undefined
   /** 10 by default. All of them share one backend: with more, more fibers wait in the database. */
   readonly maxConnections?: number | undefined
   /** How long a statement waits for an idle transaction of another connection. 10,000 by default. */
@@ -25,6 +28,11 @@ export interface EmbeddedDatabaseOptions {
   /** How often checkpoint and vacuum are considered. 10,000 by default. */
   readonly maintenanceMillis?: number | undefined
 }
+
+/** The name of a new database with its tables, beside the built command. */
+export const migratedName = "database.tar.gz"
+
+const besideCommand = fileURLToPath(new URL(migratedName, import.meta.url))
 
 /** Where a restore puts what it has not checked yet, in `dataDir`. */
 export const unfinishedRestore = "restore.partial"
@@ -74,6 +82,7 @@ const make = Effect.fnUntraced(function* (
         new EmbeddedBackend(
           {
             dataDir,
+            migrated: options.migrated ?? besideCommand,
             patienceMillis: options.patienceMillis ?? 10_000,
             maintenanceMillis: options.maintenanceMillis ?? 10_000
           },

@@ -1,9 +1,9 @@
 import { type Extensions, PGlite, type PGliteOptions } from "@electric-sql/pglite"
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { gunzipSync } from "node:zlib"
 import { flush, flushAll } from "./Flush.ts"
 import { DurableFiles } from "./DurableFiles.ts"
-import * as EmbeddedDatabaseTemplate from "./EmbeddedDatabaseTemplate.ts"
 
 /** Settings that keep memory and disk small; the embedded database serves one process. */
 const small = ["shared_buffers=16MB", "min_wal_size=32MB", "max_wal_size=64MB"]
@@ -12,6 +12,8 @@ const small = ["shared_buffers=16MB", "min_wal_size=32MB", "max_wal_size=64MB"]
 const durable = ["fsync=on", "wal_sync_method=fsync"]
 
 const withoutFlush = "-F"
+
+const inMemory = "memory://"
 
 const settings = (of: ReadonlyArray<string>): Array<string> => of.flatMap((setting) => ["-c", setting])
 
@@ -40,8 +42,9 @@ const start = async (options: PGliteOptions): Promise<PGlite> => {
   }
 }
 
-const makeTemplate = async (): Promise<Blob> => {
-  const database = await start({ dataDir: "memory://" })
+/** A new database without tables, as a tar. */
+const makeEmpty = async (): Promise<Blob> => {
+  const database = await start({ dataDir: inMemory })
   try {
     // Never used here. Unvacuumed, they would let the transaction ids run out in the end.
     await database.exec("UPDATE pg_database SET datistemplate = false WHERE datname LIKE 'template_'")
@@ -54,18 +57,24 @@ const makeTemplate = async (): Promise<Blob> => {
   }
 }
 
-const fromTemplate = async (dataDir: string, use: "keep" | "do not keep"): Promise<PGlite> => {
-  const template = await EmbeddedDatabaseTemplate.read()
-  if (template !== undefined) {
+const clear = (dataDir: string): void => {
+  if (dataDir === inMemory) return
+  rmSync(dataDir, { recursive: true, force: true })
+  mkdirSync(dataDir, { mode: 0o700 })
+}
+
+const make = async (dataDir: string, migrated: string | undefined): Promise<PGlite> => {
+  clear(dataDir)
+  if (migrated !== undefined && existsSync(migrated)) {
     try {
-      return await start({ dataDir, loadDataDir: template })
+      // PGlite would wait forever for the rest of a file that was cut.
+      return await start({ dataDir, loadDataDir: new Blob([gunzipSync(readFileSync(migrated))]) })
     } catch {
-      await EmbeddedDatabaseTemplate.remove()
+      // Of another PostgreSQL, or damaged: the migrations make the same.
+      clear(dataDir)
     }
   }
-  const made = await makeTemplate()
-  if (use === "keep") await EmbeddedDatabaseTemplate.write(made)
-  return await start({ dataDir, loadDataDir: made })
+  return await start({ dataDir, loadDataDir: await makeEmpty() })
 }
 
 export interface Opened {
@@ -75,30 +84,33 @@ export interface Opened {
 }
 
 /**
- * Opens the database in `dataDir`, which is made unless it is there. Absent: in memory. Without `extensions`, which tests look for
- * damage with, PostgreSQL has none.
+ * Opens the database in `dataDir`, which is made unless it is there: from `migrated`, a tar of one with its tables, where that is
+ * there, else empty. Absent: in memory. Without `extensions`, which tests look for damage with, PostgreSQL has none.
  */
-export const open = async (dataDir: string | undefined, extensions: Extensions = {}): Promise<Opened> => {
-  if (dataDir === undefined) return { database: await fromTemplate("memory://", "keep"), files: undefined }
+export const open = async (
+  dataDir: string | undefined,
+  migrated: string | undefined,
+  extensions: Extensions = {}
+): Promise<Opened> => {
+  if (dataDir === undefined) return { database: await make(inMemory, migrated), files: undefined }
   const directory = join(dataDir, "postgres")
-  if (!existsSync(directory)) {
+  const isNew = !existsSync(directory)
+  if (isNew) {
     // Made in a draft directory and renamed: the next start would take half a database for a whole one.
     const draft = `${directory}.new`
-    rmSync(draft, { recursive: true, force: true })
-    mkdirSync(draft, { mode: 0o700 })
-    await (await fromTemplate(draft, "do not keep")).close()
+    await (await make(draft, migrated)).close()
     flushAll(draft)
     renameSync(draft, directory)
     flush(dirname(directory))
   }
-  return await openDurably(directory, extensions)
+  return await openDurably(directory, isNew, extensions)
 }
 
-const openDurably = async (directory: string, extensions: Extensions): Promise<Opened> => {
+const openDurably = async (directory: string, isNew: boolean, extensions: Extensions): Promise<Opened> => {
   // A process that the power left while it began has an empty one, which PostgreSQL refuses; `DataDirLock` is what excludes others.
   rmSync(join(directory, "postmaster.pid"), { force: true })
   // What it finds may have been written by a version that did not flush, or copied here.
-  flushAll(directory)
+  if (!isNew) flushAll(directory)
   const files = new DurableFiles(directory)
   const startParams = [
     ...PGlite.defaultStartParams.filter((param) => param !== withoutFlush),

@@ -11,6 +11,8 @@ import { copyOf } from "./PostgresWire.ts"
 export interface WorkerData {
   /** Absent: in memory. */
   readonly dataDir: string | undefined
+  /** A new database with its tables, where that is there. */
+  readonly migrated: string | undefined
   readonly patienceMillis: number
   readonly maintenanceMillis: number
 }
@@ -145,7 +147,7 @@ const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
     process.exit(1)
   }
 
-  const { database, files } = await open(options.dataDir).catch(end)
+  const { database, files } = await open(options.dataDir, options.migrated).catch(end)
   endWhenBroken(database, end)
   const execute = executor(database)
 

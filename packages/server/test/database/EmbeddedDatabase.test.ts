@@ -1,16 +1,19 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Logger, Queue, Scope, Stream } from "effect"
 import { setImmediate } from "node:timers/promises"
 import type { SqlError } from "effect/sql/SqlError"
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { inject } from "vitest"
 import { EmbeddedBackend } from "../../src/database/EmbeddedBackend.ts"
 import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
+import * as Migrations from "../../src/storage/Migrations.ts"
+import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 
 const reasonOf = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.reason._tag)
@@ -305,7 +308,7 @@ describe("EmbeddedBackend", () => {
         Effect.sync(
           () =>
             new EmbeddedBackend(
-              { dataDir: undefined, patienceMillis, maintenanceMillis: 10_000 },
+              { dataDir: undefined, migrated: undefined, patienceMillis, maintenanceMillis: 10_000 },
               { broken: () => {}, warning: () => {} }
             )
         ),
@@ -403,6 +406,35 @@ describe("EmbeddedDatabase in a directory", () => {
         Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT n FROM t`)
       )
       assert.deepStrictEqual(yield* rows, [{ n: 1 }])
+    })
+  )
+
+  it.live("begins with the tables that the package brings along, as migrations make them", () =>
+    Effect.gen(function* () {
+      const shape = Effect.gen(function* () {
+        yield* Layer.build(StorageRoom.layerMigrations)
+        const sql = yield* PgClient.PgClient
+        return {
+          columns: yield* sql`SELECT table_name, column_name, data_type, is_nullable, column_default
+            FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`,
+          indexes: yield* sql`SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname`,
+          constraints:
+            yield* sql`SELECT conrelid::regclass::text AS "table", conname, pg_get_constraintdef(oid) AS definition
+            FROM pg_constraint WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2`,
+          functions: yield* sql`SELECT pg_get_functiondef(oid) AS definition FROM pg_proc
+            WHERE pronamespace = 'public'::regnamespace ORDER BY proname`
+        }
+      }).pipe(Effect.scoped, Effect.provide(Logger.layer([])))
+      const shapeOf = (migrated: string | undefined) =>
+        Effect.provide(shape, EmbeddedDatabase.layer({ dataDir: directory(), migrated }))
+      const brought = EmbeddedDatabase.layer({ dataDir: directory(), migrated: inject("embeddedDatabase") })
+      assert.isTrue(yield* Effect.provide(Migrations.isUpToDate, brought))
+      const migrated = yield* shapeOf(undefined)
+      assert.isNotEmpty(migrated.columns)
+      assert.deepStrictEqual(yield* shapeOf(inject("embeddedDatabase")), migrated)
+      const damaged = join(root, "damaged.tar.gz")
+      writeFileSync(damaged, readFileSync(inject("embeddedDatabase")).subarray(0, 1_000_000))
+      assert.deepStrictEqual(yield* shapeOf(damaged), migrated)
     })
   )
 

@@ -161,7 +161,7 @@ const wrongWith = async (
 ): Promise<ReadonlyArray<string>> => {
   mkdirSync(dataDir, { recursive: true })
   try {
-    const { database } = await open(dataDir, { amcheck })
+    const { database } = await open(dataDir, undefined, { amcheck })
     try {
       const problems = [...(await wrongChanges(database, acknowledged, isCreated)), ...(await damages(database))]
       await database.exec("CREATE TABLE afterwards AS SELECT n FROM generate_series(1, 1000) n")

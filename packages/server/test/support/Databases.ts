@@ -12,6 +12,8 @@ declare module "vitest" {
     readonly postgresUrl: string
     /** The name of the database that others are copied from. */
     readonly templateDatabase: string
+    /** A new embedded database with the tables of the service. */
+    readonly embeddedDatabase: string
   }
 }
 
@@ -108,7 +110,9 @@ export const layerEmptyPostgres = Layer.unwrap(Effect.map(makeEmptyDatabase, ({ 
 export const layerPostgresAt = (url: string) => client(url)
 
 /** A client of a new embedded database in memory. */
-export const layerEmbedded = EmbeddedDatabase.layer({ dataDir: undefined })
+export const layerEmbedded = Layer.unwrap(
+  Effect.sync(() => EmbeddedDatabase.layer({ dataDir: undefined, migrated: inject("embeddedDatabase") }))
+)
 
 /** The rows of a statement, for tests that are no effects. */
 export const query = (url: string, statement: string): Promise<ReadonlyArray<object>> =>
