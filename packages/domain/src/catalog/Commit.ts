@@ -7,6 +7,9 @@ import { TimestampInput } from "../Timestamp.ts"
 /** How many commits one change of a version may bring. */
 export const maxCommits = 500
 
+/** How many characters a subject may have. */
+export const maxSubject = 2_000
+
 const Sha = Schema.String.annotate({
   description: "The commit's SHA, or its first 7 characters or more. It is kept in lower case.",
   examples: ["9fceb02d0ae598e95dc970b74767f19372d61af8"]
@@ -15,7 +18,7 @@ const Sha = Schema.String.annotate({
 /** A commit, as a change of a version brings it (docs/contract.md, Releases). */
 export const Commit = Body({
   sha: Sha,
-  subject: Text(2_000).annotate({
+  subject: Text(maxSubject).annotate({
     description: "The first line of the commit message. Identifiers in it, such as `ENG-12`, link tickets."
   }),
   author: Schema.optionalKey(Text(255).annotate({ description: "Who wrote the commit." })),

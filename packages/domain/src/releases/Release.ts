@@ -1,11 +1,26 @@
 import { Schema } from "effect"
-import { AgentMessage, exampleMessage, MessageTicket } from "../agents/Message.ts"
+import { AgentMessage, exampleMessage, messagesPageSize, MessageTicket } from "../agents/Message.ts"
 import { EnvironmentRef } from "../catalog/Environment.ts"
 import { ProductRef } from "../catalog/Product.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId } from "../Ids.ts"
 import { TestRunSummary } from "../runs/TestRun.ts"
 import { Timestamp } from "../Timestamp.ts"
+
+/** How many releases a page has. */
+export const releasesPageSize = 100
+
+/** How many commits of each version the history of a deployment has. */
+export const maxListedCommits = 500
+
+/** How many commits of a version are answered with it. */
+export const maxVersionCommits = 2_000
+
+/** How many commits and how many releases a trace has. */
+export const maxTraced = 500
+
+/** How many characters of a commit's subject an answer has that names those of many versions. */
+export const maxListedSubject = 200
 
 const commitFields = {
   sha: Schema.String.annotate({ description: "The SHA as it was sent, in lower case." }),
@@ -49,7 +64,7 @@ export const Release = Schema.Struct({
   at: Timestamp,
   by: Actor,
   commits: Schema.Array(ReleasedCommit).annotate({
-    description: "The commits of the version, in the order in which they were sent."
+    description: `The first ${maxListedCommits} commits of the version, in the order in which they were sent, with the first ${maxListedSubject} characters of their subjects.`
   }),
   runs: Passes,
   rolledBackTo: Schema.NullOr(Schema.Int).annotate({
@@ -77,9 +92,6 @@ export const Release = Schema.Struct({
   ]
 })
 export type Release = typeof Release.Type
-
-/** How many releases a page has. */
-export const releasesPageSize = 100
 
 export const ReleasePage = Schema.Struct({ releases: Schema.Array(Release) }).annotate({
   identifier: "Releases",
@@ -118,7 +130,9 @@ const EnvironmentReleases = Schema.Struct({
 export const ProductVersion = Schema.Struct({
   product: ProductRef,
   version: Schema.String.annotate({ examples: ["9fceb02"] }),
-  commits: Schema.Array(ReleasedCommit),
+  commits: Schema.Array(ReleasedCommit).annotate({
+    description: `The first ${maxVersionCommits.toLocaleString("en-US")} commits, in the order in which they were sent.`
+  }),
   environments: Schema.Array(EnvironmentReleases).annotate({ description: "By name of the environment." }),
   runs: Schema.Array(TestRunSummary).annotate({ description: "The runs that tested it, newest first, at most 100." }),
   tickets: Schema.Array(MessageTicket).annotate({
@@ -158,13 +172,15 @@ const TracedRelease = Schema.Struct({
 /** What became of a ticket (docs/contract.md, Releases). */
 export const TicketTrace = Schema.Struct({
   ticket: MessageTicket,
-  commits: Schema.Array(TracedCommit).annotate({ description: "In the order in which they were sent." }),
-  releases: Schema.Array(TracedRelease).annotate({ description: "Oldest first." }),
+  commits: Schema.Array(TracedCommit).annotate({
+    description: `The newest ${maxTraced}, in the order in which they were sent, with the first ${maxListedSubject} characters of their subjects.`
+  }),
+  releases: Schema.Array(TracedRelease).annotate({ description: `The newest ${maxTraced}, oldest first.` }),
   runs: Schema.Array(TestRunSummary).annotate({
     description: "The runs that tested one of the versions, newest first, at most 100."
   }),
   messages: Schema.Array(AgentMessage).annotate({
-    description: "The messages to agents about the ticket that you may see, newest first."
+    description: `The newest ${messagesPageSize} messages to agents about the ticket that you may see, newest first.`
   }),
   text: Schema.String.annotate({
     description: "All of it as one sentence for people. Its wording may change.",

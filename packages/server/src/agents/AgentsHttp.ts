@@ -1,6 +1,9 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Effect, Layer } from "effect"
 import { handlersOf } from "../http/Handlers.ts"
+import { listAnswer } from "../http/ListAnswer.ts"
+import { ListTurns } from "../http/ListTurns.ts"
 import { Settings } from "../Config.ts"
 import { challenge } from "./AgentAuthentication.ts"
 import { Agents } from "./Agents.ts"
@@ -70,8 +73,9 @@ export const layer = Layer.mergeAll(
       const comments = yield* Comments
       const statuses = yield* TicketStatuses
       const projects = yield* Projects
+      const ticketList = listAnswer(yield* ListTurns, "tickets", TicketSummary)
       return handlers
-        .handle("listTickets", ({ query }) => Effect.map(tickets.list(query), (tickets) => ({ tickets })))
+        .handle("listTickets", ({ query }) => ticketList(tickets.list(query)))
         .handle("createTicket", ({ payload }) => tickets.create(payload))
         .handle("getTicket", ({ params }) => tickets.get(params.ticket))
         .handle("updateTicket", ({ params, payload }) => tickets.update(params.ticket, payload))

@@ -1,12 +1,16 @@
 import { NotFound } from "@delivery/domain/Errors"
+import { maxSubject } from "@delivery/domain/catalog/Commit"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { ProductId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import {
+  maxListedCommits,
+  maxListedSubject,
+  maxTraced,
+  maxVersionCommits,
   type ProductVersion,
+  type Release,
   type ReleasedCommit,
-  type ReleasePage,
   releasesPageSize,
   type TicketTrace
 } from "@delivery/domain/releases/Release"
@@ -40,7 +44,7 @@ export class Releases extends Context.Service<
       product: string,
       environment: string,
       before: number | undefined
-    ) => Effect.Effect<ReleasePage, NotFound, Caller>
+    ) => Effect.Effect<ReadonlyArray<Release>, NotFound, Caller>
     readonly version: (product: string, version: string) => Effect.Effect<ProductVersion, NotFound, Caller>
     readonly trace: (ticket: string) => Effect.Effect<TicketTrace, NotFound, Caller>
   }
@@ -73,6 +77,8 @@ function* make() {
   })
 }
 
+const listed = { count: maxListedCommits, subject: maxListedSubject }
+
 const history = ({ deployments, repo }: Dependencies) =>
   Effect.fn("Releases.history")(function* (productRef: string, environmentRef: string, before: number | undefined) {
     const access = yield* anyRole
@@ -83,15 +89,13 @@ const history = ({ deployments, repo }: Dependencies) =>
     const releases = yield* repo.history(deployment.id, before, releasesPageSize)
     const versions = new Set(releases.flatMap(({ version }) => version ?? []))
     const named = [...versions].map((version) => ({ productId: product.id, version }))
-    const commits = named.length === 0 ? [] : yield* repo.commits(viewerOf(access), named)
+    const commits = named.length === 0 ? [] : yield* repo.commits(viewerOf(access), named, listed)
     const byVersion = Map.groupBy(commits, ({ version }) => version)
-    return {
-      releases: releases.map(({ failed, passed, ...release }) => ({
-        ...release,
-        commits: release.version === null ? [] : (byVersion.get(release.version) ?? []).map(presentCommit),
-        runs: { passed, failed }
-      }))
-    }
+    return releases.map(({ failed, passed, ...release }) => ({
+      ...release,
+      commits: release.version === null ? [] : (byVersion.get(release.version) ?? []).map(presentCommit),
+      runs: { passed, failed }
+    }))
   })
 
 /** What a version can be: nothing else is looked for. */
@@ -105,7 +109,7 @@ const version = ({ products, repo, runs }: Dependencies) =>
     const named = [{ productId: product.id, version }]
     const releases = isVersion(version) ? yield* repo.releasesOf(access.workspace.id, named) : []
     if (releases.length === 0) return yield* NotFound.of("version", version)
-    const commits = yield* repo.commits(viewerOf(access), named)
+    const commits = yield* repo.commits(viewerOf(access), named, { count: maxVersionCommits, subject: maxSubject })
     return {
       product: releases[0]!.product,
       version,
@@ -134,9 +138,9 @@ const trace = ({ messages, repo, runs, tickets }: Dependencies) =>
     const viewer = viewerOf(access)
     const ticket = yield* tickets.find(viewer, ref)
     if (ticket === undefined) return yield* NotFound.of("ticket", ref)
-    const commits = yield* repo.commitsNaming(viewer, ticket.id)
-    const versions = versionsOf(commits)
-    const products = [...new Set(commits.map(({ productId }) => productId))]
+    const commits = yield* repo.commitsNaming(viewer, ticket.id, { count: maxTraced, subject: maxListedSubject })
+    const versions = yield* repo.versionsNaming(viewer, ticket.id)
+    const products = [...new Set(versions.map(({ productId }) => productId))]
     const releases = versions.length === 0 ? [] : yield* repo.releasesOf(viewer.workspaceId, versions)
     const deployed = versions.length === 0 ? [] : yield* repo.deployed(viewer.workspaceId, products)
     const tested = yield* runs.ofVersions(access, versions)
@@ -149,18 +153,12 @@ const trace = ({ messages, repo, runs, tickets }: Dependencies) =>
         product: productsById.get(commit.productId)!,
         version: commit.version
       })),
-      releases: releases.map(presentRelease),
+      releases: releases.slice(-maxTraced).map(presentRelease),
       runs: tested,
       messages: (yield* messages.list(viewer, { ticketId: ticket.id })).map(presentMessage),
       text: textOf(identifier, releases, deployed, tested)
     }
   })
-
-/** The versions that have the commits, each once. */
-const versionsOf = (commits: ReadonlyArray<FoundCommit>) =>
-  [...Map.groupBy(commits, ({ productId, version }) => `${productId}/${version}`).values()].map(
-    ([first]): { readonly productId: ProductId; readonly version: string } => first!
-  )
 
 const textOf = (
   identifier: string,

@@ -1,5 +1,6 @@
 import type { DeploymentId, EnvironmentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import { firstCharacters } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
@@ -19,7 +20,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRuns, type ProductVersion } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { type FoundCommit, type FoundRelease, ReleasesRepo } from "./ReleasesRepo.ts"
+import { type CommitBounds, type FoundCommit, type FoundRelease, ReleasesRepo } from "./ReleasesRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -30,6 +31,7 @@ export const layer = Layer.effect(
       history: history(memory),
       commits: commits(memory),
       commitsNaming: commitsNaming(memory),
+      versionsNaming: versionsNaming(memory),
       releasesOf: releasesOf(memory),
       deployed: deployed(memory)
     })
@@ -113,13 +115,32 @@ const isOneOf =
   (row: { readonly productId: ProductId; readonly version: string | null }): boolean =>
     versions.some(({ productId, version }) => row.productId === productId && row.version === version)
 
-const commits = (memory: Memory) => (viewer: Viewer, versions: ReadonlyArray<ProductVersion>) =>
-  memory.read((database) => commitsWhere(database, viewer, isOneOf(versions)))
+const shortened = (commits: ReadonlyArray<FoundCommit>, { subject }: CommitBounds): ReadonlyArray<FoundCommit> =>
+  commits.map((commit) => ({ ...commit, subject: firstCharacters(commit.subject, subject) }))
 
-const commitsNaming = (memory: Memory) => (viewer: Viewer, ticket: TicketId) =>
-  memory.read((database) =>
-    commitsWhere(database, viewer, () => true).filter(({ tickets }) => tickets.some(({ id }) => id === ticket))
-  )
+const commits = (memory: Memory) => (viewer: Viewer, versions: ReadonlyArray<ProductVersion>, bounds: CommitBounds) =>
+  memory.read((database) => {
+    const found = commitsWhere(database, viewer, isOneOf(versions))
+    const first = [...Map.groupBy(found, keyOf).values()].flatMap((those) => those.slice(0, bounds.count))
+    return shortened(
+      first.toSorted((a, b) => compare(a.id, b.id)),
+      bounds
+    )
+  })
+
+const keyOf = ({ productId, version }: ProductVersion): string => `${productId}/${version}`
+
+const naming = (database: MemoryDatabase, viewer: Viewer, ticket: TicketId) =>
+  commitsWhere(database, viewer, () => true).filter(({ tickets }) => tickets.some(({ id }) => id === ticket))
+
+const commitsNaming = (memory: Memory) => (viewer: Viewer, ticket: TicketId, bounds: CommitBounds) =>
+  memory.read((database) => shortened(naming(database, viewer, ticket).slice(-bounds.count), bounds))
+
+const versionsNaming = (memory: Memory) => (viewer: Viewer, ticket: TicketId) =>
+  memory.read((database) => {
+    const named = naming(database, viewer, ticket).map(({ productId, version }) => ({ productId, version }))
+    return [...new Map(named.map((version) => [keyOf(version), version])).values()]
+  })
 
 const refsOf = (
   database: MemoryDatabase,

@@ -33,6 +33,14 @@ export interface FoundCommit extends Omit<CommitRow, "workspaceId"> {
   readonly tickets: ReadonlyArray<NamedTicket>
 }
 
+/** How much of commits is read. */
+export interface CommitBounds {
+  /** How many of them. */
+  readonly count: number
+  /** How many characters of each subject. */
+  readonly subject: number
+}
+
 /** What was or is live in a deployment, of which a deleted one stays known. */
 export interface LiveRelease {
   readonly deploymentId: DeploymentId
@@ -63,13 +71,20 @@ export class ReleasesRepo extends Context.Service<
       before: number | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<FoundRelease>>
-    /** The commits of the versions, in the order in which they were told. */
+    /** The first commits of each of the versions, in the order in which they were told. */
     readonly commits: (
       viewer: Viewer,
-      versions: ReadonlyArray<ProductVersion>
+      versions: ReadonlyArray<ProductVersion>,
+      bounds: CommitBounds
     ) => Effect.Effect<ReadonlyArray<FoundCommit>>
-    /** The commits that name the ticket by an identifier that the viewer sees, in the order in which they were told. */
-    readonly commitsNaming: (viewer: Viewer, ticket: TicketId) => Effect.Effect<ReadonlyArray<FoundCommit>>
+    /** The newest commits that name the ticket by an identifier that the viewer sees, in the order in which they were told. */
+    readonly commitsNaming: (
+      viewer: Viewer,
+      ticket: TicketId,
+      bounds: CommitBounds
+    ) => Effect.Effect<ReadonlyArray<FoundCommit>>
+    /** The versions of all commits that do so, each once. */
+    readonly versionsNaming: (viewer: Viewer, ticket: TicketId) => Effect.Effect<ReadonlyArray<ProductVersion>>
     /** Every release of the versions, oldest first. */
     readonly releasesOf: (
       workspaceId: WorkspaceId,

@@ -13,7 +13,7 @@ import type { ProductVersion } from "../runs/TestRunsRepo.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
-import { type FoundRelease, type NamedTicket, ReleasesRepo } from "./ReleasesRepo.ts"
+import { type CommitBounds, type FoundRelease, type NamedTicket, ReleasesRepo } from "./ReleasesRepo.ts"
 
 export const layer = Layer.effect(
   ReleasesRepo,
@@ -22,6 +22,7 @@ export const layer = Layer.effect(
       history: history(sql),
       commits: commits(sql),
       commitsNaming: commitsNaming(sql),
+      versionsNaming: versionsNaming(sql),
       releasesOf: releasesOf(sql),
       deployed: deployed(sql)
     })
@@ -108,24 +109,40 @@ const selectCommits = (sql: PgClient.PgClient, viewer: Viewer, from: Statement.F
     dieOnSqlError
   )
 
-const commits = (sql: PgClient.PgClient) => (viewer: Viewer, versions: ReadonlyArray<ProductVersion>) =>
+/** The columns of a commit, with the beginning of its subject. */
+const bounded = (sql: PgClient.PgClient, { subject }: CommitBounds): Statement.Fragment =>
+  sql`id, workspace_id, product_id, version, sha, left(subject, ${subject}) as subject, author, at`
+
+const commits =
+  (sql: PgClient.PgClient) => (viewer: Viewer, versions: ReadonlyArray<ProductVersion>, bounds: CommitBounds) =>
+    selectCommits(
+      sql,
+      viewer,
+      sql`${versionRows(versions, sql)} cross join lateral (
+        select ${bounded(sql, bounds)} from version_commits
+        where workspace_id = ${viewer.workspaceId} and product_id = named.product_id and version = named.version
+        order by id limit ${bounds.count}) c`
+    )
+
+/** The ids of the commits that name the ticket. */
+const naming = (sql: PgClient.PgClient, viewer: Viewer, ticket: TicketId): Statement.Fragment =>
+  sql`select m.commit_id from ticket_identifiers i
+    join teams named on named.id = i.team_id and ${seesTeam(sql, viewer, "named")}
+    join commit_mentions m on m.workspace_id = ${viewer.workspaceId} and m.team_key = named.key and m.number = i.number
+    where i.ticket_id = ${ticket}`
+
+const commitsNaming = (sql: PgClient.PgClient) => (viewer: Viewer, ticket: TicketId, bounds: CommitBounds) =>
   selectCommits(
     sql,
     viewer,
-    sql`${versionRows(versions, sql)} join version_commits c on c.workspace_id = ${viewer.workspaceId}
-      and c.product_id = named.product_id and c.version = named.version`
+    sql`(select ${bounded(sql, bounds)} from version_commits where id in (${naming(sql, viewer, ticket)})
+      order by id desc limit ${bounds.count}) c`
   )
 
-const commitsNaming = (sql: PgClient.PgClient) => (viewer: Viewer, ticket: TicketId) =>
-  selectCommits(
-    sql,
-    viewer,
-    sql`version_commits c where c.id in (
-      select m.commit_id from ticket_identifiers i
-        join teams named on named.id = i.team_id and ${seesTeam(sql, viewer, "named")}
-        join commit_mentions m on m.workspace_id = ${viewer.workspaceId} and m.team_key = named.key
-          and m.number = i.number
-      where i.ticket_id = ${ticket})`
+const versionsNaming = (sql: PgClient.PgClient) => (viewer: Viewer, ticket: TicketId) =>
+  dieOnSqlError(
+    sql<ProductVersion>`select distinct product_id as "productId", version from version_commits
+      where id in (${naming(sql, viewer, ticket)})`
   )
 
 const productProperties = ["id", "slug", "name", "type", "archivedAt"] as const

@@ -121,6 +121,51 @@ withServicesOnEachStorage("Releases", (it) => {
     })
   )
 
+  it.effect("have a bounded number of commits of each version, and the beginnings of their subjects", () =>
+    Effect.gen(function* () {
+      const releases = yield* Releases
+      const scene = yield* makeProduct
+      const { product, production, staging, viewer } = scene
+      yield* makeTeam(scene, "ENG")
+      const ticket = yield* makeTicket(scene, "ENG")
+      const inStaging = deploymentIn(scene, product, staging)
+      const inProduction = deploymentIn(scene, product, production)
+      yield* inStaging.create()
+      yield* inProduction.create()
+      const subject = `${ticket.identifier} ${"x".repeat(2_000 - ticket.identifier.length - 1)}`
+      const commits = (from: number, count: number) =>
+        Array.from({ length: count }, (_, index) => ({ sha: String(from + index).padStart(40, "0"), subject }))
+      const shas = (from: number, count: number) => commits(from, count).map(({ sha }) => sha)
+      yield* inStaging.update({ version: "v1", commits: commits(0, 500) })
+      yield* inProduction.update({ version: "v1", commits: commits(500, 1) })
+      yield* inStaging.update({ version: "v2", commits: commits(501, 499) })
+
+      const [second, first] = yield* inStaging.history()
+      assert.deepStrictEqual(
+        first!.commits.map(({ sha }) => sha),
+        shas(0, 500)
+      )
+      assert.strictEqual(second!.commits.length, 499)
+      for (const commit of first!.commits) assert.strictEqual(commit.subject, subject.slice(0, 200))
+
+      const version = yield* as(viewer)(releases.version(product.slug, "v1"))
+      assert.deepStrictEqual(
+        version.commits.map(({ sha, subject }) => [sha, subject]),
+        shas(0, 501).map((sha) => [sha, subject])
+      )
+
+      const trace = yield* as(viewer)(releases.trace(ticket.identifier))
+      assert.deepStrictEqual(
+        trace.commits.map(({ sha, subject }) => [sha, subject]),
+        shas(500, 500).map((sha) => [sha, subject.slice(0, 200)])
+      )
+      yield* inStaging.update({ version: "v3", commits: commits(1_000, 500) })
+      const later = yield* as(viewer)(releases.trace(ticket.identifier))
+      assert.deepStrictEqual([...new Set(later.commits.map(({ version }) => version))], ["v3"])
+      assert.include(later.text, "In production since")
+    })
+  )
+
   it.effect("tell where a version runs and ran, what tested it, and the tickets of its commits", () =>
     Effect.gen(function* () {
       const releases = yield* Releases

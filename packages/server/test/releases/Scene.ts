@@ -49,10 +49,7 @@ export const deploymentIn = (
       ),
     get: Effect.flatMap(Deployments, (deployments) => deployments.get(product.slug, environment.slug)).pipe(as(viewer)),
     history: (before?: number) =>
-      Effect.flatMap(Releases, (releases) => releases.history(product.slug, environment.slug, before)).pipe(
-        as(viewer),
-        Effect.map(({ releases }) => releases)
-      ),
+      Effect.flatMap(Releases, (releases) => releases.history(product.slug, environment.slug, before)).pipe(as(viewer)),
     start: (fields: Partial<StartTestRun> = {}) =>
       Effect.flatMap(TestRuns, (runs) =>
         runs.start({
