@@ -4,8 +4,8 @@ import { matchesGlob } from "node:path"
 import { defineConfig } from "vitest/config"
 
 /**
- * `pnpm test` runs the first two projects, `pnpm test:slow` the slow ones, `pnpm test:storages` those that show again on another
- * storage what the others have shown on one. `pnpm test:fast` sets TEST_STORAGES=memory and runs what needs neither a database, S3,
+ * `pnpm test` runs the first two projects, `pnpm test:slow` the slow ones, `pnpm test:exhaustive` those that try very much,
+ * `pnpm test:storages` those that show again on another storage what the others have shown on one. `pnpm test:fast` sets TEST_STORAGES=memory and runs what needs neither a database, S3,
  * a server nor a process.
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
@@ -14,14 +14,47 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 // lost, as it is for people, who press it again.
 const browsers = ["packages/server", "packages/website"].map((path) => `${path}/test/browser/**/*.test.ts`)
 
+// Those that open many screens for one question, and long ones.
+const exhaustiveBrowsers = [
+  "Afternoon",
+  "BigBoard",
+  "Headers",
+  "Hostile",
+  "HostilePlanning",
+  "HostileTests",
+  "Narrow",
+  "Records",
+  "ScreensNarrow"
+].map((name) => `packages/website/test/browser/${name}.test.ts`)
+
 // What people do every day, with a server on PostgreSQL, too.
 const journeys = ["Killed", "Members", "Runs", "Tickets", "Vault"].map(
   (name) => `packages/website/test/browser/${name}.test.ts`
 )
 
-// Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers,
-// fill disks and flood sockets, those that race and search two servers for what must be in neither, those that ask every endpoint
-// everything, long histories beside their models, and those that last as long as the real time that is their subject: minutes in all.
+// Long histories beside their models, soaks, conformance suites of others, thousands of clients, and races and searches of two
+// servers: hours of luck, in minutes.
+const exhaustive = [
+  "agents/McpConformance.test.ts",
+  "agents/OAuthConformance.test.ts",
+  "auth/MailRaces.test.ts",
+  "database/PowerLoss.test.ts",
+  "faults/FullDisk.test.ts",
+  "faults/ManyClients.test.ts",
+  "faults/PackageManagers.test.ts",
+  "faults/SlowClients.test.ts",
+  "faults/Soak.test.ts",
+  "identity/PersonsModel.test.ts",
+  "runs/RetriesModel.test.ts",
+  "runs/SemaphoresModel.test.ts",
+  "runs/cases/CasesPlanted.test.ts",
+  "runs/search/ForgottenRuns.test.ts",
+  "runs/search/TestRunSearch.test.ts"
+].map((path) => `packages/server/test/${path}`)
+
+// Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers
+// and flood sockets, those that ask every endpoint everything, and those that last as long as the real time that is their subject:
+// minutes in all.
 const slow = [
   "examples/examples.test.ts",
   "examples/testing.test.ts",
@@ -38,28 +71,18 @@ const slow = [
   ...browsers,
   "packages/vitest/test/**/*.test.ts",
   ...[
-    "agents/McpConformance.test.ts",
-    "agents/OAuthConformance.test.ts",
     "auth/MailCanaries.test.ts",
-    "auth/MailRaces.test.ts",
     "auth/SingleSignOnServers.test.ts",
     "auth/TokenCanaries.test.ts",
     "backups/**/*.test.ts",
     "cli/**/*.test.ts",
     "database/EmbeddedDatabase.test.ts",
-    "database/PowerLoss.test.ts",
     "faults/**/*.test.ts",
     "http/AuthorizationMatrix.test.ts",
     "http/BadInput.test.ts",
     "http/VisibilityMatrix.test.ts",
-    "identity/PersonsModel.test.ts",
     "runs/LargeBodiesHttp.test.ts",
-    "runs/RetriesModel.test.ts",
-    "runs/SemaphoresModel.test.ts",
     "runs/SemaphoresTimeHttp.test.ts",
-    "runs/cases/CasesPlanted.test.ts",
-    "runs/search/ForgottenRuns.test.ts",
-    "runs/search/TestRunSearch.test.ts",
     "telemetry/Traces.test.ts",
     "vault/VaultCanaries.test.ts",
     "vault/VaultKeys.test.ts",
@@ -114,7 +137,7 @@ const needMore = [
   "vault/VaultTampering.test.ts"
 ].map((path) => `packages/server/test/${path}`)
 
-const exhaustive = [
+const wide = [
   "agents/OAuthClients.test.ts",
   "agents/Quote.test.ts",
   // Redocly's command line takes longer than all the rest.
@@ -127,7 +150,7 @@ const packages = {
   name: "packages",
   root: import.meta.dirname,
   include: ["packages/*/test/**/*.test.ts", "examples/*.test.ts"],
-  exclude: [...slow, ...races],
+  exclude: [...slow, ...exhaustive, ...races],
   // Starts what the server's suites share (the database); runs once, before the first of them.
   globalSetup: [`${import.meta.dirname}/packages/server/test/globalSetup.ts`],
   env: {
@@ -147,7 +170,7 @@ const packages = {
 // on every storage; over PostgreSQL in `pnpm test:storages`.
 const overHttp = globSync(["packages/server/test/**/*.test.ts"], { cwd: import.meta.dirname }).filter(
   (path) =>
-    ![...slow, ...races, "packages/server/test/webhooks/WebhookWaitsHttp.test.ts"].some((one) =>
+    ![...slow, ...exhaustive, ...races, "packages/server/test/webhooks/WebhookWaitsHttp.test.ts"].some((one) =>
       matchesGlob(path, one)
     ) &&
     /\b(?:onEachServer|withClockOnEachServer|servers)\b/.test(readFileSync(`${import.meta.dirname}/${path}`, "utf8"))
@@ -162,10 +185,12 @@ const projects = [
     ...packages,
     name: "slow",
     include: slow,
-    exclude: browsers,
+    exclude: [...browsers, ...exhaustive],
     globalSetup: [...packages.globalSetup, `${import.meta.dirname}/packages/cli/test/globalSetup.ts`]
   },
-  { ...packages, name: "slow browsers", include: browsers, exclude: [], retry: 1 },
+  { ...packages, name: "slow browsers", include: browsers, exclude: exhaustiveBrowsers, retry: 1 },
+  { ...packages, name: "exhaustive", include: exhaustive, exclude: [] },
+  { ...packages, name: "exhaustive browsers", include: exhaustiveBrowsers, exclude: [], retry: 1 },
   {
     ...withEnv({ TEST_SITES: "PostgreSQL" }),
     name: "storage browsers",
@@ -180,7 +205,7 @@ const projects = [
 const fastProject = {
   ...packages,
   include: ["packages/domain/test/**/*.test.ts", "packages/server/test/**/*.test.ts"],
-  exclude: [...slow, ...needMore, ...exhaustive],
+  exclude: [...slow, ...exhaustive, ...needMore, ...wide],
   globalSetup: []
 }
 
