@@ -90,6 +90,33 @@ const muted = async (owner: Http) => {
   return { workspace, path: "mutes" }
 }
 
+/** A deployment whose releases have as many commits as one may bring. */
+const released = async (owner: Http) => {
+  const workspace = await newDeployment(owner)
+  for (let i = 0; i < 20; i++) {
+    const json = { version: `v${i}`, commits: commits(i * 500, 500, 600) }
+    assert.strictEqual(refusal(await workspace.send("PATCH", "deployments/shop/staging", { json })), "200")
+  }
+  return { workspace, path: "deployments/shop/staging/history" }
+}
+
+/** A version with as many commits as are answered, and long subjects. */
+const committed = async (owner: Http) => {
+  const workspace = await newDeployment(owner)
+  for (let i = 0; i < 8; i++) {
+    for (const json of [{ version: "v1", commits: commits(i * 250, 250, 1_300) }, { version: null }]) {
+      assert.strictEqual(refusal(await workspace.send("PATCH", "deployments/shop/staging", { json })), "200")
+    }
+  }
+  return { workspace, path: "products/shop/versions/v1" }
+}
+
+const commits = (from: number, count: number, length: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    sha: String(from + n).padStart(40, "0"),
+    subject: "\u6c34".repeat(length)
+  }))
+
 /** Asks for a list, and reads the first bytes of the answer alone, when they come. */
 const askUnread = (by: Http, path: string) => {
   const socket = openSocket(by)
@@ -142,6 +169,8 @@ onEachServer("Long lists", (test) => {
     ["earlier texts", rewritten],
     ["earlier documents", redocumented],
     ["muted tests", muted],
+    ["releases", released],
+    ["commits of a version", committed],
     ["tests of a run", failed]
   ] as const) {
     test(`of ${name} wait up to 60, and more are refused`, async (owner) => {
