@@ -2,6 +2,7 @@ import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { useRef, useState } from "react"
+import { useReadWhileShown } from "../agents/useReadWhileShown.ts"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { useAction } from "../api/useAction.ts"
@@ -128,16 +129,17 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
   )
 }
 
-const TicketActivity = (props: Props) => (
-  <>
+const TicketActivity = (props: Props) => {
+  useReadWhileShown(props.slug, props.ticket.id)
+  return (
     <>
       <TicketTests {...props} />
       {props.mayChange && <EvidenceRefused slug={props.slug} />}
+      <AttachmentList {...props} />
+      <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
+      <Activity {...props} />
     </>
-    <AttachmentList {...props} />
-    <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
-    <Activity {...props} />
-  </>
-)
+  )
+}
 
 export default TicketActivity

@@ -140,6 +140,10 @@ const merge = async (page: Page, hands: Hands, project: string) => {
 }
 
 const empty = async (page: Page, hands: Hands, ticket: string) => {
+  // What was said while the ticket was open is read. This comes later.
+  const { id } = await site.call<{ id: string }>("POST", "messages", { agent: agent.id, ticket, ask: "plan" })
+  await agent.call("POST", "/agent/v1/inbox/take", {})
+  await agent.call("POST", `/agent/v1/messages/${id}/complete`, { reply: "And deployed." })
   await hands.press(page, page.getByRole("link", { name: /^Inbox/ }), "g i")
   await page.getByRole("heading", { name: new RegExp(ticket) }).waitFor()
   await hands.press(page, page.getByRole("button", { name: "Mark all read" }), "E")

@@ -244,7 +244,8 @@ describe("The inbox", () => {
 
   it("tells a person within a moment what was assigned to them, who mentions them and who comments", async () => {
     const page = await joinAs(site, "eve@example.com", "Eve Lindt", "member")
-    await openScreen(site, "tickets/ENG-2", page)
+    // Another ticket: what is told of the one that is open is read at once.
+    await openScreen(site, "tickets/ENG-1", page)
     await isLive(page)
     const eve = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
     const person = eve.members.find(({ email }) => email === "eve@example.com")!
@@ -253,8 +254,6 @@ describe("The inbox", () => {
     await place.getByText("1 unread").waitFor()
     const body = `Hey [@Eve](user:${person.id}), **please** look at \`basket\`.`
     await site.call("POST", "tickets/ENG-2/comments", { body })
-    // The comment shows on the ticket that is open, too.
-    await page.getByRole("region", { name: "Activity" }).getByText("look at").waitFor()
     await place.getByText("2 unread").waitFor()
     await site.call("POST", "tickets/ENG-2/comments", { body: "And the colours." })
     await place.getByText("3 unread").waitFor()
@@ -262,16 +261,71 @@ describe("The inbox", () => {
     await list(page).getByText("assigned this to you").waitFor()
     await list(page).getByText("Hey @Eve, please look at basket.").waitFor()
     expect(await axeFindings(page)).toEqual([])
-    await list(page).getByText("And the colours.").click()
-    await page.getByRole("heading", { level: 1, name: "ENG-2 Show the basket" }).waitFor()
-    await place.getByText("2 unread").waitFor()
-    await page.keyboard.press("g")
-    await page.keyboard.press("i")
-    await list(page).getByText("mentioned you").waitFor()
     await page.keyboard.press("E")
     await page.getByText("Nothing is unread").waitFor()
     await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await place.getByText("3 unread").waitFor()
+  })
+
+  it("has read what it tells of a ticket once that is open and seen, also what comes meanwhile, on every device", async () => {
+    const page = await joinAs(site, "fay@example.com", "Fay", "member")
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")
+    const { id } = members.find(({ email }) => email === "fay@example.com")!
+    const told = async (pattern: string) => {
+      for (const ticket of ["ENG-1", "ENG-2"]) {
+        await site.call("POST", `tickets/${ticket}/comments`, { body: `[@Fay](user:${id}) ${pattern} of ${ticket}.` })
+      }
+    }
+    await told("first")
+    await told("second")
+    const phone = await site.visit({ width: 390 })
+    await phone.context().addCookies(await page.context().cookies())
+    await openScreen(site, "inbox", phone)
+    await openScreen(site, "inbox", page)
+    await Promise.all([isLive(page), list(phone).getByText("second of ENG-1.").waitFor()])
+    const place = page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name: /^Inbox/ })
+    await place.getByText("4 unread").waitFor()
+    const sent: Array<string> = []
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url().includes("notifications")) sent.push(request.url())
+    })
+    await list(page).getByRole("link", { name: "ENG-1 Pay by card" }).click()
+    await page.getByRole("region", { name: "Activity" }).getByText("second of ENG-1.").waitFor()
     await place.getByText("2 unread").waitFor()
+    // Those of the other ticket alone are left, on the phone, too.
+    await list(phone).getByText("second of ENG-1.").waitFor({ state: "detached" })
+    expect(
+      await list(phone)
+        .getByText(/of ENG-2\.$/)
+        .count()
+    ).toBe(2)
+    // While nobody looks at the tab, what comes waits.
+    const show = (state: string) =>
+      page.evaluate((now) => {
+        Object.defineProperty(document, "visibilityState", { configurable: true, value: now })
+        document.dispatchEvent(new Event("visibilitychange"))
+      }, state)
+    await show("hidden")
+    await told("third")
+    await place.getByText("4 unread").waitFor()
+    await list(phone).getByText("third of ENG-1.").waitFor()
+    expect(sent).toHaveLength(2)
+    await show("visible")
+    await place.getByText("3 unread").waitFor()
+    await list(phone).getByText("third of ENG-1.").waitFor({ state: "detached" })
+    await told("fourth")
+    await page.getByRole("region", { name: "Activity" }).getByText("fourth of ENG-1.").waitFor()
+    await place.getByText("4 unread").waitFor()
+    await list(phone).getByText("fourth of ENG-2.").waitFor()
+    await list(phone).getByText("fourth of ENG-1.").waitFor({ state: "detached" })
+    expect(sent).toHaveLength(4)
+    // Where nothing is unread, nothing is sent.
+    await page.reload()
+    await page.getByRole("region", { name: "Activity" }).getByText("fourth of ENG-1.").waitFor()
+    await place.getByText("4 unread").waitFor()
+    await atRest(page)
+    expect(sent).toHaveLength(4)
+    for (const one of [page, phone]) await one.context().close()
   })
 
   it("keeps a mention in sight behind more assignments than a page has", async () => {
