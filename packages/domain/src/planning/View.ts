@@ -10,6 +10,15 @@ import { StatusCategory } from "./TicketStatus.ts"
 /** How many values one filter may have. */
 export const maxFilterValues = 100
 
+/** How many values all filters of a view may have together. */
+export const maxValuesOfView = 200
+
+/** How many views a scope may have that others see, too, besides the first ones of a project. */
+export const maxSharedViews = 100
+
+/** How many views of their own a person may have in a workspace. */
+export const maxPersonalViews = 100
+
 const filterOf = <Value extends Schema.Top>(value: Value) =>
   Schema.Array(value).check(
     Schema.isMaxLength(maxFilterValues, { message: `Expected at most ${maxFilterValues} values` })
@@ -69,11 +78,19 @@ const ViewFiltersInput = Body({
   teams: Schema.optionalKey(filters.teams),
   projects: Schema.optionalKey(filters.projects),
   milestones: Schema.optionalKey(filters.milestones)
-}).annotate({
-  identifier: "ViewFiltersInput",
-  description: "Which tickets a view shows. A filter that is empty or left out does not restrict.",
-  examples: [{ categories: ["started"], owners: ["me"] }]
 })
+  .annotate({
+    identifier: "ViewFiltersInput",
+    description: `Which tickets a view shows. A filter that is empty or left out does not restrict. All filters together have at most ${maxValuesOfView} values.`,
+    examples: [{ categories: ["started"], owners: ["me"] }]
+  })
+  .check(
+    Schema.makeFilter<Readonly<Record<string, ReadonlyArray<unknown>>>>(
+      (filters) =>
+        Object.values(filters).flat().length <= maxValuesOfView ||
+        `Expected at most ${maxValuesOfView} values in all filters together`
+    )
+  )
 export type ViewFiltersInput = typeof ViewFiltersInput.Type
 
 /** The scope of a view. Everybody sees views of the workspace; others are seen by those who see their team or project. */
@@ -94,6 +111,14 @@ export const ViewLayout = OneOf(["board", "list"]).annotate({
   examples: ["board"]
 })
 export type ViewLayout = typeof ViewLayout.Type
+
+const ViewVisibility = OneOf(["shared", "personal"]).annotate({
+  identifier: "ViewVisibility",
+  description:
+    "Who sees the view. `shared`: everybody who sees its scope. `personal`: only the person who made it, with their agents.",
+  examples: ["personal"]
+})
+export type ViewVisibility = typeof ViewVisibility.Type
 
 const ViewGroup = OneOf(["status", "owner", "project", "milestone"]).annotate({
   identifier: "ViewGroup",
@@ -127,6 +152,7 @@ export const View = Schema.Struct({
   id: ViewId,
   name: Schema.String,
   scope: ViewScope,
+  visibility: ViewVisibility,
   filters: ViewFilters,
   hiddenFilters: Schema.Array(HidingFilter).annotate({
     description:
@@ -138,7 +164,9 @@ export const View = Schema.Struct({
   isDefault: Schema.Boolean.annotate({
     description: "Whether this is one of the first views of a project, which cannot be deleted."
   }),
-  position: Schema.Int.annotate({ description: "The place of the view in its scope, from 0." }),
+  position: Schema.Int.annotate({
+    description: "The place of the view among those of its scope that you see, from 0."
+  }),
   createdBy: Actor,
   createdAt: Timestamp,
   updatedAt: Timestamp
@@ -150,6 +178,7 @@ export const View = Schema.Struct({
       id: ViewId.make("0197a1b2-0000-7000-8000-000000000f21"),
       name: "My work",
       scope: { kind: "project", key: "checkout" },
+      visibility: "personal",
       filters: exampleFilters,
       hiddenFilters: [],
       layout: "board",
@@ -193,6 +222,7 @@ const ViewScopeInput = Body({
 export const CreateView = Body({
   name: Name(100),
   scope: ViewScopeInput,
+  visibility: Schema.optionalKey(ViewVisibility),
   filters: Schema.optionalKey(ViewFiltersInput),
   layout: Schema.optionalKey(ViewLayout),
   group: Schema.optionalKey(ViewGroup),
@@ -200,7 +230,7 @@ export const CreateView = Body({
 }).annotate({
   identifier: "CreateView",
   description:
-    "The fields of a new view. By default it is a list without filters, grouped by status, in the order of the tickets.",
+    "The fields of a new view. By default it is shared, and a list without filters, grouped by status, in the order of the tickets.",
   examples: [
     {
       name: "My work",
@@ -214,6 +244,7 @@ export type CreateView = typeof CreateView.Type
 
 export const UpdateView = Body({
   name: Schema.optionalKey(Name(100)),
+  visibility: Schema.optionalKey(ViewVisibility),
   filters: Schema.optionalKey(ViewFiltersInput),
   layout: Schema.optionalKey(ViewLayout),
   group: Schema.optionalKey(ViewGroup),

@@ -5,7 +5,7 @@ import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { Ref } from "../Text.ts"
 import { TicketList } from "./Ticket.ts"
-import { CreateView, ReorderView, UpdateView, View } from "./View.ts"
+import { CreateView, maxPersonalViews, maxSharedViews, ReorderView, UpdateView, View } from "./View.ts"
 
 const path = `${workspacePath}/views` as const
 const one = `${path}/:view` as const
@@ -15,6 +15,8 @@ const params = {
 }
 const error = [Forbidden, NotFound, Conflict] as const
 const archived = "The project is archived."
+const too_many_views = `The scope has ${maxSharedViews} shared views, which is the limit. Delete one first.`
+const limits = `Returns 409 \`too_many_views\` where the scope has ${maxSharedViews} shared views, besides the first ones of a project, or you have ${maxPersonalViews} personal ones in the workspace.`
 
 /** Views (docs/contract.md, Views). Changes require a member. */
 export class ViewsApi extends HttpApiGroup.make("views")
@@ -36,7 +38,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       doc(
         "read",
         "List views",
-        "Lists the views of one scope in their order: of the workspace, of a `team`, or of a `project`, archived or not. Sending both is 400. Returns 404 if you cannot see the team or project. Any role may call this."
+        "Lists the views of one scope in their order, shared ones and your personal ones: of the workspace, of a `team`, or of a `project`, archived or not. Sending both is 400. Returns 404 if you cannot see the team or project. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -48,19 +50,23 @@ export class ViewsApi extends HttpApiGroup.make("views")
       doc(
         "write",
         "Create a view",
-        "Creates a view, last in its scope. Everybody who sees the scope sees the view. Returns 404 if you cannot see the team or project of the scope, or an owner, tag, team or project in the filters. Names of statuses are stored as they are sent. Returns 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
-        { conflicts: { archived } }
+        `Creates a view, last in its scope. Everybody who sees the scope sees the view; a \`personal\` one is seen, changed and deleted by you alone, with your agents. An account API key has no personal views: 403 \`account_key\`. Returns 404 if you cannot see the team or project of the scope, or an owner, tag, team or project in the filters. Names of statuses are stored as they are sent. Returns 409 \`archived\` if the team or project of the scope is archived. ${limits} Requires the role \`member\` or higher.`,
+        { conflicts: { archived, too_many_views } }
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: View, error: NotFound }).annotateMerge(
-      doc("read", "Get a view", "Returns a view whose team or project you see. Any role may call this.")
+      doc(
+        "read",
+        "Get a view",
+        "Returns a view whose team or project you see. One that is personal to somebody else is 404. Any role may call this."
+      )
     ),
     HttpApiEndpoint.patch("update", one, { params, payload: UpdateView, success: View, error }).annotateMerge(
       doc(
         "write",
         "Update a view",
-        "Changes the fields that are sent. `filters` replaces all filters: one that is left out no longer restricts. Tags, teams and projects that you cannot see stay in the filters. Returns 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
-        { conflicts: { archived } }
+        `Changes the fields that are sent. \`filters\` replaces all filters: one that is left out no longer restricts. Tags, teams and projects that you cannot see stay in the filters. Whoever made a shared view, or whose agent did, may make it \`personal\`; others get 403 \`not_creator\`, and an account API key 403 \`account_key\`. The first views of a project stay shared: 409 \`is_default\`. Returns 409 \`archived\` if the team or project of the scope is archived. ${limits} Requires the role \`member\` or higher.`,
+        { conflicts: { is_default: "The first views of a project are shared.", archived, too_many_views } }
       )
     ),
     HttpApiEndpoint.delete("delete", one, {
@@ -106,6 +112,6 @@ export class ViewsApi extends HttpApiGroup.make("views")
     OpenApi.annotations({
       title: "Views",
       description:
-        "Saved ways to look at tickets, of the workspace, a team or a project. You see the views of the teams and projects that you see."
+        "Saved ways to look at tickets, of the workspace, a team or a project. You see the views of the teams and projects that you see, but for those that are personal to others."
     })
   ) {}

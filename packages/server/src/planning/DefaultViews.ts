@@ -20,6 +20,7 @@ export const defaultViewsOf = (
       workspaceId: project.workspaceId,
       teamId: null,
       projectId: project.id,
+      personId: null,
       name,
       filters: {
         categories,

@@ -1,13 +1,20 @@
-import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { ViewId } from "@delivery/domain/Ids"
+import type { PersonId, ViewId } from "@delivery/domain/Ids"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
-import type { CreateView, ReorderView, UpdateView, View } from "@delivery/domain/planning/View"
+import {
+  type CreateView,
+  maxPersonalViews,
+  maxSharedViews,
+  type ReorderView,
+  type UpdateView,
+  type View
+} from "@delivery/domain/planning/View"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Equal, Layer } from "effect"
-import { type Access, anyRole, atLeast } from "../access/Access.ts"
+import { type Access, anyRole, atLeast, personOf } from "../access/Access.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
@@ -21,7 +28,10 @@ import { hiddenFilters, keepUnseen, resolveFilters, selectionOf } from "./ViewFi
 import { type FoundView, type ScopeIds, ViewsRepo } from "./ViewsRepo.ts"
 import { type Viewer, viewerOf } from "./Viewer.ts"
 
-/** Views (docs/contract.md, Views). A caller does not find the views of a team or project that they do not see. */
+/**
+ * Views (docs/contract.md, Views). A caller does not find the views of a team or project that they do not see, nor those that
+ * are personal to others.
+ */
 export class Views extends Context.Service<
   Views,
   {
@@ -89,6 +99,7 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("Views.create")(function* (input: CreateView) {
     const by = yield* atLeast("member")
     const viewer = viewerOf(by)
+    const personId = input.visibility === "personal" ? yield* ownPerson(by) : null
     const { key, kind } = input.scope
     const named = kind === "workspace" ? {} : { [kind]: key }
     const scope = yield* findScope(dependencies, viewer, named, { team: "scope.key", project: "scope.key" })
@@ -97,12 +108,14 @@ const create = (dependencies: Dependencies) => {
     const id = yield* nextId<ViewId>()
     const created = Effect.gen(function* () {
       const order = yield* repo.lockOrder(by.workspace.id, scope)
+      yield* checkRoom(repo, by, { ...scope, personId })
       const now = timestamp(yield* Clock.currentTimeMillis)
       const view = {
         id,
         workspaceId: by.workspace.id,
         teamId: scope.teamId,
         projectId: scope.projectId,
+        personId,
         name: input.name,
         filters,
         layout: input.layout ?? "list",
@@ -129,24 +142,29 @@ const update = (dependencies: Dependencies) => {
     const by = yield* atLeast("member")
     const viewer = viewerOf(by)
     const updated = Effect.gen(function* () {
+      if (input.visibility !== undefined) yield* lockScope(dependencies, by, viewer, id)
       const before = yield* lockView(dependencies, viewer, id)
       const filters =
         input.filters === undefined
           ? before.filters
           : keepUnseen(before, yield* resolveFilters(repo, viewer, input.filters))
+      const personId = yield* personIdAfter(by, before, input)
       if (before.isArchived) return yield* archivedScope(before)
+      if (personId !== null && before.isDefault) return yield* defaultIsShared
+      if (personId !== before.personId) yield* checkRoom(repo, by, { ...before, personId })
       const after = {
         ...before,
+        personId,
         name: input.name ?? before.name,
         layout: input.layout ?? before.layout,
         groupedBy: input.group ?? before.groupedBy,
         sortedBy: input.sort === undefined ? before.sortedBy : input.sort,
         filters
       }
-      const changes = changesBetween(looksOf(before), looksOf(after), "name", "layout", "group", "sort")
+      const changes = changesBetween(looksOf(before), looksOf(after), "name", "visibility", "layout", "group", "sort")
       if (changes.length === 0 && Equal.equals(before.filters, filters)) return present(before)
       yield* repo.update({ ...after, updatedAt: yield* nextUpdate(before) })
-      yield* record(dependencies, by, "view_updated", after, changes)
+      yield* recordUpdate(dependencies, by, before, after, changes)
       return yield* findCurrent(dependencies, viewer, before.id)
     })
     return yield* storage.transaction(updated)
@@ -174,10 +192,7 @@ const reorder = (dependencies: Dependencies) => {
     const by = yield* atLeast("member")
     const viewer = viewerOf(by)
     const reordered = Effect.gen(function* () {
-      // A view never changes its scope, so it can be read before the order is locked.
-      const scope = yield* repo.find(viewer, id)
-      if (scope === undefined) return yield* NotFound.of("view", id)
-      const order = yield* repo.lockOrder(by.workspace.id, scope)
+      const order = yield* lockScope(dependencies, by, viewer, id)
       const before = yield* lockView(dependencies, viewer, id)
       const { anchor, side } = yield* findAnchor(place, "view", before.id, (ref) => repo.find(viewer, ref))
       if (anchor !== null && (anchor.teamId !== before.teamId || anchor.projectId !== before.projectId)) {
@@ -230,6 +245,12 @@ const findScope = Effect.fnUntraced(function* (
   return { teamId: null, projectId: null, isArchived: false }
 })
 
+/** Before the view itself is locked. It never changes its scope, so it can be read before. */
+const lockScope = Effect.fnUntraced(function* ({ repo }: Dependencies, by: Access, viewer: Viewer, id: string) {
+  const scope = yield* repo.find(viewer, id)
+  return scope === undefined ? yield* NotFound.of("view", id) : yield* repo.lockOrder(by.workspace.id, scope)
+})
+
 const lockView = Effect.fnUntraced(function* ({ repo }: Dependencies, viewer: Viewer, id: string) {
   const view = yield* repo.lock(viewer, id)
   return view === undefined ? yield* NotFound.of("view", id) : view
@@ -239,15 +260,63 @@ const lockView = Effect.fnUntraced(function* ({ repo }: Dependencies, viewer: Vi
 const findCurrent = ({ repo }: Dependencies, viewer: Viewer, id: ViewId) =>
   Effect.map(repo.find(viewer, id), (view) => present(view!))
 
-/** Records an event for those who see the view: everybody, the team, or the teams of the project. */
+/** The person whose personal views the caller makes. */
+const ownPerson = ({ principal }: Access): Effect.Effect<PersonId, Forbidden> => {
+  const person = personOf(principal)
+  return person === undefined
+    ? Effect.fail(new Forbidden({ message: "An account API key has no personal views.", reason: "account_key" }))
+    : Effect.succeed(person.id)
+}
+
+/** Whose view it is after a change. Whoever made a shared one may take it back, and nobody else. */
+const personIdAfter = Effect.fnUntraced(function* (by: Access, view: FoundView, { visibility }: UpdateView) {
+  if (visibility === undefined) return view.personId
+  if (visibility === "shared") return null
+  if (view.personId !== null) return view.personId
+  const personId = yield* ownPerson(by)
+  const { createdBy } = view
+  const creator =
+    createdBy.kind === "agent" ? createdBy.person.id : createdBy.kind === "user" ? createdBy.id : undefined
+  if (creator !== personId) {
+    return yield* new Forbidden({
+      message: "Only who made a shared view, or whose agent did, can make it personal.",
+      reason: "not_creator"
+    })
+  }
+  return personId
+})
+
+/** Whether one more view can be shared with a scope, whose order is locked, or be somebody's own. */
+const checkRoom = Effect.fnUntraced(function* (
+  repo: ViewsRepo["Service"],
+  { workspace }: Access,
+  { personId, ...scope }: ScopeIds & { readonly personId: PersonId | null }
+) {
+  const [has, count, most] =
+    personId === null
+      ? (["The scope has", yield* repo.countShared(workspace.id, scope), maxSharedViews] as const)
+      : (["You have", yield* repo.countPersonal(workspace.id, personId), maxPersonalViews] as const)
+  if (count < most) return
+  const kind = personId === null ? "shared" : "personal"
+  return yield* new Conflict({
+    message: `${has} ${most} ${kind} views, which is the limit. Delete one first.`,
+    reason: "too_many_views"
+  })
+})
+
+/**
+ * Records an event for those who see the view: everybody, the team, or the teams of the project. Of a personal view there is
+ * none: who else sees the scope would be told of it.
+ */
 const record = Effect.fnUntraced(function* (
   { events, projects }: Dependencies,
   by: Access,
   kind: EventKind,
-  view: Pick<FoundView, "id" | "name" | keyof ScopeIds>,
+  view: Pick<FoundView, "id" | "name" | "personId" | keyof ScopeIds>,
   changes: ReadonlyArray<Change> = []
 ) {
-  const { projectId, teamId } = view
+  const { personId, projectId, teamId } = view
+  if (personId !== null) return
   const teams = teamId !== null ? [teamId] : projectId !== null ? yield* projects.teamsOf(projectId) : undefined
   yield* events.record(by, {
     kind,
@@ -257,6 +326,24 @@ const record = Effect.fnUntraced(function* (
   })
 })
 
+/** Of a view that comes to others, or goes from them, they are told that and its name while they see it, and nothing else. */
+const recordUpdate = (
+  dependencies: Dependencies,
+  by: Access,
+  before: FoundView,
+  after: FoundView,
+  changes: ReadonlyArray<Change>
+) =>
+  before.personId === after.personId
+    ? record(dependencies, by, "view_updated", after, changes)
+    : record(
+        dependencies,
+        by,
+        "view_updated",
+        before.personId === null ? before : after,
+        changes.filter(({ field }) => field === "visibility")
+      )
+
 const archivedScope = ({ teamId }: ScopeIds) => Conflict.archived(teamId === null ? "project" : "team")
 
 const cannotDeleteDefault = new Conflict({
@@ -264,9 +351,15 @@ const cannotDeleteDefault = new Conflict({
   reason: "is_default"
 })
 
+const defaultIsShared = new Conflict({ message: "The first views of a project are shared.", reason: "is_default" })
+
+const visibilityOf = ({ personId }: Pick<FoundView, "personId">): View["visibility"] =>
+  personId === null ? "shared" : "personal"
+
 /** What its events tell of a view, by the names of the API. */
-const looksOf = ({ groupedBy, layout, name, sortedBy }: FoundView) => ({
+const looksOf = ({ groupedBy, layout, name, personId, sortedBy }: FoundView) => ({
   name,
+  visibility: visibilityOf({ personId }),
   layout,
   group: groupedBy,
   sort: sortedBy
@@ -276,6 +369,7 @@ const present = (view: FoundView): View => ({
   id: view.id,
   name: view.name,
   scope: view.scope,
+  visibility: visibilityOf(view),
   filters: {
     categories: view.filters.categories,
     statuses: visibleNames(view.filters, view.namingTeams),

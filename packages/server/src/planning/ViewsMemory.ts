@@ -42,6 +42,18 @@ export const layer = Layer.effect(
       find: find(memory),
       lock: find(memory),
       lockOrder: (workspaceId, scope) => Effect.succeed(rankedList(memory, views, isIn(scopeIdOf(workspaceId, scope)))),
+      countShared: (workspaceId, scope) =>
+        memory.read((database) => {
+          const isInScope = isIn(scopeIdOf(workspaceId, scope))
+          const isCounted = (view: StoredView) => isInScope(view) && view.personId === null && !view.isDefault
+          return database.table(views).filter(isCounted).length
+        }),
+      countPersonal: (workspaceId, personId) =>
+        memory.read(
+          (database) =>
+            database.table(views).filter((view) => view.workspaceId === workspaceId && view.personId === personId)
+              .length
+        ),
       statusesNamed: statusesNamed(memory),
       resolve: resolve(memory),
       followStatus: followStatus(memory)
@@ -61,11 +73,11 @@ const insert =
 
 const update =
   (memory: Memory): Repo["update"] =>
-  ({ filters, groupedBy, id, layout, name, rank, sortedBy, updatedAt }) =>
+  ({ filters, groupedBy, id, layout, name, personId, rank, sortedBy, updatedAt }) =>
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(views)
-        rows.set(id, { ...rows.get(id)!, name, filters, layout, groupedBy, sortedBy, rank, updatedAt })
+        rows.set(id, { ...rows.get(id)!, personId, name, filters, layout, groupedBy, sortedBy, rank, updatedAt })
       })
     )
 
@@ -150,7 +162,11 @@ const followStatus =
       })
     )
 
-/** The view as the viewer sees it; undefined where they do not see its team or project. */
+/** Whether the view is shared, or the viewer's own. */
+const isNobodyElses = ({ personId }: Viewer, view: Pick<ViewRow, "personId">): boolean =>
+  view.personId === null || view.personId === personId
+
+/** The view as the viewer sees it; undefined where they do not see it, or its team or project. */
 const foundView = (
   database: MemoryDatabase,
   viewer: Viewer,
@@ -160,6 +176,7 @@ const foundView = (
   const project = view.projectId === null ? undefined : database.table(projects).get(view.projectId)!
   const isSeen =
     view.workspaceId === viewer.workspaceId &&
+    isNobodyElses(viewer, view) &&
     (team === undefined || seesTeamInMemory(database, viewer, team)) &&
     (project === undefined || seesProjectInMemory(database, viewer, project.id))
   if (!isSeen) return undefined
@@ -189,7 +206,9 @@ const foundView = (
     },
     namingTeams: namingTeams(database, viewer, view),
     isArchived: (team ?? project ?? { archivedAt: null }).archivedAt !== null,
-    position: inOrder(database, views, isIn(scopeId)).findIndex(({ id }) => id === view.id),
+    position: inOrder(database, views, isIn(scopeId))
+      .filter((other) => isNobodyElses(viewer, other))
+      .findIndex(({ id }) => id === view.id),
     createdBy: resolveActor(database, { kind: view.creatorKind, id: view.creatorId } as ActorRef)
   }
 }

@@ -1,5 +1,14 @@
 import type { Actor } from "@delivery/domain/identity/Actor"
-import type { MilestoneId, ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
+import type {
+  MilestoneId,
+  PersonId,
+  ProjectId,
+  TagId,
+  TeamId,
+  TicketStatusId,
+  ViewId,
+  WorkspaceId
+} from "@delivery/domain/Ids"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import type { ViewGroup, ViewLayout, ViewScope, ViewSort } from "@delivery/domain/planning/View"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -35,6 +44,8 @@ export const views = table("views", {
   workspaceId: uuid<WorkspaceId>(),
   teamId: nullable(uuid<TeamId>()),
   projectId: nullable(uuid<ProjectId>()),
+  /** The person who alone sees it; null where it is shared. */
+  personId: nullable(uuid<PersonId>()),
   name: text(),
   filters: json<StoredFilters>(),
   layout: text<ViewLayout>(),
@@ -95,13 +106,16 @@ export interface KnownRefs {
   readonly milestones: ReadonlyMap<string, MilestoneId>
 }
 
-/** Stores views. A viewer does not find the views of a team or project that they do not see. */
+/** Stores views. A viewer does not find the views of a team or project that they do not see, nor those personal to others. */
 export class ViewsRepo extends Context.Service<
   ViewsRepo,
   {
     readonly insert: (views: ReadonlyArray<ViewRow>) => Effect.Effect<void>
     readonly update: (
-      view: Pick<ViewRow, "id" | "name" | "filters" | "layout" | "groupedBy" | "sortedBy" | "rank" | "updatedAt">
+      view: Pick<
+        ViewRow,
+        "id" | "personId" | "name" | "filters" | "layout" | "groupedBy" | "sortedBy" | "rank" | "updatedAt"
+      >
     ) => Effect.Effect<void>
     readonly delete: (id: ViewId) => Effect.Effect<void>
     /** The views of one scope, in their order. */
@@ -111,6 +125,10 @@ export class ViewsRepo extends Context.Service<
     readonly lock: (viewer: Viewer, id: string) => Effect.Effect<FoundView | undefined>
     /** Locks the order of a scope's views until the transaction ends. */
     readonly lockOrder: (workspaceId: WorkspaceId, scope: ScopeIds) => Effect.Effect<RankedList<ViewId>>
+    /** How many shared views the scope has that somebody made. Its order is locked. */
+    readonly countShared: (workspaceId: WorkspaceId, scope: ScopeIds) => Effect.Effect<number>
+    /** How many personal views the person has, who makes no others until the transaction ends. */
+    readonly countPersonal: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<number>
     /** The ids of the statuses of any team that have one of the names, whatever its case. */
     readonly statusesNamed: (
       workspaceId: WorkspaceId,

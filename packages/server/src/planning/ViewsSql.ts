@@ -1,4 +1,13 @@
-import type { MilestoneId, ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
+import type {
+  MilestoneId,
+  PersonId,
+  ProjectId,
+  TagId,
+  TeamId,
+  TicketStatusId,
+  ViewId,
+  WorkspaceId
+} from "@delivery/domain/Ids"
 import { isId, nameKey } from "@delivery/domain/Text"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -27,7 +36,16 @@ export const layer = Layer.effect(
   ViewsRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const update = updateById(sql, views, ["name", "filters", "layout", "groupedBy", "sortedBy", "rank", "updatedAt"])
+    const update = updateById(sql, views, [
+      "personId",
+      "name",
+      "filters",
+      "layout",
+      "groupedBy",
+      "sortedBy",
+      "rank",
+      "updatedAt"
+    ])
     return ViewsRepo.of({
       insert: insert(sql),
       update: (view) => dieOnSqlError(update(view)),
@@ -36,6 +54,8 @@ export const layer = Layer.effect(
       find: find(sql),
       lock: lock(sql),
       lockOrder: lockOrder(sql),
+      countShared: countShared(sql),
+      countPersonal: countPersonal(sql),
       statusesNamed: statusesNamed(sql),
       resolve: resolve(sql),
       followStatus: followStatus(sql)
@@ -45,13 +65,14 @@ export const layer = Layer.effect(
 
 const insert = (sql: PgClient.PgClient) => (views: ReadonlyArray<ViewRow>) =>
   dieOnSqlError(
-    Effect.asVoid(sql`insert into views (id, workspace_id, team_id, project_id, name, filters, layout,
+    Effect.asVoid(sql`insert into views (id, workspace_id, team_id, project_id, person_id, name, filters, layout,
         grouped_by, sorted_by, is_default, rank, creator_kind, creator_id, created_at, updated_at)
-      select id, workspace_id, team_id, project_id, name, filters::jsonb, layout, grouped_by, sorted_by, is_default, rank,
-        creator_kind, creator_id, created_at, updated_at
+      select id, workspace_id, team_id, project_id, person_id, name, filters::jsonb, layout, grouped_by, sorted_by,
+        is_default, rank, creator_kind, creator_id, created_at, updated_at
       from unnest(${uuids(views.map(({ id }) => id))}, ${uuids(views.map(({ workspaceId }) => workspaceId))},
         ${column(views, PgTypes.OID.uuid, ({ teamId }) => teamId)},
-        ${column(views, PgTypes.OID.uuid, ({ projectId }) => projectId)}, ${texts(views, ({ name }) => name)},
+        ${column(views, PgTypes.OID.uuid, ({ projectId }) => projectId)},
+        ${column(views, PgTypes.OID.uuid, ({ personId }) => personId)}, ${texts(views, ({ name }) => name)},
         ${texts(views, ({ filters }) => JSON.stringify(filters))}, ${texts(views, ({ layout }) => layout)},
         ${texts(views, ({ groupedBy }) => groupedBy)},
         ${column(views, PgTypes.OID.text, ({ sortedBy }) => sortedBy)},
@@ -59,16 +80,23 @@ const insert = (sql: PgClient.PgClient) => (views: ReadonlyArray<ViewRow>) =>
         ${texts(views, ({ creatorKind }) => creatorKind)}, ${uuids(views.map(({ creatorId }) => creatorId))},
         ${column(views, PgTypes.OID.timestamptz, ({ createdAt }) => date(createdAt))},
         ${column(views, PgTypes.OID.timestamptz, ({ updatedAt }) => date(updatedAt))})
-        as t (id, workspace_id, team_id, project_id, name, filters, layout, grouped_by, sorted_by, is_default, rank, creator_kind,
-          creator_id, created_at, updated_at)`)
+        as t (id, workspace_id, team_id, project_id, person_id, name, filters, layout, grouped_by, sorted_by, is_default, rank,
+          creator_kind, creator_id, created_at, updated_at)`)
   )
 
 /** The team or project that the view `v` is of. */
 const scopeTables = `left join teams team on team.id = v.team_id
   left join projects project on project.id = v.project_id`
 
+/** The condition that the view is shared, or the viewer's own. */
+const isNobodyElses = (sql: PgClient.PgClient, { personId }: Viewer, view: string) =>
+  personId === null
+    ? sql.literal(`${view}.person_id is null`)
+    : sql`(${sql.literal(view)}.person_id is null or ${sql.literal(view)}.person_id = ${personId})`
+
 /** The condition that the viewer sees the view `v`, over `scopeTables`. */
 const isVisible = (sql: PgClient.PgClient, viewer: Viewer) => sql`v.workspace_id = ${viewer.workspaceId}
+  and ${isNobodyElses(sql, viewer, "v")}
   and (v.team_id is null or ${seesTeam(sql, viewer, "team")})
   and (v.project_id is null or ${seesProject(sql, viewer, "project")})`
 
@@ -92,6 +120,7 @@ const properties = [
   "workspaceId",
   "teamId",
   "projectId",
+  "personId",
   "name",
   "layout",
   "groupedBy",
@@ -128,7 +157,8 @@ const selectViews = (sql: PgClient.PgClient) => {
       coalesce(team.key, project.slug) as "scopeKey",
       coalesce(team.archived_at, project.archived_at) is not null as "isArchived",
       (select count(*)::int from views o
-        where o.workspace_id = v.workspace_id and o.scope_id = v.scope_id and o.rank < v.rank) as position,
+        where o.workspace_id = v.workspace_id and o.scope_id = v.scope_id and o.rank < v.rank
+          and ${isNobodyElses(sql, viewer, "o")}) as position,
       (select coalesce(json_agg(json_build_object('id', g.id,
           'isSeen', g.team_id is null or ${seesTeam(sql, viewer, "of_tag")}) order by f.at), '[]')
         from jsonb_array_elements_text(v.filters->'tags') with ordinality f (id, at)
@@ -216,6 +246,26 @@ const lockOrder = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, scope: 
     rankedList<ViewId>(sql, views, sql`workspace_id = ${workspaceId} and scope_id = ${scopeId}`)
   ).pipe(dieOnSqlError)
 }
+
+const countShared = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, scope: ScopeIds) =>
+  dieOnSqlError(
+    Effect.map(
+      sql<{ count: number }>`select count(*)::int as count from views where workspace_id = ${workspaceId}
+        and scope_id = ${scopeIdOf(workspaceId, scope)} and person_id is null and not is_default`,
+      ([row]) => row!.count
+    )
+  )
+
+const countPersonal = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, personId: PersonId) =>
+  dieOnSqlError(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`views:${workspaceId} ${personId}`}, 0))::text`.pipe(
+      Effect.andThen(
+        sql<{ count: number }>`select count(*)::int as count from views
+          where workspace_id = ${workspaceId} and person_id = ${personId}`
+      ),
+      Effect.map(([row]) => row!.count)
+    )
+  )
 
 const statusesNamed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, names: ReadonlyArray<string>) =>
   sql<{ id: TicketStatusId }>`select id from ticket_statuses

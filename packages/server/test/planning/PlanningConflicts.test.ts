@@ -5,7 +5,7 @@ import type { Me } from "@delivery/domain/identity/Me"
 import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
-import type { View } from "@delivery/domain/planning/View"
+import { maxSharedViews, type View } from "@delivery/domain/planning/View"
 import { OpenApi } from "effect/http-api"
 import { assert } from "vitest"
 import {
@@ -344,6 +344,22 @@ const rows: Readonly<Record<string, (owner: Http) => Promise<Request>>> = {
     { name: "View", scope: { kind: "project", key } }
   ]),
   "views.update archived": onViewOfArchivedTeam((view) => ["PATCH", `views/${view}`, { name: "Changed" }]),
+  "views.create too_many_views": async (owner) => {
+    const scope = { kind: "team", key: await newTeam(owner) }
+    await Promise.all(Array.from({ length: maxSharedViews }, () => newView(owner, scope)))
+    return [owner, "POST", "views", { name: "View", scope }]
+  },
+  "views.update too_many_views": async (owner) => {
+    const scope = { kind: "team", key: await newTeam(owner) }
+    const { id } = await owner.post<View>("views", { name: "View", scope, visibility: "personal" })
+    await Promise.all(Array.from({ length: maxSharedViews }, () => newView(owner, scope)))
+    return [owner, "PATCH", `views/${id}`, { visibility: "shared" }]
+  },
+  "views.update is_default": async (owner) => {
+    const path = `views?project=${await newProject(owner)}`
+    const { views } = await owner.get<{ views: ReadonlyArray<View> }>(path)
+    return [owner, "PATCH", `views/${views[0]!.id}`, { visibility: "personal" }]
+  },
   "views.delete archived": onViewOfArchivedTeam((view) => ["DELETE", `views/${view}`]),
   "views.reorder archived": onViewOfArchivedTeam((view) => ["POST", `views/${view}/reorder`, { after: null }]),
   "views.delete is_default": async (owner) => {

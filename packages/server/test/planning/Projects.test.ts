@@ -900,6 +900,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
         ].map(([name, categories], position) => ({
           name,
           scope: { kind: "project", key: slug },
+          visibility: "shared",
           filters: { ...filters, categories },
           hiddenFilters: [],
           layout: "list",

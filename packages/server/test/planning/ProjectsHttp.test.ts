@@ -438,6 +438,7 @@ onEachServer("views", (test) => {
       id,
       name: "Mine",
       scope: { kind: "team", key: team.key },
+      visibility: "shared",
       filters: { ...filters, categories: ["started"], owners: ["me", member.id], projects: [project.slug] },
       hiddenFilters: [],
       layout: "board",

@@ -1,8 +1,16 @@
 import { assert } from "@effect/vitest"
 import type { TagId } from "@delivery/domain/Ids"
 import type { CreateTicket } from "@delivery/domain/planning/Ticket"
-import type { CreateView, ReorderView, View, ViewFiltersInput } from "@delivery/domain/planning/View"
-import { Effect } from "effect"
+import {
+  CreateView,
+  maxPersonalViews,
+  maxSharedViews,
+  maxValuesOfView,
+  type ReorderView,
+  type View,
+  type ViewFiltersInput
+} from "@delivery/domain/planning/View"
+import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { Milestones } from "../../src/planning/Milestones.ts"
@@ -111,6 +119,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
           id: made.id,
           name,
           scope,
+          visibility: "shared",
           filters: unfiltered,
           hiddenFilters: [],
           layout: "board",
@@ -140,6 +149,140 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       assert.strictEqual(yield* refusal(both), "InvalidInput")
     })
   )
+
+  it.effect("is its person's alone where it is personal, whatever the role of others", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { admin, insider, member, memberKey, owner, workspace } = yield* makeTeams
+      const agent = yield* addAgent(member)
+      const eventCount = Effect.map(eventsOf(workspace), (events) => events.length)
+      const before = yield* eventCount
+      const mine = yield* create(member, { name: "Mine", visibility: "personal" })
+      const made = yield* create(agent, { name: "Of my agent", visibility: "personal" })
+      const theirs = yield* create(insider, { name: "Theirs", visibility: "personal" })
+      assert.deepStrictEqual([mine.visibility, mine.position, made.position, theirs.position], ["personal", 0, 1, 0])
+      const shared = yield* create(insider, { name: "Shared" })
+      for (const caller of [member, agent])
+        assert.deepStrictEqual(yield* names(caller), ["Mine", "Of my agent", "Shared"])
+      for (const caller of [admin, owner, memberKey]) {
+        assert.deepStrictEqual(yield* names(caller), ["Shared"])
+        const calls = [
+          views.get(mine.id),
+          views.listTickets(mine.id),
+          views.update(mine.id, { name: "Taken" }),
+          views.update(mine.id, { visibility: "shared" }),
+          views.delete(mine.id),
+          views.reorder(mine.id, { after: null })
+        ]
+        for (const call of calls) assert.strictEqual(yield* missing(call.pipe(as(caller))), noView)
+        const beside = views.reorder(shared.id, { before: mine.id }).pipe(as(caller))
+        assert.strictEqual(yield* refusal(beside), "NotFound")
+      }
+      assert.deepStrictEqual((yield* views.listTickets(mine.id).pipe(as(agent))).length, 0)
+      yield* views.update(mine.id, { name: "Still mine", layout: "board" }).pipe(as(member))
+      yield* views.reorder(mine.id, { after: shared.id }).pipe(as(member))
+      assert.deepStrictEqual(yield* names(member), ["Of my agent", "Shared", "Still mine"])
+      yield* views.delete(made.id).pipe(as(member))
+      // Of all that, the event of the shared one alone is there.
+      assert.strictEqual(yield* eventCount, before + 1)
+      assert.strictEqual(yield* refusal(create(memberKey, { visibility: "personal" })), "Forbidden account_key")
+    })
+  )
+
+  it.effect("is shared by its person, and taken back by nobody else, which is all that others are told", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { admin, member, memberKey, viewer, workspace } = yield* makeTeams
+      const agent = yield* addAgent(member)
+      const { id } = yield* create(agent, { name: "A secret plan", visibility: "personal" })
+      const told = Effect.map(eventsOf(workspace), (events) => {
+        const { changes, kind, subjectId, subjectLabel } = events.at(-1)!
+        return { kind, subjectId, subjectLabel, changes }
+      })
+      const open = yield* views.update(id, { name: "Plan", layout: "board", visibility: "shared" }).pipe(as(member))
+      assert.deepStrictEqual([open.visibility, open.name], ["shared", "Plan"])
+      assert.deepStrictEqual(yield* names(viewer), ["Plan"])
+      assert.deepStrictEqual(yield* told, {
+        kind: "view_updated",
+        subjectId: id,
+        subjectLabel: "Plan",
+        changes: [{ field: "visibility", from: "personal", to: "shared" }]
+      })
+      const take = views.update(id, { name: "Mine alone", visibility: "personal" })
+      assert.strictEqual(yield* refusal(take.pipe(as(admin))), "Forbidden not_creator")
+      assert.strictEqual(yield* refusal(take.pipe(as(memberKey))), "Forbidden account_key")
+      assert.strictEqual((yield* take.pipe(as(member))).visibility, "personal")
+      assert.deepStrictEqual(yield* names(viewer), [])
+      assert.deepStrictEqual(yield* told, {
+        kind: "view_updated",
+        subjectId: id,
+        subjectLabel: "Plan",
+        changes: [{ field: "visibility", from: "shared", to: "personal" }]
+      })
+      // What is there already changes nothing.
+      assert.strictEqual((yield* take.pipe(as(agent))).name, "Mine alone")
+    })
+  )
+
+  it.effect("keeps the first views of a project shared", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { insider, shared } = yield* makeTeams
+      const [first] = yield* views.list({ project: shared.slug }).pipe(as(insider))
+      const take = views.update(first!.id, { visibility: "personal" }).pipe(as(insider))
+      assert.strictEqual(yield* refusal(take), "Conflict is_default")
+    })
+  )
+
+  it.effect("has as many in a scope and of a person as the limit says, however many are sent at once", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { insider, member, shared, viewer } = yield* makeTeams
+      const scope = { kind: "project", key: shared.slug } as const
+      const many = (count: number, make: Effect.Effect<View, unknown, Views>) =>
+        Effect.all(
+          Array.from({ length: count }, () => Effect.as(make, "made").pipe(Effect.orElseSucceed(() => "refused"))),
+          { concurrency: 8 }
+        )
+      const made = yield* many(maxSharedViews + 3, create(member, { scope }))
+      // The four first ones of the project do not count.
+      assert.lengthOf(
+        made.filter((one) => one === "made"),
+        maxSharedViews
+      )
+      assert.lengthOf(yield* names(viewer, { project: shared.slug }), maxSharedViews + 4)
+      assert.strictEqual(yield* refusal(create(insider, { scope })), "Conflict too_many_views")
+      // Personal ones, in whatever scope, have a limit of their own.
+      const own = yield* create(insider, { scope, visibility: "personal" })
+      const share = views.update(own.id, { visibility: "shared" }).pipe(as(insider))
+      assert.strictEqual(yield* refusal(share), "Conflict too_many_views")
+      const personal = yield* Effect.all(
+        [
+          many(60, create(member, { scope, visibility: "personal" })),
+          many(60, create(member, { visibility: "personal" }))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(
+        personal.flat().filter((one) => one === "made"),
+        maxPersonalViews
+      )
+      assert.strictEqual(yield* refusal(create(member, { visibility: "personal" })), "Conflict too_many_views")
+      const open = yield* create(member)
+      const take = views.update(open.id, { visibility: "personal" }).pipe(as(member))
+      assert.strictEqual(yield* refusal(take), "Conflict too_many_views")
+      yield* create(insider, { visibility: "personal" })
+    })
+  )
+
+  it("has no more values in all filters together than the limit says", () => {
+    const isValid = (filters: ViewFiltersInput) =>
+      Schema.is(CreateView)({ name: "Many", scope: { kind: "workspace" }, filters })
+    const values = (count: number) => Array.from({ length: count }, (_, index) => `value-${index}`)
+    const full = { owners: values(100), tags: values(maxValuesOfView - 100) }
+    assert.isTrue(isValid(full))
+    assert.isFalse(isValid({ ...full, teams: ["ENG"] }))
+  })
 
   it.effect("does not exist for callers who cannot see its team or project", () =>
     Effect.gen(function* () {

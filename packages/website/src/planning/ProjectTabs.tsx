@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { visible } from "../ui/format.ts"
 import { tabClass, Tabs } from "../ui/Header.tsx"
 import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { useTabInView } from "../ui/useTabInView.ts"
 import { viewsQuery } from "./queries.ts"
+import { ViewTab } from "./ViewTab.tsx"
 
 /** A project, and the views of it. */
 const ProjectTabs = ({ project, slug }: { readonly slug: string; readonly project: string }) => {
@@ -16,16 +16,8 @@ const ProjectTabs = ({ project, slug }: { readonly slug: string; readonly projec
       <Link className={tabClass} params={{ slug, project }} to="/w/$slug/projects/$project">
         Overview
       </Link>
-      {(data?.views ?? []).map(({ id, name }) => (
-        <Link
-          activeOptions={{ includeSearch: false }}
-          className={tabClass}
-          key={id}
-          params={{ slug, view: id }}
-          to="/w/$slug/views/$view"
-        >
-          {visible(name)}
-        </Link>
+      {(data?.views ?? []).map((view) => (
+        <ViewTab key={view.id} slug={slug} view={view} />
       ))}
     </Tabs>
   )

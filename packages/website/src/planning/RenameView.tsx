@@ -3,6 +3,7 @@ import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
+import { tellPages } from "../api/pages.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
@@ -18,7 +19,10 @@ const RenameView = ({ onClose, slug, view }: Props) => {
   const rename = useAction({
     act: () => client.views.update({ params: { slug, view: view.id }, payload: { name: name.trim() } }),
     changes: [workspaceKey(slug, "views")],
-    onDone: onClose
+    onDone: () => {
+      tellPages(slug, "views")
+      onClose()
+    }
   })
   return (
     <FormDialog

@@ -3,6 +3,7 @@ import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
+import { tellPages } from "../api/pages.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
@@ -17,24 +18,30 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Keeps the filters, and how the tickets are shown, for everybody who sees the scope. */
+/** Keeps the filters, and how the tickets are shown, for the person or for everybody who sees the scope. */
 const SaveView = ({ onClose, search, slug }: Props) => {
   const navigate = useNavigate()
   const [name, setName] = useState("")
   const scopes = [
-    { value: "workspace", label: "Everybody" },
-    ...(search.teams ?? []).map((key) => ({ value: `team ${key}`, label: `The team ${key}` })),
-    ...(search.projects ?? []).map((key) => ({ value: `project ${key}`, label: `The project ${key}` }))
+    { value: "workspace", label: "Everybody in the workspace" },
+    { value: "personal", label: "Only you" },
+    ...(search.teams ?? []).map((key) => ({ value: `team ${key}`, label: `Who sees the team ${key}` })),
+    ...(search.projects ?? []).map((key) => ({ value: `project ${key}`, label: `Who sees the project ${key}` }))
   ]
   const [scope, setScope] = useState("workspace")
+  const isPersonal = scope === "personal"
   const save = useAction({
     act: () => {
-      const [kind, key] = scope.split(" ") as ["workspace" | "team" | "project", string | undefined]
+      const [kind, key] = (isPersonal ? "workspace" : scope).split(" ") as [
+        "workspace" | "team" | "project",
+        string | undefined
+      ]
       return client.views.create({
         params: { slug },
         payload: {
           name: name.trim(),
           scope: { kind, ...(key === undefined ? {} : { key }) },
+          visibility: isPersonal ? "personal" : "shared",
           filters: filtersToSave(search),
           ...looksToSave(search)
         }
@@ -43,6 +50,7 @@ const SaveView = ({ onClose, search, slug }: Props) => {
     changes: [workspaceKey(slug, "views")],
     done: (view) => ({ title: `${view.name} was saved`, tone: "success" }),
     onDone: (view) => {
+      tellPages(slug, "views")
       onClose()
       void navigate({ to: "/w/$slug/views/$view", params: { slug, view: view.id } })
     }
@@ -66,7 +74,12 @@ const SaveView = ({ onClose, search, slug }: Props) => {
         onChange={(event) => setName(event.target.value)}
         value={name}
       />
-      {scopes.length > 1 && <Select label="For" onChange={setScope} options={scopes} value={scope} />}
+      <Select label="Seen by" onChange={setScope} options={scopes} value={scope} />
+      <p className="text-muted">
+        {isPersonal
+          ? "Nobody else sees it. You can share it later."
+          : "Whoever sees it finds it beside the other views. Each member can rename, change and delete it."}
+      </p>
     </FormDialog>
   )
 }

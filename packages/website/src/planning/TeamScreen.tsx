@@ -17,6 +17,7 @@ import { Menu } from "../ui/Menu.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { undone } from "../ui/toast.ts"
 import { teamQuery, viewsQuery } from "./queries.ts"
+import { ViewTab } from "./ViewTab.tsx"
 import { teamMembersQuery } from "./teamQueries.ts"
 
 /** A team: who is in it, the steps of its work, and its tags. */
@@ -92,10 +93,8 @@ const TeamTabs = ({ slug, team }: Props) => {
       >
         Board
       </Link>
-      {(data?.views ?? []).map(({ id, name }) => (
-        <Link className={tabClass} key={id} params={{ slug, view: id }} to="/w/$slug/views/$view">
-          {visible(name)}
-        </Link>
+      {(data?.views ?? []).map((view) => (
+        <ViewTab key={view.id} slug={slug} view={view} />
       ))}
     </Tabs>
   )

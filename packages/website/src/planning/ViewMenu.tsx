@@ -2,7 +2,9 @@ import type { View } from "@delivery/domain/planning/View"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { client } from "../api/client.ts"
+import { tellPages } from "../api/pages.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
@@ -12,16 +14,40 @@ import { Menu } from "../ui/Menu.tsx"
 const RenameView = later(() => import("./RenameView.tsx"))
 const SureDialog = later(() => import("../api/SureDialog.tsx"))
 
+/** Whether the person, or an agent of theirs, made it. */
+const isMadeBy = (me: string | undefined, { createdBy }: View): boolean =>
+  me === (createdBy.kind === "agent" ? createdBy.person.id : createdBy.kind === "user" ? createdBy.id : null)
+
 /** What else is done with a view. */
 const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }) => {
   const [overlay, setOverlay] = useState<"rename" | "delete">()
   const navigate = useNavigate()
+  const me = useMe()?.id
   const close = () => setOverlay(undefined)
+  const tell = () => tellPages(slug, "views")
+  const isPersonal = view.visibility === "personal"
+  const show = useAction({
+    act: () =>
+      client.views.update({
+        params: { slug, view: view.id },
+        payload: { visibility: isPersonal ? "shared" : "personal" }
+      }),
+    changes: [workspaceKey(slug, "views")],
+    done: (after) => ({
+      title: after.visibility === "personal" ? `Only you see ${after.name} now` : `${after.name} is shared now`,
+      tone: "success"
+    }),
+    failed: () => `${view.name} could not be changed`,
+    onDone: tell
+  })
   const remove = useAction({
     act: () => client.views.delete({ params: { slug, view: view.id } }),
     changes: [workspaceKey(slug, "views")],
     done: () => ({ title: `${view.name} was deleted` }),
-    onDone: () => void navigate({ to: "/w/$slug/tickets", params: { slug } })
+    onDone: () => {
+      tell()
+      void navigate({ to: "/w/$slug/tickets", params: { slug } })
+    }
   })
   return (
     <>
@@ -30,6 +56,10 @@ const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }
           {
             items: [
               { label: "Rename", onSelect: () => setOverlay("rename") },
+              ...(isPersonal ? [{ label: "Share with others", onSelect: () => show.mutate() }] : []),
+              ...(!isPersonal && !view.isDefault && isMadeBy(me, view)
+                ? [{ label: "Show only to you", onSelect: () => show.mutate() }]
+                : []),
               ...(view.isDefault ? [] : [{ label: "Delete", isDangerous: true, onSelect: () => setOverlay("delete") }])
             ]
           }
@@ -40,7 +70,7 @@ const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }
       {overlay === "rename" && <RenameView onClose={close} slug={slug} view={view} />}
       {overlay === "delete" && (
         <SureDialog action="Delete" doing={remove} onClose={close} title={`Delete ${visible(view.name)}?`}>
-          <p>Everybody loses the view. Its tickets stay.</p>
+          <p>{isPersonal ? "Only you see the view." : "Everybody loses the view."} Its tickets stay.</p>
         </SureDialog>
       )}
     </>

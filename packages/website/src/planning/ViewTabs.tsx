@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { withoutUndefined } from "../ui/address.ts"
-import { visible } from "../ui/format.ts"
 import { tabClass, Tabs } from "../ui/Header.tsx"
 import { useMarkedPlace } from "../ui/useMarkedPlace.ts"
 import { useTabInView } from "../ui/useTabInView.ts"
 import { viewsQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
+import { ViewTab } from "./ViewTab.tsx"
 
 const presets = [
   { label: "All", search: {} },
@@ -36,16 +36,8 @@ const ViewTabs = ({ search, slug }: { readonly slug: string; readonly search?: T
           {label}
         </Link>
       ))}
-      {(data?.views ?? []).map(({ id, name }) => (
-        <Link
-          activeOptions={{ includeSearch: false }}
-          className={tabClass}
-          key={id}
-          params={{ slug, view: id }}
-          to="/w/$slug/views/$view"
-        >
-          {visible(name)}
-        </Link>
+      {(data?.views ?? []).map((view) => (
+        <ViewTab key={view.id} slug={slug} view={view} />
       ))}
     </Tabs>
   )

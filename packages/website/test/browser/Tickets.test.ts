@@ -804,6 +804,55 @@ describe("A view", () => {
     await site.call("DELETE", `views/${views[0]!.id}`)
   })
 
+  it("is the person's alone where they say so, until they share it", async () => {
+    await scene("personal", 1)
+    const page = await openScreen(site, search("personal"))
+    await page.getByRole("button", { name: "Save as view" }).click()
+    const dialog = page.getByRole("dialog", { name: "Save as view" })
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Just mine")
+    await dialog.getByRole("combobox", { name: "Seen by" }).click()
+    expect(await page.getByRole("option").allInnerTexts()).toEqual([
+      "Everybody in the workspace",
+      "Only you",
+      "Who sees the team ENG",
+      "Who sees the project personal"
+    ])
+    await page.getByRole("option", { name: "Only you" }).click()
+    await dialog.getByText("Nobody else sees it.").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await page.getByRole("heading", { level: 1, name: "Just mine" }).waitFor()
+    const tab = (one: Page) =>
+      one.getByRole("navigation", { name: "Views of tickets" }).getByRole("link", { name: /^Just mine/ })
+    await tab(page).getByText("only for you").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    const other = await openScreen(site, "tickets", await joinAs(site, "view@example.com", "Vera", "admin"))
+    await isLive(other)
+    await other.getByRole("navigation", { name: "Views of tickets" }).getByRole("link", { name: "Mine" }).waitFor()
+    expect(await tab(other).count()).toBe(0)
+    await page.getByRole("button", { name: "More" }).click()
+    await page.getByRole("menuitem", { name: "Share with others" }).click()
+    await page.getByText("Just mine is shared now").first().waitFor()
+    await tab(other).click()
+    await other.getByRole("heading", { level: 1, name: "Just mine" }).waitFor()
+    // What another has made is no view of one's own.
+    await other.getByRole("button", { name: "More" }).click()
+    await other.getByRole("menuitem", { name: "Rename" }).waitFor()
+    expect(await other.getByRole("menuitem", { name: "Show only to you" }).count()).toBe(0)
+    await other.keyboard.press("Escape")
+    await page.getByRole("button", { name: "More" }).click()
+    await page.getByRole("menuitem", { name: "Show only to you" }).click()
+    await page.getByText("Only you see Just mine now").first().waitFor()
+    await tab(other).waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "More" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    const sure = page.getByRole("dialog", { name: "Delete Just mine?" })
+    await sure.getByText("Only you see the view.").waitFor()
+    await sure.getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("heading", { level: 1, name: "Tickets" }).waitFor()
+    await other.context().close()
+  })
+
   it("is saved, changed, renamed and deleted", async () => {
     const made = await scene("views", 2)
     await site.call("PATCH", `tickets/${made[0]!.identifier}`, { owner: me.id })
