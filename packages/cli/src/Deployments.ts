@@ -153,20 +153,49 @@ const verdictOf = (readiness: Readiness): string => {
   if (isWithout(readiness)) return colour("red", "not ready, no next version is known")
   if (!readiness.ready) return colour("red", "not ready")
   const but = [
+/** Those that passed, by their mutes where tests failed. */
+const passing = (runs: Readiness["runs"]) => runs.filter(({ gateResult }) => gateResult === "passed")
+
+/** How many tests passed, and what became of the others. */
+const countsText = ({ failed, flaky, passed, skipped }: Readiness["runs"][number]["counts"]): string =>
+  [
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(flaky === 0 ? [] : [`${flaky} flaky`]),
+    `${passed} passed`,
+    ...(skipped === 0 ? [] : [`${skipped} skipped`])
+  ].join(", ")
+
+/** The run with its counts, what of it is muted, and the newer one that came to nothing. */
+const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> => {
+  const { counts, coverage, environment, gateResult, mutedFailures, newer, result, run } = decided
+  const more = mutedFailures.count - mutedFailures.tests.length
+  return [
+    `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`} (${countsText(counts)})`,
+    ...mutedFailures.tests.map(
+      ({ ticket, title }) => `Run ${run}: “${title}” failed, and was muted${ticket === null ? "" : ` by ${ticket}`}.`
+    ),
+    ...(more > 0 ? [`Run ${run}: ${more} more failed, and were muted.`] : []),
+    ...(newer === null
+      ? []
+      : [
+          `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
+        ])
+  ]
+}
+
     ...(isUnknown(readiness) ? ["nobody has released or tested it"] : []),
     ...(readiness.requires.length === 0 ? ["no run is required"] : [])
   ]
   return but.length === 0 ? colour("green", "ready") : colour("yellow", `ready, but ${but.join(", and ")}`)
+  const muted = passing(readiness.runs).reduce((sum, { mutedFailures }) => sum + mutedFailures.count, 0)
 }
 
+    ...(muted === 0 ? [] : [`${muted} failed ${muted === 1 ? "test is" : "tests are"} muted`]),
 /** What it is about, the runs that decided, and the reasons. */
 const readinessText = (readiness: Readiness, target: string): string => {
   const { reasons, runs, version } = readiness
   const verdict = `${version ?? "An unknown version"} for ${target}: ${verdictOf(readiness)}`
-  const decided = runs.map(
-    ({ coverage, environment, gateResult, result, run }) =>
-      `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`}`
-  )
+  const decided = runs.flatMap(decidedText)
   const told = reasons.map(({ kind, message, severity }) => [severity, kind, message])
   return [
     ...[verdict, ...decided].map(oneLine),

@@ -821,6 +821,41 @@ describe("delivery", () => {
     )
     await put({ requires: [{ coverage: "critical", severity: "warn" }] })
     const warned = await json<Readiness>(at, ["deployments", "ready", "shop", "staging", "--version", "2"], { env })
+    // What decides is told with what it rests on.
+    await workspace.post("environments", { slug: "dev", name: "Dev", class: "non-production" })
+    await workspace.post("deployments", {
+      product: "shop",
+      environment: "dev",
+      baseUrl: "https://dev.example",
+      version: "1"
+    })
+    const [key, critical] = [teamKey(), { coverage: "critical", folders: [], caseIds: [] } as const]
+    await workspace.post("teams", { key, name: "Engineering" })
+    const me = await workspace.get<Me>("/v1/me")
+    const { identifier } = await workspace.post<Ticket>("tickets", { team: key, title: "Tax", owner: me.id })
+    const until = new Date(Date.now() + 24 * 60 * 60_000).toISOString()
+    const muting = await workspace.send("PUT", `tickets/${identifier}/mute`, {
+      json: { product: "shop", cases: ["tax"], until }
+    })
+    assert.strictEqual(muting.status, 200, muting.text)
+    const run = await startRun(workspace, { environment: "dev", selection: critical })
+    const [failed, skipped] = [{ attempt: attempt("failed") }, { attempt: null }]
+    await finishRun(workspace, run.number, {
+      tests: [report("tax", { ...failed, title: "rounds the tax" }), report("pays"), report("prints", skipped)]
+    })
+    await put({ requires: [{ coverage: "critical" }] })
+    const mutedLines = [
+      "1 for shop in staging: ready, but 1 failed test is muted",
+      `Run ${run.number} in dev, critical: failed, passed without its muted tests (1 failed, 1 passed, 1 skipped)`,
+      `Run ${run.number}: “rounds the tax” failed, and was muted by ${identifier}.`
+    ]
+    assert.deepStrictEqual(await ready(), { code: 0, out: `${mutedLines.join("\n")}\n`, err: "" })
+    const newer = await startRun(workspace, { environment: "dev", selection: critical })
+    const isNewer = (state: string) => `Run ${newer.number} is newer and ${state}: run ${run.number} decides.`
+    assert.include((await ready()).out, isNewer("still running"))
+    await finishRun(workspace, newer.number, { interrupted: true })
+    assert.include((await ready()).out, isNewer("was interrupted"))
+
     assert.deepStrictEqual(
       [warned.ready, warned.version, warned.reasons.map(({ kind }) => kind)],
       [true, "2", ["version_unknown", "run_missing"]]

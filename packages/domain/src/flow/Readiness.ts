@@ -1,14 +1,16 @@
 import { Schema } from "effect"
-import { Coverage } from "../runs/TestEntry.ts"
+import { Coverage, exampleTestEntry } from "../runs/TestEntry.ts"
+import { Counts } from "../runs/TestRun.ts"
 import { OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Severity } from "./ReadinessPolicy.ts"
+import { maxShownName } from "./ShownName.ts"
 
 const kinds = {
   version_unknown:
     "no deployment of the product ever had the version of the request, and no run tested it; always `warn`",
   version_missing:
-    "the request names no version, and none of the product runs in the environment of the policy's `from`; always `block`",
+    "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none; always `block`",
   run_missing:
     "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in another environment; runs that skipped everything do not count",
   run_failed: "the newest of them failed",
@@ -73,12 +75,22 @@ const exampleReason = {
   message: "Run 12 in Staging, the newest of 9fceb02 with the coverage critical, failed."
 } as const
 
+const exampleMutedFailures = {
+  count: 1,
+  tests: [{ caseId: exampleTestEntry.caseId, title: exampleTestEntry.title, ticket: "ENG-12" }]
+} as const
+
+const exampleNewer = { run: 13, state: "interrupted" } as const
+
 const exampleRun = {
   coverage: "critical",
   run: 12,
   environment: "staging",
   result: "failed",
   gateResult: "failed",
+  counts: { total: 40, passed: 35, flaky: 0, failed: 2, skipped: 3 },
+  mutedFailures: exampleMutedFailures,
+  newer: exampleNewer,
   finishedAt: "2026-11-21T09:31:05.000Z"
 } as const
 
@@ -96,6 +108,37 @@ export const Reason = Schema.Struct({
 })
 export type Reason = typeof Reason.Type
 
+/** How many muted failures of a run readiness names. */
+export const maxMutedFailures = 20
+
+const MutedFailures = Schema.Struct({
+  count: Schema.Int,
+  tests: Schema.Array(
+    Schema.Struct({
+      caseId: Schema.String,
+      title: Schema.String.annotate({ description: `The first ${maxShownName} characters of its title.` }),
+      ticket: Schema.NullOr(Schema.String).annotate({
+        description: "The identifier of the ticket that muted it; null if you do not see it, or if it is gone."
+      })
+    })
+  ).annotate({ description: `The first ${maxMutedFailures} of them, by id.` })
+}).annotate({
+  identifier: "MutedFailures",
+  description:
+    "The tests that failed in a run and do not count, since they were muted when it started. That stays, though they may not be muted any more.",
+  examples: [exampleMutedFailures]
+})
+
+const NewerRun = Schema.Struct({
+  run: Schema.Int.annotate({ description: "The number of the run.", examples: [13] }),
+  state: OneOf(["running", "interrupted"])
+}).annotate({
+  identifier: "NewerRun",
+  description: "A run that started after the one that decides, and has no result.",
+  examples: [exampleNewer]
+})
+export type NewerRun = typeof NewerRun.Type
+
 const DecidingRun = Schema.Struct({
   coverage: Coverage,
   run: Schema.Int.annotate({ description: "The number of the run.", examples: [12] }),
@@ -103,6 +146,12 @@ const DecidingRun = Schema.Struct({
   result: OneOf(["passed", "failed"]),
   gateResult: OneOf(["passed", "failed"]).annotate({
     description: "The result without the tests that were muted when the run started. It decides."
+  }),
+  counts: Counts,
+  mutedFailures: MutedFailures,
+  newer: Schema.NullOr(NewerRun).annotate({
+    description:
+      "The newest run of the version with the whole coverage in another environment that is running or was interrupted, if it started after the one that decides; else null."
   }),
   finishedAt: Timestamp
 }).annotate({
@@ -118,7 +167,7 @@ export const Readiness = Schema.Struct({
   ready: Schema.Boolean.annotate({ description: "Whether no reason has the severity `block`." }),
   version: Schema.NullOr(Schema.String).annotate({
     description:
-      "The version that was looked at: that of the request, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known. Where that environment has none, `version_missing` says so."
+      "The version that was looked at: that of the request, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known. Where none is known there, `version_missing` says so."
   }),
   at: Timestamp.annotate({ description: "When it was decided." }),
   changesAt: Schema.NullOr(Timestamp).annotate({

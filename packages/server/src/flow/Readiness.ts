@@ -1,6 +1,6 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Drift } from "@delivery/domain/flow/Drift"
-import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
+import type { NewerRun, Readiness as Answer } from "@delivery/domain/flow/Readiness"
 import { freezeChanges, type FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import type { Caller } from "@delivery/domain/identity/Authorization"
@@ -10,7 +10,7 @@ import type { Change } from "@delivery/domain/events/Event"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
 import { archived, deployedPair, isActive } from "../catalog/Deployments.ts"
-import { type DeployedPair, DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
+import { type DeployedPair, type DeploymentRow, DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
 import { type EnvironmentRow, EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Settings } from "../Config.ts"
@@ -18,11 +18,13 @@ import { LoadsRepo } from "../deploy/LoadsRepo.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { changesBetween } from "../events/Events.ts"
 import { viewerOf } from "../planning/Viewer.ts"
+import { CasesRepo } from "../runs/cases/CasesRepo.ts"
+import { RunMutes } from "../runs/RunMutes.ts"
 import { Storage } from "../storage/Storage.ts"
 import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
 import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
-import { type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
+import { type Place, type PolicyRow, ReadinessRepo, type UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Whether a version may go out to a deployment (docs/contract.md, Readiness). */
 export class Readiness extends Context.Service<
@@ -54,6 +56,8 @@ export class Readiness extends Context.Service<
 interface Dependencies {
   readonly repo: ReadinessRepo["Service"]
   readonly mutes: OverdueMutes["Service"]
+  readonly runMutes: RunMutes["Service"]
+  readonly cases: CasesRepo["Service"]
   readonly loads: LoadsRepo["Service"]
   readonly deployments: DeploymentsRepo["Service"]
   readonly products: ProductsRepo["Service"]
@@ -67,6 +71,8 @@ function* make() {
   const dependencies: Dependencies = {
     repo: yield* ReadinessRepo,
     mutes: yield* OverdueMutes,
+    runMutes: yield* RunMutes,
+    cases: yield* CasesRepo,
     loads: yield* LoadsRepo,
     deployments: yield* DeploymentsRepo,
     products: yield* ProductsRepo,
@@ -118,6 +124,7 @@ const presentPolicy = (row: Omit<PolicyRow, keyof Place> | undefined, from: Sour
 const get = (dependencies: Dependencies) => {
   const { baseUrl, deployments, storage } = dependencies
   const find = findingsOf(dependencies)
+  const decided = decidedBy(dependencies)
   const findPolicy = policyOf(dependencies)
   return Effect.fn("Readiness.get")(function* (product: string, environment: string, asked: string | undefined) {
     const access = yield* anyRole
@@ -141,26 +148,54 @@ const get = (dependencies: Dependencies) => {
       changesAt: changesAtOf(policy, found),
       requires: policy.requires.map(({ coverage }) => coverage),
       reasons,
-      runs: policy.requires.flatMap(({ coverage }) =>
-        found.runs
-          .filter((run) => run.coverage === coverage)
-          .map(({ environment, finishedAt, gateResult, number, result, retriedElsewhere }) => ({
-            coverage,
-            run: number,
-            environment: environment.slug,
-            // What a retry has passed on another release decides nothing here.
-            result: retriedElsewhere ? ("failed" as const) : result,
-            gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
-            finishedAt
-          }))
-      )
+      runs: yield* decided(access, policy, found)
     }
   })
 }
 
+/** The runs that decide, with what they rest on. */
+const decidedBy = ({ runMutes }: Dependencies) =>
+  Effect.fnUntraced(function* (access: Access, { requires }: ReadinessPolicy, { runs, unresolved }: Findings) {
+    const tickets = new Map(
+      (yield* runMutes.shown(
+        access,
+        runs.flatMap(({ mutedFailures }) => mutedFailures.tests)
+      )).map(({ caseId, ticket }) => [caseId, ticket])
+    )
+    return requires.flatMap(({ coverage }) =>
+      runs
+        .filter((run) => run.coverage === coverage)
+        .map(({ counts, environment, finishedAt, gateResult, mutedFailures, number, result, retriedElsewhere }) => ({
+          coverage,
+          run: number,
+          environment: environment.slug,
+          // What a retry has passed on another release decides nothing here.
+          result: retriedElsewhere ? ("failed" as const) : result,
+          gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
+          counts,
+          mutedFailures: {
+            count: mutedFailures.count,
+            tests: mutedFailures.tests.map(({ caseId, title }) => ({
+              caseId,
+              title,
+              ticket: tickets.get(caseId) ?? null
+            }))
+          },
+          newer: newerOf(
+            number,
+            unresolved.find((one) => one.coverage === coverage)
+          ),
+          finishedAt
+        }))
+    )
+  })
+
+const newerOf = (number: number, run: UnresolvedRun | undefined): NewerRun | null =>
+  run === undefined || run.number < number ? null : { run: run.number, state: run.state }
+
 /** All that the policy asks for. In a snapshot. */
 const findingsOf = (dependencies: Dependencies) => {
-  const { deployments, mutes, repo } = dependencies
+  const { cases, deployments, mutes, repo } = dependencies
   const compareSecrets = secretsOf(dependencies)
   return Effect.fnUntraced(function* (
     access: Access,
@@ -180,26 +215,45 @@ const findingsOf = (dependencies: Dependencies) => {
     const viewer = viewerOf(access)
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
     const version = asked ?? coming?.version ?? pair.deployment.version
-    const isWithout = asked === undefined && from !== undefined && (coming?.version ?? null) === null
     const coverages = policy.requires.map(({ coverage }) => coverage)
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
     const running = [coming?.version, pair.deployment.version]
+    const isOfRuns = version !== null && coverages.length > 0
+    const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
+    const names = yield* cases.names(
+      place,
+      late.map(({ caseId }) => caseId)
+    )
     const found: Findings = {
       version,
       isKnown: version === null || running.includes(version) || (yield* repo.isKnown(place, version)),
       at,
-      runs: version === null || coverages.length === 0 ? [] : yield* repo.runs(place, version, coverages),
-      mutes: policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at),
+      runs: isOfRuns ? yield* repo.runs(place, version, coverages) : [],
+      unresolved: isOfRuns ? yield* repo.unresolved(place, version, coverages, at) : [],
+      mutes: late,
+      titles: new Map([...names].map(([caseId, { title }]) => [caseId, title])),
       nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),
       tickets: policy.tickets === "off" ? [] : yield* repo.blockingTickets(viewer, place.productId),
       missing,
       changed,
       fromName: from?.name ?? null,
-      withoutVersion: isWithout ? { id: from.id, slug: from.slug, isDeployed: coming !== undefined } : undefined
+      withoutVersion: asked === undefined ? withoutVersion(pair, from, coming) : undefined
     }
     return found
   })
+}
+
+/** Where a version was to be found, if none runs there. */
+const withoutVersion = (
+  { deployment, environment }: DeployedPair,
+  from: Source | undefined,
+  coming: Pick<DeploymentRow, "version"> | undefined
+): Findings["withoutVersion"] => {
+  const [source, there] = from === undefined ? [environment, deployment] : [from, coming]
+  if ((there?.version ?? null) !== null) return undefined
+  const { id, name, slug } = source
+  return { id, name, slug, isDeployed: there !== undefined, isHere: from === undefined }
 }
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */

@@ -1,4 +1,7 @@
+import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
@@ -9,8 +12,9 @@ import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
-import { testRuns } from "../runs/TestRunsRepo.ts"
-import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
+import { isRunning } from "../runs/TestRunState.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
 import {
   type BlockingTicket,
@@ -34,6 +38,7 @@ export const layer = Layer.effect(
         memory.write((database) => Effect.sync(() => database.table(readinessPolicies).set(placeKey(row), row))),
       isKnown: isKnown(memory),
       runs: runs(memory),
+      unresolved: unresolved(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)
     })
@@ -53,28 +58,61 @@ const isKnown =
         ].some((run) => run.deploymentVersion === version)
     )
 
+/** The runs of a version with a whole coverage that are not of the place's environment, the newest first. */
+const runsOf = (
+  database: MemoryDatabase,
+  { environmentId, productId }: Place,
+  version: string,
+  coverage: string
+): ReadonlyArray<TestRunRow> =>
+  database
+    .table(testRuns)
+    .filter(
+      (run) =>
+        run.productId === productId &&
+        run.environmentId !== environmentId &&
+        run.deploymentVersion === version &&
+        run.coverage === coverage &&
+        run.selection.folders.length + run.selection.caseIds.length === 0
+    )
+    .toSorted((a, b) => b.number - a.number)
+
+const mutedFailures = (database: MemoryDatabase, { id, mutes }: TestRunRow): FoundRun["mutedFailures"] => {
+  const byCase = new Map((mutes ?? []).map((mute) => [mute.caseId, mute]))
+  const failures = (database.table(testRunTestsTable).get(id) ?? [])
+    .filter(({ caseId, status }) => status === "failed" && byCase.has(caseId))
+    .toSorted((a, b) => compare(a.caseId, b.caseId))
+    .map(({ caseId, title }) => ({ ...byCase.get(caseId)!, title: shownName(title) }))
+  return { count: failures.length, tests: failures.slice(0, maxMutedFailures) }
+}
+
+const unresolved =
+  (memory: Memory): Repo["unresolved"] =>
+  (place, version, coverages, now) =>
+    memory.read((database) =>
+      coverages.flatMap((coverage) => {
+        const newest = runsOf(database, place, version, coverage).find(({ result }) => result === null)
+        if (newest === undefined) return []
+        const state = isRunning(newest, now) ? ("running" as const) : ("interrupted" as const)
+        return [{ coverage, number: newest.number, state }]
+      })
+    )
+
 const runs =
   (memory: Memory): Repo["runs"] =>
-  ({ environmentId, productId }, version, coverages) =>
+  (place, version, coverages) =>
     memory.read((database) =>
       coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
-        const [newest] = database
-          .table(testRuns)
-          .filter(
-            (run) =>
-              run.productId === productId &&
-              run.environmentId !== environmentId &&
-              run.deploymentVersion === version &&
-              run.coverage === coverage &&
-              run.result !== null &&
-              run.deploymentChanged !== true &&
-              run.selection.folders.length + run.selection.caseIds.length === 0 &&
-              (run.result === "failed" || run.passed + run.flaky > 0)
-          )
-          .toSorted((a, b) => b.number - a.number)
+        const newest = runsOf(database, place, version, coverage).find(
+          (run) =>
+            run.result !== null &&
+            run.deploymentChanged !== true &&
+            (run.result === "failed" || run.passed + run.flaky > 0)
+        )
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
-        const { finishedAt, gateResult, id, number, result, retriedElsewhere } = newest
+        const { failed, finishedAt, flaky, gateResult, id, number, passed, result, retriedElsewhere, skipped, total } =
+          newest
         return [
           {
             coverage,
@@ -83,6 +121,8 @@ const runs =
             result: result!,
             gateResult: gateResult ?? result!,
             retriedElsewhere: retriedElsewhere === true,
+            counts: { total, passed, flaky, failed, skipped },
+            mutedFailures: mutedFailures(database, newest),
             finishedAt: finishedAt!,
             environment: { slug, name }
           }

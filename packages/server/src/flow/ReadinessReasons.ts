@@ -8,7 +8,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import type { BlockingTicket, FoundRun } from "./ReadinessRepo.ts"
+import type { BlockingTicket, FoundRun, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
 
@@ -19,7 +19,11 @@ export interface Findings {
   readonly isKnown: boolean
   readonly at: Timestamp
   readonly runs: ReadonlyArray<FoundRun>
+  /** The newest run of each coverage that has no result, also where it is older than the one that decides. */
+  readonly unresolved: ReadonlyArray<UnresolvedRun>
   readonly mutes: ReadonlyArray<OverdueMute>
+  /** What tests that are muted past their time are called, by id, as far as they were in a run. */
+  readonly titles: ReadonlyMap<string, string>
   readonly tickets: ReadonlyArray<BlockingTicket>
   readonly missing: ReadonlyArray<Identified<MissingSecret>>
   readonly changed: ReadonlyArray<Identified<ChangedSecret>>
@@ -27,9 +31,15 @@ export interface Findings {
   readonly nextMuteEnd: Timestamp | null
   /** The name of the environment that versions come from. */
   readonly fromName: string | null
-  /** That environment, where no version was named and none runs there. */
+  /** Where a version was to be found, when none was named and none runs there: that environment, or the place's own where versions come from nowhere. */
   readonly withoutVersion:
-    | { readonly id: EnvironmentId; readonly slug: string; readonly isDeployed: boolean }
+    | {
+        readonly id: EnvironmentId
+        readonly slug: string
+        readonly name: string
+        readonly isDeployed: boolean
+        readonly isHere: boolean
+      }
     | undefined
 }
 
@@ -84,12 +94,11 @@ const versionReasons = ({ isKnown, version }: Findings): ReadonlyArray<Unweighed
 
 /** A gate that is asked without a version must not say yes to none. */
 const sourceReasons = (
-  { fromName, withoutVersion }: Findings,
+  { withoutVersion }: Findings,
   { productSlug, workspaceUrl }: Pages
 ): ReadonlyArray<Unweighed> => {
   if (withoutVersion === undefined) return []
-  const { id, isDeployed, slug } = withoutVersion
-  const label = fromName ?? slug
+  const { id, isDeployed, isHere, name: label, slug } = withoutVersion
   return [
     {
       subject: {
@@ -98,7 +107,9 @@ const sourceReasons = (
         label,
         url: isDeployed ? `${workspaceUrl}/deployments/${productSlug}/${slug}` : null
       },
-      message: `No version is known to run in ${label}, from which versions come, and none was named.`
+      message: isHere
+        ? "No version is known to run here, and none was named."
+        : `No version is known to run in ${label}, from which versions come, and none was named.`
     }
   ]
 }
@@ -112,7 +123,10 @@ const momentOf = (at: Timestamp, round: (minutes: number) => number = Math.ceil)
 const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> =>
   policy.requires.flatMap(({ coverage, severity }) => {
     const run = found.runs.find((one) => one.coverage === coverage)
-    if (run === undefined) return [runMissing(coverage, severity, found.version, pages)]
+    if (run === undefined) {
+      const unresolved = found.unresolved.find((one) => one.coverage === coverage)
+      return [runMissing(coverage, severity, { version: found.version, unresolved }, pages)]
+    }
     return run.gateResult === "passed" && !run.retriedElsewhere ? [] : [runFailed(run, severity, found.version, pages)]
   })
 
@@ -123,7 +137,7 @@ const commitFilter = (version: string | null): string =>
 const runMissing = (
   coverage: string,
   severity: Severity,
-  version: string | null,
+  { unresolved, version }: Pick<Findings, "version"> & { readonly unresolved: UnresolvedRun | undefined },
   { productSlug, workspaceUrl }: Pages
 ): Reason => ({
   kind: "run_missing",
@@ -137,8 +151,13 @@ const runMissing = (
   message:
     version === null
       ? `No version is known, so that no run with the coverage ${coverage} has tested it.`
-      : `No run of ${version} with the whole coverage ${coverage} has finished in another environment.`
+      : `No run of ${version} with the whole coverage ${coverage} has finished in another environment${unresolvedText(unresolved)}.`
 })
+
+const unresolvedText = (run: UnresolvedRun | undefined): string => {
+  if (run === undefined) return ""
+  return run.state === "running" ? `: run ${run.number} is still running` : `: run ${run.number} was interrupted`
+}
 
 const runFailed = (
   { coverage, environment, gateResult, id, number }: FoundRun,
@@ -162,13 +181,16 @@ const ticketSubject = (
   url: `${workspaceUrl}/tickets/${identifier}`
 })
 
-const muteReasons = ({ mutes }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+const muteReasons = ({ mutes, titles }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
   mutes
     .toSorted((a, b) => compare(a.caseId, b.caseId))
     .map(({ caseId, ticket, until }) => ({
       subject: ticket && ticketSubject(ticket, pages),
-      message: `${caseId} was muted until ${momentOf(until, Math.floor)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
+      message: `${nameOf(titles.get(caseId), caseId)} was muted until ${momentOf(until, Math.floor)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
     }))
+
+/** In quotes where it is a title: those are sentences of their own. */
+const nameOf = (title: string | undefined, caseId: string): string => (title === undefined ? caseId : `“${title}”`)
 
 /** Of all that the caller does not see there is one reason, which does not tell how many they are. */
 const ticketReasons = ({ tickets }: Findings, pages: Pages): ReadonlyArray<Unweighed> => [

@@ -1,10 +1,11 @@
 import type { ReadinessPolicy, ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
 import type { EnvironmentId, ProductId, SecretId, TestRunId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
-import type { RunResult } from "@delivery/domain/runs/TestRun"
+import type { Counts, RunResult } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
+import type { StoredRunMute } from "../runs/RunMutes.ts"
 import { instant, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 
 /** What must hold before a version goes out, for each pair that has a policy. In memory by `placeKey`. */
@@ -43,8 +44,26 @@ export interface FoundRun {
   readonly gateResult: RunResult
   /** Whether a retry of it tested another release: it failed on this one. */
   readonly retriedElsewhere: boolean
+  readonly counts: Counts
+  readonly mutedFailures: {
+    readonly count: number
+    /** The first `maxMutedFailures`, by the code units of their ids. */
+    readonly tests: ReadonlyArray<MutedFailure>
+  }
   readonly finishedAt: Timestamp
   readonly environment: { readonly slug: string; readonly name: string }
+}
+
+/** A test that failed and does not count, with its shown title. */
+export interface MutedFailure extends StoredRunMute {
+  readonly title: string
+}
+
+/** The newest run of a version with a coverage that has no result. */
+export interface UnresolvedRun {
+  readonly coverage: Coverage
+  readonly number: number
+  readonly state: "running" | "interrupted"
 }
 
 /** A secret of a product in an environment, and beside another one. Never its value. */
@@ -88,6 +107,16 @@ export class ReadinessRepo extends Context.Service<
       version: string,
       coverages: ReadonlyArray<Coverage>
     ) => Effect.Effect<ReadonlyArray<FoundRun>>
+    /**
+     * For each of the coverages, the newest run of the version outside of the place's environment that is running or was interrupted, of
+     * those that ran the whole coverage, if there is one. In no order.
+     */
+    readonly unresolved: (
+      place: Place,
+      version: string,
+      coverages: ReadonlyArray<Coverage>,
+      now: Timestamp
+    ) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
     /**
      * The secrets of the product; of deleted ones, those alone that were loaded. May leave out secrets that are as they were loaded,
      * since neither drift nor what is missing has them. In no order.

@@ -1,5 +1,8 @@
+import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
+import type { Counts } from "@delivery/domain/runs/TestRun"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
@@ -10,11 +13,13 @@ import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import {
   type BlockingTicket,
   type FoundRun,
+  type MutedFailure,
   type Place,
   type PolicyRow,
   readinessPolicies,
   ReadinessRepo,
-  type SecretState
+  type SecretState,
+  type UnresolvedRun
 } from "./ReadinessRepo.ts"
 
 export const layer = Layer.effect(
@@ -25,6 +30,7 @@ export const layer = Layer.effect(
       setPolicy: setPolicy(sql),
       isKnown: isKnown(sql),
       runs: runs(sql),
+      unresolved: unresolved(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)
     })
@@ -67,23 +73,29 @@ const isKnown =
     )
   }
 
-type RunRow = Omit<FoundRun, "environment" | "finishedAt"> & {
-  readonly finishedAt: Date
-  readonly slug: string
-  readonly name: string
-}
+type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "mutedFailures"> &
+  Counts & {
+    readonly finishedAt: Date
+    readonly slug: string
+    readonly name: string
+    readonly mutedCount: number
+    readonly mutedTests: ReadonlyArray<MutedFailure>
+  }
 
 /** One look into the index for each coverage and environment, however many runs there are (`test_runs_evidence`). */
 const runs =
   (sql: PgClient.PgClient) =>
   ({ environmentId, productId, workspaceId }: Place, version: string, coverages: ReadonlyArray<Coverage>) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
-        newest.retried_elsewhere as "retriedElsewhere", newest.finished_at as "finishedAt", newest.slug, newest.name
+        newest.retried_elsewhere as "retriedElsewhere", newest.finished_at as "finishedAt", newest.slug, newest.name,
+        newest.total, newest.passed, newest.flaky, newest.failed, newest.skipped, muted.count as "mutedCount", muted.tests as "mutedTests"
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
-        select t.id, t.number, t.result, t.gate_result, t.retried_elsewhere, t.finished_at, e.slug, e.name
+        select t.*, e.slug, e.name
         from environments e cross join lateral (
-          select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, finished_at from test_runs
+          select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, finished_at, total, passed, flaky,
+            failed, skipped, mutes
+          from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
             and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
@@ -92,21 +104,68 @@ const runs =
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
         order by t.number desc limit 1
-      ) newest`.pipe(
-      Effect.map((rows) =>
-        rows.map(({ coverage, finishedAt, gateResult, id, name, number, result, retriedElsewhere, slug }) => ({
-          coverage,
-          id,
-          number,
-          result,
-          gateResult,
-          retriedElsewhere: retriedElsewhere === true,
-          finishedAt: iso(finishedAt),
-          environment: { slug, name }
-        }))
-      ),
+      ) newest
+      cross join lateral (
+        select count(*)::int as count,
+          coalesce(jsonb_agg(failure.mute || jsonb_build_object('title', failure.title) order by failure.case_id)
+            filter (where failure.place <= ${maxMutedFailures}::int), '[]') as tests
+        from (
+          select t.case_id, t.title, muted.mute, row_number() over (order by t.case_id) as place
+          from jsonb_array_elements(newest.mutes) as muted (mute)
+            join test_run_tests t on t.run_id = newest.id and t.case_id = muted.mute->>'caseId' and t.status = 'failed'
+        ) failure
+      ) muted`.pipe(
+      Effect.map((rows) => rows.map(foundRunOf)),
       dieOnSqlError
     )
+
+const foundRunOf = ({
+  coverage,
+  failed,
+  finishedAt,
+  flaky,
+  gateResult,
+  id,
+  mutedCount,
+  mutedTests,
+  name,
+  number,
+  passed,
+  result,
+  retriedElsewhere,
+  skipped,
+  slug,
+  total
+}: RunRow): FoundRun => ({
+  coverage,
+  id,
+  number,
+  result,
+  gateResult,
+  retriedElsewhere: retriedElsewhere === true,
+  counts: { total, passed, flaky, failed, skipped },
+  mutedFailures: {
+    count: mutedCount,
+    tests: mutedTests.map((test) => ({ ...test, title: shownName(test.title) }))
+  },
+  finishedAt: iso(finishedAt),
+  environment: { slug, name }
+})
+
+/** One look into an index of each coverage (`test_runs_unresolved`). */
+const unresolved =
+  (sql: PgClient.PgClient): ReadinessRepo["Service"]["unresolved"] =>
+  ({ environmentId, productId, workspaceId }, version, coverages, now) =>
+    sql<UnresolvedRun>`select asked.coverage, newest.number,
+        case when newest.state = 'running' and newest.expires_at > ${date(now)} then 'running' else 'interrupted' end as state
+      from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
+      cross join lateral (
+        select number, state, expires_at from test_runs
+        where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+          and coverage = asked.coverage and coverage is not null and environment_id <> ${environmentId} and result is null
+          and selection = '{"folders":[],"caseIds":[]}'
+        order by number desc limit 1
+      ) newest`.pipe(dieOnSqlError)
 
 /** Whether there is a value is asked, and never the value. One of the name of a deleted one tells what became of that. */
 const secrets =

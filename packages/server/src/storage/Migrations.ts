@@ -66,6 +66,7 @@ import commentSearch from "./migrations/0182_comment_search.ts"
 import endedMuteNotifications from "./migrations/0184_ended_mute_notifications.ts"
 import projectTexts from "./migrations/0185_project_texts.ts"
 import shorterRunErrors from "./migrations/0186_shorter_run_errors.ts"
+import unresolvedRuns from "./migrations/0187_unresolved_runs.ts"
 import personalViews from "./migrations/0189_personal_views.ts"
 
 /** By number and name. */
@@ -135,6 +136,7 @@ export const migrations = {
   "0184_ended_mute_notifications": endedMuteNotifications,
   "0185_project_texts": projectTexts,
   "0186_shorter_run_errors": shorterRunErrors,
+  "0187_unresolved_runs": unresolvedRuns,
   "0189_personal_views": personalViews
 }
 

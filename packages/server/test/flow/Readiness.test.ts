@@ -1,4 +1,4 @@
-import type { Reason, ReasonKind } from "@delivery/domain/flow/Readiness"
+import { maxMutedFailures, type Reason, type ReasonKind } from "@delivery/domain/flow/Readiness"
 import { defaultPolicy, type ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
 import type { ProductId, TicketId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
@@ -14,6 +14,7 @@ import { Readiness } from "../../src/flow/Readiness.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { Retries } from "../../src/runs/Retries.ts"
+import { CaseCounting } from "../../src/runs/cases/CaseCounting.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import {
@@ -295,6 +296,175 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("says what the run that decides rests on: its counts, and the newer run that came to no result", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const qa = deploymentIn(
+        scene,
+        shop.product,
+        yield* addEnvironment(scene.workspace.id, { slug: "qa", name: "QA" })
+      )
+      yield* shop.staging.update({ version: "v1" })
+      yield* qa.create("v1")
+      yield* shop.production.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const critical = { selection: { coverage: "critical", folders: [], caseIds: [] } } as const
+      const told = Effect.map(shop.ready("v1"), ({ reasons, runs }) => [
+        ...reasons.map(({ message }) => message),
+        ...runs.map(({ counts, mutedFailures, newer, run }) => ({ run, counts, mutedFailures, newer }))
+      ])
+      const missing = "No run of v1 with the whole coverage critical has finished in another environment"
+      assert.deepStrictEqual(yield* told, [`${missing}.`])
+      const older = yield* qa.start(critical)
+      assert.deepStrictEqual(yield* told, [`${missing}: run ${older} is still running.`])
+      const broken = yield* shop.staging.start(critical)
+      yield* shop.staging.finish(broken, "failed", { interrupted: true })
+      assert.deepStrictEqual(yield* told, [`${missing}: run ${broken} was interrupted.`])
+
+      const deciding = yield* shop.staging.start(critical)
+      const skipped = (caseId: string) => report(caseId, { attempt: null })
+      const tests = [report("a"), skipped("b"), skipped("c"), skipped("d")]
+      yield* shop.staging.finish(deciding, "passed", { tests })
+      const thin = {
+        run: deciding,
+        counts: { total: 4, passed: 1, flaky: 0, failed: 0, skipped: 3 },
+        mutedFailures: { count: 0, tests: [] },
+        newer: null
+      }
+      // Those that started before it say nothing of it.
+      assert.deepStrictEqual(yield* told, [thin])
+      // Nor does what ran a part, or another version, or here.
+      yield* qa.start({ selection: { ...critical.selection, folders: ["basket"] } })
+      yield* qa.start({ selection: { ...critical.selection, coverage: "regression" } })
+      yield* shop.production.start(critical)
+      yield* shop.staging.update({ version: "v2" })
+      yield* shop.staging.start(critical)
+      assert.deepStrictEqual(yield* told, [thin])
+      const interrupted = yield* qa.start(critical)
+      yield* qa.finish(interrupted, "failed", { interrupted: true })
+      assert.deepStrictEqual(yield* told, [{ ...thin, newer: { run: interrupted, state: "interrupted" } }])
+      const running = yield* qa.start(critical)
+      assert.deepStrictEqual(yield* told, [{ ...thin, newer: { run: running, state: "running" } }])
+      // Its time is up, though nothing may have ended it.
+      yield* TestClock.adjust("7 hours")
+      assert.deepStrictEqual(yield* told, [{ ...thin, newer: { run: running, state: "interrupted" } }])
+    })
+  )
+
+  it.effect("names the muted failures that it rests on, as they were muted when the run started", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const [mutes, tickets] = [yield* Mutes, yield* Tickets]
+      const critical = { selection: { coverage: "critical", folders: [], caseIds: [] } } as const
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const muting = Effect.fnUntraced(function* (cases: ReadonlyArray<string>, isPrivate: boolean) {
+        const { identifier } = yield* shop.ticket({ blocks: false }, isPrivate)
+        yield* tickets.update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+        yield* mutes.set(identifier, { product: shop.product.slug, cases, until: minute(600) }).pipe(as(scene.owner))
+        return identifier
+      })
+      const open = yield* muting(["a", "passes", "absent"], false)
+      const hidden = yield* muting(["b"], true)
+      const run = yield* shop.staging.start(critical)
+      const failed = { attempt: attempt("failed") }
+      yield* shop.staging.finish(run, "passed", {
+        tests: [
+          report("b", { ...failed, title: "\u{1F680}".repeat(300) }),
+          report("a", { ...failed, title: "pays by card" }),
+          report("passes")
+        ]
+      })
+      const mutedFailures = (ticket: string | null) => ({
+        count: 2,
+        tests: [
+          { caseId: "a", title: "pays by card", ticket: open },
+          { caseId: "b", title: "\u{1F680}".repeat(200), ticket }
+        ]
+      })
+      const decided = (caller: typeof scene.viewer | typeof scene.owner) =>
+        Effect.map(shop.ready("v1", caller), ({ ready, runs }) => ({
+          ready,
+          gate: runs.map(({ gateResult, result }) => [result, gateResult]),
+          muted: runs[0]!.mutedFailures
+        }))
+      const passes = { ready: true, gate: [["failed", "passed"]] }
+      assert.deepStrictEqual(yield* decided(scene.owner), { ...passes, muted: mutedFailures(hidden) } as never)
+      assert.deepStrictEqual(yield* decided(scene.viewer), { ...passes, muted: mutedFailures(null) } as never)
+      // Whatever is muted since, the run stays as it was judged.
+      yield* mutes.end(open).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* decided(scene.owner), { ...passes, muted: mutedFailures(hidden) } as never)
+      // Where a test that is not muted failed too, both are told.
+      const both = yield* shop.staging.start(critical)
+      yield* shop.staging.finish(both, "failed", { tests: [report("a", failed), report("b", failed)] })
+      const { ready, runs } = yield* shop.ready("v1")
+      assert.deepStrictEqual(
+        [ready, runs[0]!.gateResult, runs[0]!.counts.failed, runs[0]!.mutedFailures],
+        [false, "failed", 2, { count: 1, tests: [{ caseId: "b", title: "b", ticket: null }] }]
+      )
+      // A retry that made it flaky leaves nothing to be muted.
+      const retries = yield* Retries
+      const retried = yield* retries.start(both, { passes: 1, baseUrl: null, git, machine }).pipe(as(scene.member))
+      const attempts = [attempt("passed")]
+      const again = { interrupted: false, tests: ["a", "b"].map((caseId) => ({ caseId, attempts })) }
+      yield* retries.finish(both, retried.retry, again).pipe(as(scene.member))
+      const flaky = yield* shop.ready("v1")
+      assert.deepStrictEqual(
+        [flaky.ready, flaky.runs[0]!.counts, flaky.runs[0]!.mutedFailures],
+        [true, { total: 2, passed: 0, flaky: 2, failed: 0, skipped: 0 }, { count: 0, tests: [] }]
+      )
+    })
+  )
+
+  it.effect("names the first of many muted failures, and counts all", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const cases = Array.from({ length: maxMutedFailures + 5 }, (_, index) => `test ${String(index).padStart(2, "0")}`)
+      const muted = { product: shop.product.slug, cases, until: minute(600) }
+      yield* (yield* Mutes).set(identifier, muted).pipe(as(scene.owner))
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const run = yield* shop.staging.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
+      const tests = cases.toReversed().map((caseId) => report(caseId, { attempt: attempt("failed") }))
+      yield* shop.staging.finish(run, "failed", { tests })
+      const { runs } = yield* shop.ready("v0")
+      assert.deepStrictEqual(runs[0]!.mutedFailures, {
+        count: cases.length,
+        tests: cases.slice(0, maxMutedFailures).map((caseId) => ({ caseId, title: caseId, ticket: identifier }))
+      })
+    })
+  )
+
+  it.effect("calls a test that is muted past its time by its title, once it is counted", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const muted = { product: shop.product.slug, cases: ["basket.spec.ts:tax", "gone"], until: minute(5) }
+      yield* (yield* Mutes).set(identifier, muted).pipe(as(scene.owner))
+      const run = yield* shop.staging.start()
+      yield* shop.staging.finish(run, "failed", {
+        tests: [report("basket.spec.ts:tax", { title: "rounds the tax", attempt: attempt("failed") })]
+      })
+      const { step } = yield* CaseCounting
+      while (yield* step);
+      yield* TestClock.setTime(Date.parse(minute(5)))
+      const { reasons } = yield* shop.ready()
+      assert.deepStrictEqual(
+        reasons.map(({ message }) => message),
+        ["“rounds the tax”", "gone"].map((name) => `${name} was muted until 1970-01-01 00:05 UTC by ${identifier}.`)
+      )
+    })
+  )
+
   it.effect("is kept back by tickets that the caller does not see, without their names", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene
@@ -420,7 +590,8 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* warnings("V1"), unknown)
       assert.deepStrictEqual(yield* warnings("v"), unknown)
       yield* shop.production.update({ version: null })
-      assert.deepStrictEqual(yield* warnings(), [true])
+      assert.deepStrictEqual(yield* warnings(), [false, "version_missing"])
+      assert.deepStrictEqual(yield* warnings("v3"), [true])
     })
   )
 
@@ -454,6 +625,16 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* asked("v0"), [true, "v0", []])
       yield* shop.production.update({ version: null })
       assert.deepStrictEqual(yield* asked(), [false, null, without(scene.staging.id, page)])
+      // Versions that come from nowhere in particular are to be named, too, where none runs here.
+      yield* shop.setPolicy({})
+      const here = `${scene.workspace.slug}/deployments/${shop.product.slug}/${scene.production.slug}`
+      assert.deepStrictEqual(yield* asked(), [false, null, without(scene.production.id, here)])
+      assert.deepStrictEqual(
+        (yield* shop.ready()).reasons.map(({ message }) => message),
+        ["No version is known to run here, and none was named."]
+      )
+      assert.deepStrictEqual(yield* asked("v0"), [true, "v0", []])
+      yield* shop.setPolicy({ from: scene.staging.slug })
       yield* shop.staging.update({ version: "v1" })
       assert.deepStrictEqual(yield* asked(), [true, "v1", []])
       // Where the product is not deployed, there is no page either.

@@ -4,6 +4,7 @@ import type { DeliveryMetrics } from "@delivery/domain/flow/DeliveryMetrics"
 import type { Drift } from "@delivery/domain/flow/Drift"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
 import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
+import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "vitest"
 import { finishRun, type Http, join, newDeployment, onEachServer, startRun } from "../support/Http.ts"
 
@@ -89,9 +90,22 @@ onEachServer("Readiness", (test) => {
     assert.deepInclude(reason, { kind: "secret_missing", severity: "block" })
     assert.deepInclude(reason!.subject, { type: "secret", label: "MISSING", url })
     assert.deepInclude(blocked, { ready: false, version: "v1" })
-    const { finishedAt } = await workspace.get<{ finishedAt: string }>(`test-runs/${number}`)
-    assert.deepStrictEqual(blocked.runs, [
-      { coverage: "critical", run: number, environment: "staging", result: "passed", gateResult: "passed", finishedAt }
+    const { counts, finishedAt } = await workspace.get<TestRun>(`test-runs/${number}`)
+    const decided = {
+      coverage: "critical",
+      run: number,
+      environment: "staging",
+      result: "passed",
+      gateResult: "passed",
+      counts,
+      mutedFailures: { count: 0, tests: [] },
+      newer: null,
+      finishedAt
+    }
+    assert.deepStrictEqual(blocked.runs as ReadonlyArray<unknown>, [decided])
+    const newer = await startRun(workspace, { selection: { coverage: "critical", folders: [], caseIds: [] } })
+    assert.deepStrictEqual((await workspace.get<Readiness>(`${path}/readiness`)).runs as ReadonlyArray<unknown>, [
+      { ...decided, newer: { run: newer.number, state: "running" } }
     ])
     await set(workspace, "MISSING", ["production"])
     assert.deepInclude(await workspace.get<Readiness>(`${path}/readiness?version=v1`), { ready: true, reasons: [] })

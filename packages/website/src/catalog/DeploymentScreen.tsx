@@ -67,9 +67,12 @@ const Elsewhere = ({ deployment, slug }: Props) => {
               <span className="truncate font-mono text-xs">
                 {one.version === null ? "unknown" : shortSha(one.version)}
               </span>
-              <Badge tone={one.version === deployment.version ? "success" : "plain"}>
-                {one.version === deployment.version ? "same" : "other"}
-              </Badge>
+              {/* Of two that are unknown nobody can say. */}
+              {one.version !== null && deployment.version !== null && (
+                <Badge tone={one.version === deployment.version ? "success" : "plain"}>
+                  {one.version === deployment.version ? "same" : "other"}
+                </Badge>
+              )}
             </Link>
           </li>
         ))}

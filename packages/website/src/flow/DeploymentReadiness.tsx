@@ -5,14 +5,16 @@ import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
 import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { deploymentsQuery } from "../catalog/queries.ts"
+import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { useKnownVersions } from "../catalog/useKnownVersions.ts"
 import { wholeOf } from "../catalog/wholeVersion.ts"
+import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { Input } from "../ui/Field.tsx"
 import { Filter } from "../ui/Filter.tsx"
-import { counted, shortSha, visible } from "../ui/format.ts"
+import { counted, formatCount, shortSha, visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { PathLink } from "../ui/PathLink.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -21,7 +23,7 @@ import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
 import { ReadinessPolicyPart } from "./ReadinessPolicyPart.tsx"
 import { readinessQuery } from "./readiness.ts"
-import { markOf, startOf, told, weigh } from "./reasons.ts"
+import { evidenceText, markOf, mutedIn, newerText, readyWords, startOf, told, weigh } from "./reasons.ts"
 import { SecretDrift } from "./SecretDrift.tsx"
 
 /** Whether a version may go out to the deployment, the reasons against it, and the policy that asks for them. */
@@ -73,7 +75,7 @@ interface VerdictProps {
 
 /** In one line, with the words of the page's head where these are about the same version. */
 const verdictOf = ({ readiness, running }: VerdictProps) => {
-  const { reasons, requires } = readiness
+  const { reasons, requires, runs } = readiness
   const has = (kind: Reason["kind"]) => reasons.some((one) => one.kind === kind)
   if (!readiness.ready) {
     const mark = markOf(readiness, running)
@@ -83,9 +85,15 @@ const verdictOf = ({ readiness, running }: VerdictProps) => {
     return ["text-danger", "lock", `Not ready${also}`] as const
   }
   if (has("version_unknown")) return ["text-warning", "warning", "Nobody has released or tested this version"] as const
-  return requires.length === 0
-    ? (["text-muted", "check", "Ready: no run is required"] as const)
-    : (["text-success", "check", "Ready"] as const)
+  if (requires.length === 0) return ["text-muted", "check", "Ready: no run is required"] as const
+  // A newer run is told of below.
+  return mutedIn(runs) === 0
+    ? (["text-success", "check", "Ready"] as const)
+    : ([
+        "text-warning",
+        "warning",
+        startOf(readyWords({ reasons: [], requires, runs: runs.map((run) => ({ ...run, newer: null })) }))
+      ] as const)
 }
 
 const Verdict = ({ readiness, running }: VerdictProps) => {
@@ -96,41 +104,88 @@ const Verdict = ({ readiness, running }: VerdictProps) => {
   ]
   const [tone, icon, text] = verdictOf({ readiness, running })
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-4" role="status">
-      <span className={`text-md inline-flex items-center gap-2 font-medium ${tone}`}>
-        <Icon name={icon} size={16} />
-        {text}
-      </span>
-      {readiness.version === null ? (
-        <span className="text-muted">No version is known</span>
-      ) : (
-        <Copyable label="Copy the version" shown={shortSha(readiness.version)} text={readiness.version} />
-      )}
-      <span className="text-muted">{counts.join(", ")}</span>
+    <div className="px-4 pt-4" role="status">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <span className={`text-md inline-flex items-center gap-2 font-medium ${tone}`}>
+          <Icon name={icon} size={16} />
+          {text}
+        </span>
+        {readiness.version === null ? (
+          <span className="text-muted">No version is known</span>
+        ) : (
+          <Copyable label="Copy the version" shown={shortSha(readiness.version)} text={readiness.version} />
+        )}
+        <span className="text-muted">{counts.join(", ")}</span>
+      </div>
+      {readiness.runs.map((run) => {
+        const newer = newerText(run)
+        return (
+          newer !== undefined && (
+            <p className="text-warning flex items-baseline gap-2 pt-1" key={run.coverage}>
+              <Icon name="warning" size={12} />
+              {newer}
+            </p>
+          )
+        )
+      })}
     </div>
   )
 }
 
-const Runs = ({ readiness, slug }: { readonly readiness: Readiness; readonly slug: string }) =>
-  readiness.runs.length === 0 ? null : (
+interface MutedProps {
+  readonly failures: Readiness["runs"][number]["mutedFailures"]
+  readonly slug: string
+}
+
+/** What failed in a run and does not count. */
+const MutedFailures = ({ failures: { count, tests }, slug }: MutedProps) => (
+  <div className="pt-1 pl-6.5">
+    <p className="text-muted">
+      {count === 1 ? "A test failed that was" : `${counted(count, "test")} failed that were`} muted when the run
+      started. That stays so for this run:
+    </p>
+    <ul aria-label="Muted failures" className="list-disc pl-5">
+      {tests.map(({ caseId, ticket, title }) => (
+        <li className="foreign break-words" key={caseId} title={visible(caseId)}>
+          {visible(title)}
+          {ticket !== null && (
+            <>
+              , <PathLink path={`/w/${slug}/tickets/${ticket}`}>{ticket}</PathLink>
+            </>
+          )}
+        </li>
+      ))}
+      {count > tests.length && <li>and {formatCount(count - tests.length)} more</li>}
+    </ul>
+  </div>
+)
+
+const Runs = ({ readiness, slug }: { readonly readiness: Readiness; readonly slug: string }) => {
+  const nameOf = useEnvironmentName(slug)
+  return readiness.runs.length === 0 ? null : (
     <Section isFlush title="Runs that decided">
       <ul>
-        {readiness.runs.map(({ coverage, environment, finishedAt, gateResult, result, run }) => (
-          <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4" key={coverage}>
-            <StatusMark size={14} status={gateResult} />
-            <PathLink path={`/w/${slug}/test-runs/${run}`}>Run {run}</PathLink>
-            <span className="text-muted min-w-0 flex-1 truncate">
-              {coverage}, in {environment}
-              {gateResult !== result && `: ${result}, but passes without its muted tests`}
-            </span>
-            <span className="text-muted">
-              <Time at={finishedAt} />
-            </span>
+        {readiness.runs.map(({ counts, coverage, environment, finishedAt, gateResult, mutedFailures, result, run }) => (
+          <li className="border-border border-b px-4 py-1.5" key={coverage}>
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+              <StatusMark size={14} status={statusOf({ counts, result, state: "finished" })} />
+              <PathLink path={`/w/${slug}/test-runs/${run}`}>Run {run}</PathLink>
+              <span className="text-muted">
+                {coverage}, in {nameOf(environment)}
+              </span>
+              <span className="tabular">{evidenceText(counts)}</span>
+              {gateResult !== result && <Badge tone="warning">passes by its mutes</Badge>}
+              <span className="text-muted ml-auto">
+                <Time at={finishedAt} />
+              </span>
+            </div>
+            {mutedFailures.count > 0 && <MutedFailures failures={mutedFailures} slug={slug} />}
           </li>
         ))}
       </ul>
     </Section>
   )
+}
 
 /** Which version is asked about: one that runs elsewhere, or any other that is typed. */
 const ChosenVersion = ({ deployment, slug }: Props) => {
@@ -220,7 +275,7 @@ const DeploymentReadiness = ({ deployment, slug }: Props) => {
         </>
       )}
       <SecretDrift environment={environment} product={product} slug={slug} />
-      <ReadinessPolicyPart deployment={deployment} slug={slug} />
+      <ReadinessPolicyPart at={data?.at} deployment={deployment} slug={slug} />
     </section>
   )
 }

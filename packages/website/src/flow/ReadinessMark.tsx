@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Icon } from "../ui/Icon.tsx"
 import { shortSha } from "../ui/format.ts"
 import { readinessQuery } from "./readiness.ts"
-import { markOf, told } from "./reasons.ts"
+import { markOf, newerText, told } from "./reasons.ts"
 
 interface Props {
   readonly slug: string
@@ -18,11 +18,13 @@ const ReadinessMark = ({ environment, product, running, slug }: Props) => {
   if (data === undefined) return null
   const { version } = data
   const mark = markOf(data, running)
-  if (mark === undefined) return null
-  const title = data.reasons
-    .slice(0, 10)
-    .map(({ message }) => told(message, version))
-    .join("\n")
+  // That no version is known here is said already.
+  const isUnknown = running === null && version === null && data.reasons.every(({ kind }) => kind === "version_missing")
+  if (mark === undefined || isUnknown) return null
+  const title = [
+    ...data.reasons.slice(0, 10).map(({ message }) => told(message, version)),
+    ...data.runs.flatMap((run) => newerText(run) ?? [])
+  ].join("\n")
   return (
     <span className={`${mark.tone} inline-flex items-center gap-1`} title={title}>
       <Icon name={mark.icon} size={12} />

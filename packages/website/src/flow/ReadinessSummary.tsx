@@ -22,7 +22,7 @@ const ReadinessSummary = ({ deployment, slug }: Props) => {
   const [tone, icon, text] =
     blocks > 0 && mark !== undefined
       ? ([mark.tone, mark.icon, mark.text] as const)
-      : warnings > 0
+      : warnings > 0 || mark !== undefined
         ? (["text-warning", "warning", readyWords(data)] as const)
         : ([data.requires.length === 0 ? "text-muted" : "text-success", "check", readyWords(data)] as const)
   const words = `${about}${text}`

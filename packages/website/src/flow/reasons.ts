@@ -1,5 +1,7 @@
 import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
-import { counted, shortSha } from "../ui/format.ts"
+import type { Counts } from "@delivery/domain/runs/TestRun"
+
+import { counted, formatCount, shortSha } from "../ui/format.ts"
 import { momentOf } from "./mute.ts"
 
 /** What the reasons of readiness come to, in words. Pure. */
@@ -18,11 +20,33 @@ export const told = (message: string, version: string | null): string =>
       Number.isNaN(Date.parse(`${day}T${time}Z`)) ? text : momentOf(`${day}T${time}Z`)
   )
 
+/** How many tests passed in a run, after what went wrong, and how many were skipped: `1 failed, 38 passed, 3 skipped`. */
+export const evidenceText = (counts: Counts): string =>
+  (["failed", "flaky", "passed", "skipped"] as const)
+    .filter((status) => status === "passed" || counts[status] > 0)
+    .map((status) => `${formatCount(counts[status])} ${status}`)
+    .join(", ")
+
+/** How many tests failed in runs that pass since those were muted. */
+export const mutedIn = (runs: Readiness["runs"]): number =>
+  runs.reduce((sum, { gateResult, mutedFailures }) => sum + (gateResult === "passed" ? mutedFailures.count : 0), 0)
+
+/** That a newer run of the same tests has no result. */
+export const newerText = ({ newer, run }: Readiness["runs"][number]): string | undefined =>
+  newer === null
+    ? undefined
+    : `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
+
 /** That a version may go out, and what is to be known of it: "ready" alone is said where a test says so. */
-export const readyWords = ({ reasons, requires }: Pick<Readiness, "reasons" | "requires">): string => {
+export const readyWords = ({ reasons, requires, runs }: Pick<Readiness, "reasons" | "requires" | "runs">): string => {
   const { warnings } = weigh(reasons)
+  const muted = mutedIn(runs)
+  const though = [
+    ...(muted === 0 ? [] : [`${counted(muted, "failed test")} ${muted === 1 ? "is" : "are"} muted`]),
+    ...runs.flatMap(({ newer }) => (newer?.state === "interrupted" ? [`run ${newer.run} was interrupted`] : []))
+  ].join(" and ")
   const but = requires.length === 0 ? ": no run is required" : ""
-  return `ready${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}${but}`
+  return `ready${though === "" ? "" : `, though ${though}`}${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}${but}`
 }
 
 /** As the words of a line begin. */
@@ -39,17 +63,20 @@ interface Mark {
  * already is not called "not ready" for a ticket, which every policy looks at unless told, nor because no other version is known.
  */
 export const markOf = (
-  { reasons, version }: Pick<Readiness, "reasons" | "version">,
+  { reasons, runs, version }: Pick<Readiness, "reasons" | "runs" | "version">,
   running: string | null
 ): Mark | undefined => {
   const { blocks, warnings } = weigh(reasons)
   const changed = reasons.filter(({ kind, severity }) => kind === "drift" && severity === "warn").length
+  const muted = mutedIn(runs)
   const known = [
+    ...(muted > 0 ? [counted(muted, "muted failure")] : []),
+    ...runs.flatMap(({ newer }) => (newer?.state === "interrupted" ? [`run ${newer.run} interrupted`] : [])),
     ...(changed > 0 ? [`${counted(changed, "secret")} changed`] : []),
     ...(warnings > changed ? [counted(warnings - changed, "warning")] : [])
   ]
   if (blocks === 0) {
-    return warnings === 0 ? undefined : { tone: "text-warning", icon: "warning", text: known.join(", ") }
+    return known.length === 0 ? undefined : { tone: "text-warning", icon: "warning", text: known.join(", ") }
   }
   const tickets = reasons.filter(({ kind, severity }) => severity === "block" && kind === "ticket_blocks").length
   const isWithout = reasons.some(({ kind }) => kind === "version_missing")

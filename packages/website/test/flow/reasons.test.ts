@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { markOf, told, readyWords } from "../../src/flow/reasons.ts"
+import type { Readiness } from "@delivery/domain/flow/Readiness"
+import { evidenceText, markOf, mutedIn, newerText, readyWords, told } from "../../src/flow/reasons.ts"
 
 const reason = (
   kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue" | "version_missing",
@@ -11,13 +12,71 @@ const reason = (
   message: kind
 })
 
+const decided = (run: Partial<Readiness["runs"][number]>): Readiness["runs"][number] => ({
+  coverage: "critical",
+  run: 64,
+  environment: "staging",
+  result: "passed",
+  gateResult: "passed",
+  counts: { total: 1, passed: 1, flaky: 0, failed: 0, skipped: 0 },
+  mutedFailures: { count: 0, tests: [] },
+  newer: null,
+  finishedAt: "2026-11-21T09:31:05.000Z",
+  ...run
+})
+
 describe("What is ready", () => {
   it("is so by a run, or is said to be so without one, also where something warns", () => {
     const warned = [reason("drift", "warn")]
-    expect(readyWords({ reasons: [], requires: ["critical"] })).toBe("ready")
-    expect(readyWords({ reasons: [], requires: [] })).toBe("ready: no run is required")
-    expect(readyWords({ reasons: warned, requires: ["critical"] })).toBe("ready, with 1\u00a0warning")
-    expect(readyWords({ reasons: warned, requires: [] })).toBe("ready, with 1\u00a0warning: no run is required")
+    expect(readyWords({ reasons: [], requires: ["critical"], runs: [] })).toBe("ready")
+    expect(readyWords({ reasons: [], requires: [], runs: [] })).toBe("ready: no run is required")
+    expect(readyWords({ reasons: warned, requires: ["critical"], runs: [] })).toBe("ready, with 1\u00a0warning")
+    expect(readyWords({ reasons: warned, requires: [], runs: [] })).toBe(
+      "ready, with 1\u00a0warning: no run is required"
+    )
+  })
+})
+
+describe("What decided", () => {
+  const plain = (text: string | undefined) => text?.replaceAll("\u00a0", " ")
+
+  it("is told with its counts, the newer run, and what is ready by its mutes alone", () => {
+    const run = decided({})
+    expect(evidenceText(run.counts)).toBe("1 passed")
+    expect(evidenceText({ total: 8, passed: 0, flaky: 1, failed: 4, skipped: 3 })).toBe(
+      "4 failed, 1 flaky, 0 passed, 3 skipped"
+    )
+    expect(newerText(run)).toBeUndefined()
+    expect(newerText(decided({ newer: { run: 65, state: "interrupted" } }))).toBe(
+      "Run 65 is newer and was interrupted: run 64 decides."
+    )
+    expect(newerText(decided({ newer: { run: 65, state: "running" } }))).toBe(
+      "Run 65 is newer and still running: run 64 decides."
+    )
+    const muted = decided({ result: "failed", mutedFailures: { count: 1, tests: [] } })
+    // Of a run that fails all the same, what is muted says nothing.
+    const failed = { ...muted, gateResult: "failed" } as const
+    expect(mutedIn([run, muted, failed])).toBe(1)
+    const words = (runs: ReadonlyArray<typeof run>) => plain(readyWords({ reasons: [], requires: ["critical"], runs }))
+    expect(words([run])).toBe("ready")
+    expect(words([muted])).toBe("ready, though 1 failed test is muted")
+    expect(words([muted, muted])).toBe("ready, though 2 failed tests are muted")
+    const interrupted = decided({ newer: { run: 65, state: "interrupted" } })
+    expect(words([muted, interrupted])).toBe("ready, though 1 failed test is muted and run 65 was interrupted")
+  })
+
+  it("marks the deployment where it is not to be relied on alone", () => {
+    const markOfRun = (run: Parameters<typeof decided>[0]) => {
+      const mark = markOf({ reasons: [], runs: [decided(run)], version: "v1" }, "v0")
+      return [mark?.tone, plain(mark?.text)]
+    }
+    expect(markOfRun({})).toEqual([undefined, undefined])
+    expect(markOfRun({ newer: { run: 65, state: "running" } })).toEqual([undefined, undefined])
+    expect(markOfRun({ newer: { run: 65, state: "interrupted" } })).toEqual(["text-warning", "run 65 interrupted"])
+    expect(markOfRun({ result: "failed", mutedFailures: { count: 2, tests: [] } })).toEqual([
+      "text-warning",
+      "2 muted failures"
+    ])
   })
 })
 
@@ -25,7 +84,7 @@ describe("The mark of a deployment", () => {
   it("says drift and warnings beside what blocks", () => {
     const reasons = [reason("run_missing", "block"), reason("mute_overdue", "warn"), reason("drift", "warn")]
     const texts = [reasons, reasons.slice(1), reasons.slice(0, 1), []].map((some) =>
-      markOf({ reasons: some, version: "v1" }, "v0")?.text.replaceAll("\u00a0", " ")
+      markOf({ reasons: some, runs: [], version: "v1" }, "v0")?.text.replaceAll("\u00a0", " ")
     )
     expect(texts).toEqual([
       "not ready: 1 reason, 1 secret changed, 1 warning",
@@ -37,14 +96,14 @@ describe("The mark of a deployment", () => {
 
   it("does not call what runs there already not ready for tickets alone", () => {
     const tickets = [reason("ticket_blocks", "block"), reason("drift", "warn")]
-    const mark = markOf({ reasons: tickets, version: "v1" }, "v1")
+    const mark = markOf({ reasons: tickets, runs: [], version: "v1" }, "v1")
     expect([mark?.tone, mark?.text.replaceAll("\u00a0", " ")]).toEqual([
       "text-warning",
       "1 ticket blocks, 1 secret changed"
     ])
-    expect(markOf({ reasons: tickets, version: "v2" }, "v1")?.tone).toBe("text-danger")
+    expect(markOf({ reasons: tickets, runs: [], version: "v2" }, "v1")?.tone).toBe("text-danger")
     const untested = [...tickets, reason("run_missing", "block")]
-    expect(markOf({ reasons: untested, version: "v1" }, "v1")?.tone).toBe("text-danger")
+    expect(markOf({ reasons: untested, runs: [], version: "v1" }, "v1")?.tone).toBe("text-danger")
   })
 })
 
@@ -53,7 +112,7 @@ describe("The mark of a deployment whose source has no version", () => {
     const without = reason("version_missing", "block")
     const more = [without, reason("ticket_blocks", "block"), reason("drift", "warn")]
     const marks = [[without], more, [without, reason("run_missing", "block")]].map((reasons) =>
-      markOf({ reasons, version: "v1" }, "v1")
+      markOf({ reasons, runs: [], version: "v1" }, "v1")
     )
     expect(marks.map((mark) => [mark?.tone, mark?.text.replaceAll("\u00a0", " ")])).toEqual([
       ["text-warning", "no next version"],
