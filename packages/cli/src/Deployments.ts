@@ -63,6 +63,10 @@ const setVersion = Command.make(
       Flag.withDefault(false),
       Flag.withDescription("Change the version although locked runs are under way")
     ),
+    override: optionalText(
+      "override",
+      "Why the version goes out although the policy keeps it back: the release tells it"
+    ),
     wait: Flag.Int("wait").pipe(
       Flag.filter(
         (seconds) => seconds >= 0 && seconds <= 30,
@@ -72,7 +76,7 @@ const setVersion = Command.make(
       Flag.withDescription("How many seconds to wait for locked runs to end, at most 30")
     )
   },
-  Effect.fnUntraced(function* ({ commits, environment, force, product, version, versionFlag, wait }) {
+  Effect.fnUntraced(function* ({ commits, environment, force, override, product, version, versionFlag, wait }) {
     if (Option.isSome(version) && Option.isSome(versionFlag)) {
       return yield* Failure.usage("Say the version once: as an argument, or with --version.")
     }
@@ -94,6 +98,7 @@ const setVersion = Command.make(
             version: next,
             force,
             waitMs: wait * 1_000,
+            ...given({ override }),
             ...(found.commits === undefined ? {} : { commits: found.commits })
           }
         })
@@ -148,11 +153,6 @@ const isUnknown = ({ reasons }: Readiness): boolean => reasons.some(({ kind }) =
 /** Whether none was named, and none runs where versions come from. */
 const isWithout = ({ reasons }: Readiness): boolean => reasons.some(({ kind }) => kind === "version_missing")
 
-/** "ready" alone is said where a test says so. */
-const verdictOf = (readiness: Readiness): string => {
-  if (isWithout(readiness)) return colour("red", "not ready, no next version is known")
-  if (!readiness.ready) return colour("red", "not ready")
-  const but = [
 /** Those that passed, by their mutes where tests failed. */
 const passing = (runs: Readiness["runs"]) => runs.filter(({ gateResult }) => gateResult === "passed")
 
@@ -183,14 +183,19 @@ const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> 
   ]
 }
 
+/** "ready" alone is said where a test says so. */
+const verdictOf = (readiness: Readiness): string => {
+  if (isWithout(readiness)) return colour("red", "not ready, no next version is known")
+  if (!readiness.ready) return colour("red", "not ready")
+  const muted = passing(readiness.runs).reduce((sum, { mutedFailures }) => sum + mutedFailures.count, 0)
+  const but = [
     ...(isUnknown(readiness) ? ["nobody has released or tested it"] : []),
+    ...(muted === 0 ? [] : [`${muted} failed ${muted === 1 ? "test is" : "tests are"} muted`]),
     ...(readiness.requires.length === 0 ? ["no run is required"] : [])
   ]
   return but.length === 0 ? colour("green", "ready") : colour("yellow", `ready, but ${but.join(", and ")}`)
-  const muted = passing(readiness.runs).reduce((sum, { mutedFailures }) => sum + mutedFailures.count, 0)
 }
 
-    ...(muted === 0 ? [] : [`${muted} failed ${muted === 1 ? "test is" : "tests are"} muted`]),
 /** What it is about, the runs that decided, and the reasons. */
 const readinessText = (readiness: Readiness, target: string): string => {
   const { reasons, runs, version } = readiness

@@ -752,7 +752,9 @@ describe("delivery", () => {
         [first, []]
       ]
     )
-    assert.deepInclude(await setVersion("--no-commits", "other"), { code: 0, err: "" })
+    assert.deepInclude(await setVersion("--no-commits", "other", "--override", "Payment is down"), { code: 0, err: "" })
+    const [newest] = (await workspace.get<ReleasePage>("deployments/shop/staging/history")).releases
+    assert.deepInclude(newest, { version: "other", override: "Payment is down" })
     // A short id, as screens show it, is the commit's.
     assert.deepInclude(await setVersion(third.slice(0, 7)), {
       code: 0,
@@ -819,8 +821,6 @@ describe("delivery", () => {
         [""]
       ]
     )
-    await put({ requires: [{ coverage: "critical", severity: "warn" }] })
-    const warned = await json<Readiness>(at, ["deployments", "ready", "shop", "staging", "--version", "2"], { env })
     // What decides is told with what it rests on.
     await workspace.post("environments", { slug: "dev", name: "Dev", class: "non-production" })
     await workspace.post("deployments", {
@@ -856,6 +856,8 @@ describe("delivery", () => {
     await finishRun(workspace, newer.number, { interrupted: true })
     assert.include((await ready()).out, isNewer("was interrupted"))
 
+    await put({ requires: [{ coverage: "critical", severity: "warn" }] })
+    const warned = await json<Readiness>(at, ["deployments", "ready", "shop", "staging", "--version", "2"], { env })
     assert.deepStrictEqual(
       [warned.ready, warned.version, warned.reasons.map(({ kind }) => kind)],
       [true, "2", ["version_unknown", "run_missing"]]

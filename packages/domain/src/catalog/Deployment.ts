@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { DeploymentId } from "../Ids.ts"
-import { atLeast, HttpUrl, Ref, Text } from "../Text.ts"
+import { atLeast, HttpUrl, isVisible, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Commits, haveVersion } from "./Commit.ts"
 import { EnvironmentRef } from "./Environment.ts"
@@ -85,12 +85,23 @@ export const CreateDeployment = Body({
 })
 export type CreateDeployment = typeof CreateDeployment.Type
 
+const maxOverride = 2_000
+
 /** The longest that a change of a version waits for locked runs, in milliseconds. */
 const longestWait = 30_000
 
 export const UpdateDeployment = Body({
   ...target,
   commits: Schema.optionalKey(Commits),
+  override: Schema.optionalKey(
+    Text(maxOverride)
+      .check(atLeast(1), isVisible)
+      .annotate({
+        description:
+          "Why the version goes out although the readiness policy keeps it back, beside `version`. The release and the event tell it. The service does not check it, and asks nobody for it.",
+        examples: ["The payment is down: the fix cannot wait for the regression tests."]
+      })
+  ),
   force: Schema.optionalKey(
     Schema.Boolean.annotate({
       description: "Changes the version although locked runs are under way: their `deploymentChanged` becomes true.",
@@ -110,7 +121,15 @@ export const UpdateDeployment = Body({
     })
   )
 })
-  .check(haveVersion)
+  .check(
+    haveVersion,
+    Schema.makeFilter(
+      ({ override, version }: { readonly override?: string; readonly version?: string | null }) =>
+        override === undefined ||
+        typeof version === "string" || { path: ["override"], issue: "Expected a version beside it" },
+      { toJsonSchema: undocumented }
+    )
+  )
   .annotate({
     identifier: "UpdateDeployment",
     description: "The fields to change.",

@@ -69,6 +69,10 @@ export const Release = Schema.Struct({
   runs: Passes,
   rolledBackTo: Schema.NullOr(Schema.Int).annotate({
     description: "The newest earlier release of this version; null where the version was new."
+  }),
+  override: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Why it went out although the readiness policy kept it back, as whoever recorded it says; null where nobody said so, which does not mean that the policy let it go."
   })
 }).annotate({
   identifier: "Release",
@@ -87,7 +91,8 @@ export const Release = Schema.Struct({
       },
       commits: [exampleCommit],
       runs: { passed: 2, failed: 0 },
-      rolledBackTo: null
+      rolledBackTo: null,
+      override: null
     }
   ]
 })

@@ -296,7 +296,7 @@ const changeOnce = (dependencies: Dependencies) => {
     by: By,
     productRef: string,
     environmentRef: string,
-    { commits = [], force = false, waitMs: _, ...input }: UpdateDeployment
+    { commits = [], force = false, override, waitMs: _, ...input }: UpdateDeployment
   ) {
     const pair = yield* deployedPair(repo, by.workspace.id, productRef, environmentRef)
     if (input.baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
@@ -314,8 +314,10 @@ const changeOnce = (dependencies: Dependencies) => {
     const after = isRelease
       ? { ...changed, versionUpdatedAt: now, updatedAt: now, release: before.release + 1 }
       : { ...changed, updatedAt: now }
-    const event = yield* events.make(by, { kind: "deployment_updated", subject: subjectOf(pair, after), changes })
-    const release = isRelease ? yield* releaseOf(by, pair, after, commits) : undefined
+    const told =
+      isRelease && override !== undefined ? [...changes, { field: "override", from: null, to: override }] : changes
+    const event = yield* events.make(by, { kind: "deployment_updated", subject: subjectOf(pair, after), changes: told })
+    const release = isRelease ? yield* releaseOf(by, pair, after, commits, override) : undefined
     const isStored = yield* repo.update({ before, after, event, release, isFree: isRelease && !force })
     return isStored ? present({ ...pair, deployment: after }) : undefined
   })
@@ -323,7 +325,13 @@ const changeOnce = (dependencies: Dependencies) => {
 
 /** The release that a deployment has got, with the commits of a body. */
 const newRelease = ({ nextId }: Dependencies) =>
-  Effect.fnUntraced(function* (by: By, pair: Pair, deployment: DeploymentState, commits: ReadonlyArray<Commit>) {
+  Effect.fnUntraced(function* (
+    by: By,
+    pair: Pair,
+    deployment: DeploymentState,
+    commits: ReadonlyArray<Commit>,
+    override?: string
+  ) {
     const release: NewRelease = {
       workspaceId: by.workspace.id,
       deploymentId: deployment.id,
@@ -334,6 +342,7 @@ const newRelease = ({ nextId }: Dependencies) =>
       actorKind: by.actor.kind,
       actorId: by.actor.id,
       at: deployment.versionUpdatedAt,
+      overrideReason: override ?? null,
       commits: yield* Effect.forEach(distinctCommits(commits), ({ at, author, sha, subject }) =>
         Effect.map(nextId<CommitId>(), (id) => ({
           id,

@@ -16,7 +16,9 @@ export const deploymentReleases = table("deployment_releases", {
   version: nullable(text()),
   actorKind: nullable(text<ActorRef["kind"]>()),
   actorId: nullable(uuid<ActorRef["id"]>()),
-  at: instant()
+  at: instant(),
+  /** Why it went out although the readiness policy kept it back; null where nobody said so. */
+  overrideReason: nullable(text())
 })
 
 export type ReleaseRow = Row<typeof deploymentReleases>

@@ -60,7 +60,7 @@ const foundRelease = (
   releases: ReadonlyArray<ReleaseRow>,
   release: ReleaseRow
 ): FoundRelease => {
-  const { actorId, actorKind, at, deploymentId, environmentId, number, productId, version } = release
+  const { actorId, actorKind, at, deploymentId, environmentId, number, overrideReason, productId, version } = release
   const tested = [...database.table(testRuns).values(), ...database.table(pastRuns).values()].filter(
     (run) =>
       run.productId === productId &&
@@ -79,6 +79,7 @@ const foundRelease = (
     by: actorKind === null ? { kind: "removed" } : resolveActor(database, { kind: actorKind, id: actorId } as ActorRef),
     passed: tested.filter(({ result }) => result === "passed").length,
     failed: tested.filter(({ result }) => result === "failed").length,
+    override: overrideReason,
     rolledBackTo: releases.findLast(isSame)?.number ?? null
   }
 }

@@ -18,6 +18,7 @@ export interface FoundRelease {
   readonly passed: number
   readonly failed: number
   readonly rolledBackTo: number | null
+  readonly override: string | null
 }
 
 /** A ticket that a commit names, as it is named now. */

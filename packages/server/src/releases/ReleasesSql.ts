@@ -39,7 +39,7 @@ type HistoryRow = ActorRow &
  * had its version at its start. Runs that are erased count as before.
  */
 const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
-  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, ${actorColumns(sql, "r.actor")},
+  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.override_reason as override, ${actorColumns(sql, "r.actor")},
       (select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
         and earlier.version = r.version and earlier.number < r.number) as "rolledBackTo",
       tested.passed, tested.failed
@@ -74,7 +74,8 @@ const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: n
         by: readActor(row),
         passed: row.passed,
         failed: row.failed,
-        rolledBackTo: row.rolledBackTo
+        rolledBackTo: row.rolledBackTo,
+        override: row.override
       }))
     ),
     dieOnSqlError

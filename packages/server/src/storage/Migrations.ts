@@ -67,6 +67,7 @@ import endedMuteNotifications from "./migrations/0184_ended_mute_notifications.t
 import projectTexts from "./migrations/0185_project_texts.ts"
 import shorterRunErrors from "./migrations/0186_shorter_run_errors.ts"
 import unresolvedRuns from "./migrations/0187_unresolved_runs.ts"
+import releaseOverrides from "./migrations/0188_release_overrides.ts"
 import personalViews from "./migrations/0189_personal_views.ts"
 
 /** By number and name. */
@@ -137,6 +138,7 @@ export const migrations = {
   "0185_project_texts": projectTexts,
   "0186_shorter_run_errors": shorterRunErrors,
   "0187_unresolved_runs": unresolvedRuns,
+  "0188_release_overrides": releaseOverrides,
   "0189_personal_views": personalViews
 }
 

@@ -118,6 +118,7 @@ export const addDeployment = Effect.fnUntraced(function* (
           workspaceId: product.workspaceId,
           deploymentId: deployment.id,
           number: release,
+          overrideReason: null,
           productId: product.id,
           environmentId: environment.id,
           version,

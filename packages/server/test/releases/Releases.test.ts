@@ -3,7 +3,7 @@ import { Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Releases } from "../../src/releases/Releases.ts"
-import { answer, as, everyRole, kindsOf, now, refusal, unique, whoMay } from "../identity/Scene.ts"
+import { answer, as, eventsOf, everyRole, kindsOf, now, refusal, unique, whoMay } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { deploymentIn, makeProduct, makeTeam, makeTicket } from "./Scene.ts"
 
@@ -57,6 +57,36 @@ withServicesOnEachStorage("Releases", (it) => {
         [2, 1]
       )
       assert.deepStrictEqual(yield* history(1), [])
+    })
+  )
+
+  it.effect("tell why they went out against the policy, where whoever recorded them says so", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, history, update } = deploymentIn(scene, scene.product, scene.staging)
+      yield* create("v1")
+      const override = "The payment is down"
+      yield* update({ version: "v2", override })
+      // The version that it has is no release.
+      yield* update({ version: "v2", override: "Again" })
+      yield* update({ version: "v3" })
+      const told = (yield* history()).map(({ override, version }) => [version, override])
+      assert.deepStrictEqual(told, [
+        ["v3", null],
+        ["v2", override],
+        ["v1", null]
+      ])
+      const updates = (yield* eventsOf(scene.workspace)).filter(({ kind }) => kind === "deployment_updated")
+      assert.deepStrictEqual(
+        updates.map(({ changes }) => changes.map(({ field, from, to }) => [field, from, to])),
+        [
+          [
+            ["version", "v1", "v2"],
+            ["override", null, override]
+          ],
+          [["version", "v2", "v3"]]
+        ]
+      )
     })
   )
 

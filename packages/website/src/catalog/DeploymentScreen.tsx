@@ -140,6 +140,12 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
         <Time at={release.at} />
       </span>
     </p>
+    {release.override !== null && (
+      <p className="text-warning flex items-baseline gap-2 pl-11">
+        <Icon name="warning" size={12} />
+        <span className="foreign min-w-0 break-words">Against the policy: {visible(release.override)}</span>
+      </p>
+    )}
     {release.commits.length > 0 && (
       <ul className="text-muted flex flex-col gap-0.5 pl-11">
         {release.commits.slice(0, 10).map((commit) => (

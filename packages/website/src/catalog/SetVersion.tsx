@@ -1,8 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { Readiness } from "@delivery/domain/flow/Readiness"
 import { useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { readinessQuery } from "../flow/readiness.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
@@ -27,12 +29,31 @@ interface Setting {
   readonly typed: string
   readonly isAsTyped: boolean
   readonly force: boolean
+  /** That it is recorded whatever readiness says, which has been shown. */
+  readonly isConfirmed: boolean
+  readonly reason: string
 }
 
-/** Sets a version: a short id of a commit that is known for the whole one, unless the person says that it is none. */
+/** A version of which readiness has said something before it is recorded. */
+interface Doubted {
+  readonly version: string
+  readonly readiness: Readiness
+}
+
+const isBlocked = ({ reasons }: Readiness): boolean => reasons.some(({ severity }) => severity === "block")
+
+const isDoubtful = (readiness: Readiness): boolean =>
+  isBlocked(readiness) || readiness.reasons.some(({ kind }) => kind === "version_unknown")
+
+/**
+ * Sets a version: a short id of a commit that is known for the whole one, unless the person says that it is none. What readiness has
+ * against it is answered first, however quickly somebody presses Enter, and it is then recorded by a step of its own.
+ */
 const useSetVersion = ({ environment, name, onClose, product, slug, version }: Props) => {
   const [text, setText] = useState(version ?? "")
   const [isAsTyped, setAsTyped] = useState(false)
+  const [reason, setReason] = useState("")
+  const [doubted, setDoubted] = useState<Doubted>()
   const typed = text.trim()
   const queries = useQueryClient()
   const read = useKnownVersions(slug, product)
@@ -42,30 +63,54 @@ const useSetVersion = ({ environment, name, onClose, product, slug, version }: P
     enabled: typed !== version
   })
   const set = useMutation({
-    mutationFn: async ({ force, isAsTyped, typed }: Setting) => {
-      const version = isAsTyped ? typed : wholeOf(await read(), typed)
-      return client.deployments.update({ params: { slug, product, environment }, payload: { version, force } })
+    mutationFn: async ({ force, isAsTyped, isConfirmed, reason, typed }: Setting) => {
+      const next = isAsTyped ? typed : wholeOf(await read(), typed)
+      if (!isConfirmed && next !== version) {
+        const readiness = await queries.fetchQuery({
+          ...readinessQuery(slug, product, environment, next),
+          staleTime: 0
+        })
+        if (isDoubtful(readiness)) return { version: next, readiness }
+      }
+      await client.deployments.update({
+        params: { slug, product, environment },
+        payload: { version: next, force, ...(reason === "" ? {} : { override: reason }) }
+      })
+      return { version: next, readiness: undefined }
     },
-    onSuccess: async ({ version }) => {
+    onSuccess: async ({ readiness, version }) => {
+      if (readiness !== undefined) return setDoubted({ version, readiness })
       await Promise.all(
         ["deployments", "releases"].map((kind) => queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) }))
       )
-      toast({ title: `${name} runs ${version === null ? "an unknown version" : shortSha(version)}` })
+      toast({ title: `${name} runs ${shortSha(version)}` })
       onClose()
     }
   })
+  const shown = isAsTyped ? typed : wholeOf(known, typed)
+  const doubt = doubted?.version === shown ? doubted.readiness : undefined
+  const isAsked = doubt !== undefined && isBlocked(doubt)
   return {
     set,
     text,
     typed,
+    reason,
+    setReason,
     /** What is set. */
-    shown: isAsTyped ? typed : wholeOf(known, typed),
+    shown,
+    /** What readiness has against it, once it was to be set. */
+    doubt,
+    /** Whether a reason is to be given for it. */
+    isAsked,
     type: (next: string) => {
       setText(next)
       setAsTyped(false)
     },
     keepTyped: () => setAsTyped(true),
-    submit: (force: boolean) => typed !== "" && set.mutate({ typed, isAsTyped, force })
+    submit: ({ force = false, isConfirmed = false } = {}) => {
+      if (typed === "" || (isConfirmed && isAsked && reason.trim() === "")) return
+      set.mutate({ typed, isAsTyped, force, isConfirmed, reason: isConfirmed && isAsked ? reason.trim() : "" })
+    }
   }
 }
 
@@ -84,24 +129,76 @@ const ShortId = ({ onKeep, typed, whole }: ShortProps) => (
   </div>
 )
 
+/** The field of the version: Enter asks, and never takes the second step. */
+const VersionField = ({ setting }: { readonly setting: ReturnType<typeof useSetVersion> }) => {
+  const { doubt, keepTyped, set, shown, submit, text, type, typed } = setting
+  const failure = set.error === null ? undefined : failureOf(set.error)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (doubt === undefined) submit()
+      }}
+    >
+      <Input
+        autoFocus
+        isMono
+        issue={issueAt(set.error, "version") ?? failure?.message}
+        label="Version"
+        maxLength={200}
+        onChange={(event) => type(event.target.value)}
+        spellCheck={false}
+        value={text}
+      />
+      {shown !== typed && <ShortId onKeep={keepTyped} typed={typed} whole={shown} />}
+    </form>
+  )
+}
+
+const ReasonField = ({ setting }: { readonly setting: ReturnType<typeof useSetVersion> }) => (
+  <form
+    className="mt-3"
+    onSubmit={(event) => {
+      event.preventDefault()
+      setting.submit({ isConfirmed: true })
+    }}
+  >
+    <Input
+      autoFocus
+      hint="The release says that it went out against the policy, and this."
+      issue={issueAt(setting.set.error, "override")}
+      label="Why it goes out all the same"
+      maxLength={2_000}
+      onChange={(event) => setting.setReason(event.target.value)}
+      value={setting.reason}
+    />
+  </form>
+)
+
 /** Says which version runs there now. */
 const SetVersion = (props: Props) => {
   const { environment, name, onClose, product, slug, version } = props
-  const { keepTyped, set, shown, submit, text, type, typed } = useSetVersion(props)
-  const failure = set.error === null ? undefined : failureOf(set.error)
-  const isLocked = failure?.reason === "run_in_progress"
+  const setting = useSetVersion(props)
+  const { doubt, isAsked, reason, set, shown, submit, typed } = setting
+  const isLocked = set.error !== null && failureOf(set.error).reason === "run_in_progress"
+  const isConfirmed = doubt !== undefined
   return (
     <Dialog
       actions={
         <>
           <Cancel />
           {isLocked && (
-            <Button isBusy={set.isPending} look="danger" onClick={() => submit(true)}>
+            <Button isBusy={set.isPending} look="danger" onClick={() => submit({ force: true, isConfirmed })}>
               Set it all the same
             </Button>
           )}
-          <Button isBusy={set.isPending} look="primary" onClick={() => submit(false)}>
-            Set version
+          <Button
+            disabled={isAsked && reason.trim() === ""}
+            isBusy={set.isPending}
+            look={isConfirmed ? "danger" : "primary"}
+            onClick={() => submit({ isConfirmed })}
+          >
+            {isConfirmed ? "Record anyway" : "Set version"}
           </Button>
         </>
       }
@@ -109,27 +206,11 @@ const SetVersion = (props: Props) => {
       onClose={onClose}
       title={`Version of ${name}`}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit(false)
-        }}
-      >
-        <Input
-          autoFocus
-          isMono
-          issue={issueAt(set.error, "version") ?? (failure === undefined ? undefined : failure.message)}
-          label="Version"
-          maxLength={200}
-          onChange={(event) => type(event.target.value)}
-          spellCheck={false}
-          value={text}
-        />
-        {shown !== typed && <ShortId onKeep={keepTyped} typed={typed} whole={shown} />}
-        {typed !== "" && shown !== version && (
-          <VersionWarning environment={environment} product={product} slug={slug} version={shown} />
-        )}
-      </form>
+      <VersionField setting={setting} />
+      {typed !== "" && shown !== version && (
+        <VersionWarning environment={environment} known={doubt} product={product} slug={slug} version={shown} />
+      )}
+      {isAsked && <ReasonField setting={setting} />}
     </Dialog>
   )
 }

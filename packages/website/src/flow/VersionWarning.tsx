@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
+import type { Readiness } from "@delivery/domain/flow/Readiness"
 import { useEffect, useState } from "react"
 import { shortSha, visible } from "../ui/format.ts"
 import { readinessQuery } from "./readiness.ts"
@@ -9,19 +10,22 @@ interface Props {
   readonly product: string
   readonly environment: string
   readonly version: string
+  /** What is known of it already. */
+  readonly known: Readiness | undefined
 }
 
 /** How long nobody types before it is asked. */
 const typingMillis = 300
 
 /** Before a version is set: what would keep it back. It may be set all the same. */
-const VersionWarning = ({ environment, product, slug, version }: Props) => {
+const VersionWarning = ({ environment, known, product, slug, version }: Props) => {
   const [asked, setAsked] = useState(version)
   useEffect(() => {
     const timer = setTimeout(() => setAsked(version), typingMillis)
     return () => clearTimeout(timer)
   }, [version])
-  const { data } = useQuery({ ...readinessQuery(slug, product, environment, asked), staleTime: 30_000 })
+  const { data: answer } = useQuery({ ...readinessQuery(slug, product, environment, asked), staleTime: 30_000 })
+  const data = known ?? answer
   if (data?.version !== version) return null
   const blocks = data.reasons.filter(({ severity }) => severity === "block")
   const isUnknown = data.reasons.some(({ kind }) => kind === "version_unknown")

@@ -26,6 +26,41 @@ interface Readiness {
   readonly reasons: ReadonlyArray<{ readonly kind: string; readonly severity: string; readonly message: string }>
 }
 
+const test = (caseId: string, status: "passed" | "failed" | null = "passed") => ({
+  caseId,
+  title: caseId,
+  file: "kiosk.spec.ts",
+  coverage: "critical",
+  testKind: "behavior",
+  attempt: status && { status, durationMs: 5, startedAt: "2026-11-21T09:30:10.000Z" }
+})
+
+const criticalRun = (product: string) => ({
+  product,
+  environment: "staging",
+  baseUrl: "https://kiosk.example.com",
+  git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Sell" },
+  machine: { hostname: "ci", platform: "linux" },
+  selection: { coverage: "critical", folders: [], caseIds: [] }
+})
+
+/** A product whose versions go from staging to production, by runs of its critical tests. */
+const makeKiosk = async (call: Site["call"], product = "kiosk") => {
+  await call("POST", "products", { slug: product, name: "Kiosk", type: "library" })
+  for (const environment of ["staging", "production"]) {
+    await call("POST", "deployments", { product, environment, version: environment === "staging" ? "v2" : "v1" })
+  }
+  const policy = { from: "staging", requires: [{ coverage: "critical" }] }
+  await call("PUT", `deployments/${product}/production/readiness-policy`, policy)
+  const run = async (tests: ReadonlyArray<ReturnType<typeof test>>) => {
+    const { number } = await call<{ number: number }>("POST", "test-runs", criticalRun(product))
+    const report = { interrupted: false, error: null, durationMs: 5, cleanup: null, tests }
+    await call("POST", `test-runs/${number}/finish`, report)
+    return number
+  }
+  return { product, run }
+}
+
 describe("Readiness", () => {
   it("is said on the deployment, with each reason and a way to what it is about", async () => {
     const answer = await site.call<Readiness>("GET", `${place}/readiness`)
@@ -88,6 +123,77 @@ describe("Readiness", () => {
     await openScreen(site, `${ledger}?view=readiness`, page)
     await page.getByRole("status").getByText("1 ticket blocks").waitFor()
     await page.getByRole("region", { name: "Summary" }).getByRole("link", { name: "1 ticket blocks" }).waitFor()
+  })
+
+  it("says what it rests on: counts, muted failures by name, and the newer run that came to nothing", async () => {
+    const { product, run } = await makeKiosk(site.call)
+    const kiosk = `deployments/${product}/production`
+    const thin = await run([test("opens"), test("prints", null), test("pays", null), test("rounds", null)])
+    const page = await openScreen(site, `${kiosk}?view=readiness`)
+    const verdict = page.getByRole("status").filter({ hasText: "Ready" })
+    await verdict.getByText("Ready", { exact: true }).waitFor()
+    const decided = page.getByRole("region", { name: "Runs that decided" }).getByRole("listitem").first()
+    await decided.getByText("1 passed, 3 skipped").waitFor()
+    // The page follows what happens to a newer run.
+    const newer = await site.call<{ number: number }>("POST", "test-runs", criticalRun(product))
+    await verdict.getByText(`Run ${newer.number} is newer and still running: run ${thin} decides.`).waitFor()
+    const interrupted = { interrupted: true, error: null, durationMs: 5, cleanup: null, tests: [] }
+    await site.call("POST", `test-runs/${newer.number}/finish`, interrupted)
+    await verdict.getByText(`Run ${newer.number} is newer and was interrupted: run ${thin} decides.`).waitFor()
+    await page.getByRole("link", { name: `Ready, though run ${newer.number} was interrupted` }).waitFor()
+
+    await site.call("POST", "teams", { key: "KIO", name: "Kiosk" })
+    const { id } = await site.call<{ id: string }>("GET", "/v1/me")
+    await site.call("POST", "tickets", { team: "KIO", title: "Sums are off", owner: id })
+    const until = new Date(Date.now() + 24 * 60 * 60_000).toISOString()
+    await site.call("PUT", "tickets/KIO-1/mute", { product, cases: ["tax"], until })
+    const muted = await run([test("opens"), { ...test("tax", "failed"), title: "rounds the tax" }])
+    await verdict.getByText("Ready, though 1 failed test is muted").waitFor()
+    await decided.getByRole("link", { name: `Run ${muted}` }).waitFor()
+    await decided.getByText("1 failed, 1 passed").waitFor()
+    await decided.getByText("passes by its mutes").waitFor()
+    const failures = page.getByRole("list", { name: "Muted failures" }).getByRole("listitem")
+    await failures.getByText("rounds the tax").waitFor()
+    await failures.getByRole("link", { name: "KIO-1" }).waitFor()
+    await page.getByRole("link", { name: "Ready, though 1 failed test is muted" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    // Nothing of it is cut on a phone.
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(
+      await page
+        .getByRole("region", { name: "Readiness" })
+        .evaluate((region) =>
+          [...region.querySelectorAll("[role=status] *, [aria-label='Runs that decided'] *")].some(
+            (element) =>
+              element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflow === "hidden"
+          )
+        )
+    ).toBe(false)
+    await openScreen(site, "deployments", page)
+    await page.getByText("1 muted failure").waitFor()
+    // Unmuted, the run stays as it was judged, and the page says so.
+    await site.call("DELETE", "tickets/KIO-1/mute")
+    await openScreen(site, `${kiosk}?view=readiness`, page)
+    await decided.getByText("muted when the run started").waitFor()
+  })
+
+  it("is not ready where no version is known, and calls no two unknown versions the same", async () => {
+    const product = "vending"
+    await site.call("POST", "products", { slug: product, name: "Vending", type: "library" })
+    for (const environment of ["staging", "production"]) {
+      await site.call("POST", "deployments", { product, environment })
+    }
+    const page = await openScreen(site, `deployments/${product}/production?view=readiness`)
+    await page.getByRole("status").getByText("No next version", { exact: true }).waitFor()
+    await page.getByText("No version is known to run here, and none was named.").waitFor()
+    await openScreen(site, `deployments/${product}/production`, page)
+    const elsewhere = page.getByRole("region", { name: "In other environments" })
+    await elsewhere.getByText("unknown").waitFor()
+    expect(await elsewhere.getByText("same").count()).toBe(0)
+    await site.call("PATCH", `deployments/${product}/staging`, { version: "v1" })
+    await elsewhere.getByText("v1").waitFor()
+    await site.call("PATCH", `deployments/${product}/production`, { version: "v1" })
+    await elsewhere.getByText("same").waitFor()
   })
 
   it("is asked of another version, which stays in the address", async () => {
@@ -224,6 +330,65 @@ describe("Readiness", () => {
     await dialog.getByText(/Black Friday/).waitFor()
   })
 
+  it("records no version that the policy keeps back without a second step and a reason, however quickly", async () => {
+    const { product, run } = await makeKiosk(site.call, "counter")
+    const counter = `deployments/${product}/production`
+    const page = await openScreen(site, counter)
+    const versions = async () => {
+      const { releases } = await site.call<{
+        releases: ReadonlyArray<{ readonly version: string; readonly override: string | null }>
+      }>("GET", `${counter}/history`)
+      return releases.map(({ override, version }) => [version, override])
+    }
+    const dialog = page.getByRole("dialog")
+    await page.getByRole("button", { name: "Set version" }).click()
+    await dialog.getByLabel("Version").fill("v2")
+    await dialog.getByLabel("Version").press("Enter")
+    const why = dialog.getByLabel("Why it goes out all the same")
+    await why.waitFor()
+    await dialog.getByText("By its policy this version is not ready:").waitFor()
+    await dialog.getByText("No run of v2 with the whole coverage critical has finished").waitFor()
+    // Neither Enter in the field, which asked, nor an empty reason takes it.
+    await dialog.getByLabel("Version").press("Enter")
+    await why.press("Enter")
+    expect(await dialog.getByRole("button", { name: "Record anyway" }).isEnabled()).toBe(false)
+    expect(await versions()).toEqual([["v1", null]])
+    expect(await axeFindings(page)).toEqual([])
+    await why.fill("The payment is down")
+    await why.press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect(await versions()).toEqual([
+      ["v2", "The payment is down"],
+      ["v1", null]
+    ])
+    await page.getByRole("list", { name: "Releases" }).getByText("Against the policy: The payment is down").waitFor()
+
+    // What nobody has released or tested asks for a second step, too; another version begins anew.
+    await site.call("PUT", `${counter}/readiness-policy`, {})
+    await page.getByRole("button", { name: "Set version" }).click()
+    await dialog.getByLabel("Version").fill("v33")
+    await dialog.getByLabel("Version").press("Enter")
+    await dialog.getByRole("button", { name: "Record anyway" }).waitFor()
+    await dialog.getByText("Nobody has released or tested v33").waitFor()
+    await dialog.getByLabel("Version").press("Enter")
+    expect(await why.count()).toBe(0)
+    await dialog.getByLabel("Version").fill("v3")
+    await dialog.getByRole("button", { name: "Set version" }).waitFor()
+    await dialog.getByLabel("Version").press("Enter")
+    await dialog.getByRole("button", { name: "Record anyway" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect((await versions())[0]).toEqual(["v3", null])
+
+    // What is ready takes one Enter.
+    await site.call("PUT", `${counter}/readiness-policy`, { from: "staging", requires: [{ coverage: "critical" }] })
+    await run([test("opens")])
+    await page.getByRole("button", { name: "Set version" }).click()
+    await dialog.getByLabel("Version").fill("v2")
+    await dialog.getByLabel("Version").press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect((await versions())[0]).toEqual(["v2", null])
+  })
+
   it("takes the short id of a version that is known for the whole one", async () => {
     const staging = await site.call<{ version: string }>("GET", "deployments/shop/staging")
     const before = await site.call<{ version: string }>("GET", place)
@@ -238,6 +403,8 @@ describe("Readiness", () => {
     await dialog.getByText(`${short} is short for ${staging.version}, which is set.`).waitFor()
     expect(await axeFindings(page)).toEqual([])
     await dialog.getByLabel("Version").press("Enter")
+    await dialog.getByLabel("Why it goes out all the same").fill("Looked at by hand")
+    await page.keyboard.press("Enter")
     await dialog.waitFor({ state: "detached" })
     expect(await site.call("GET", place)).toMatchObject({ version: staging.version })
     await open(before.version.slice(0, 7))
@@ -266,7 +433,8 @@ describe("Readiness", () => {
     await site.call("POST", "deployments", {
       product: "csv",
       environment: "production",
-      baseUrl: "https://csv.example.com"
+      baseUrl: "https://csv.example.com",
+      version: "v1"
     })
     const begin = Date.now() + 30 * 60_000
     const freeze = { from: new Date(begin).toISOString(), to: new Date(begin + 60_000).toISOString(), reason: "Soon" }
@@ -300,6 +468,17 @@ describe("Readiness", () => {
     await page.getByRole("menuitemradio", { name: /^Blocks nothing/ }).press("Enter")
     await page.getByText("OPS-1 blocks no release").waitFor()
     expect(await blocking()).toEqual([])
+  })
+
+  it("is drawn in a browser whose language nobody knows", async () => {
+    const page = await site.signIn()
+    await page.addInitScript(() => {
+      Object.defineProperty(Navigator.prototype, "language", { configurable: true, get: () => "en-US@posix" })
+    })
+    await openScreen(site, "products/shop/delivery", page)
+    await page.getByRole("figure").first().waitFor()
+    expect(await page.evaluate(() => navigator.language)).toBe("en")
+    expect(await page.getByText("could not be loaded").count()).toBe(0)
   })
 
   it("is measured: releases, lead time, failures and restoration, each with what it is made of", async () => {
