@@ -1,4 +1,5 @@
 import { later } from "./later.tsx"
+import { mendLanguage } from "./mendLanguage.ts"
 
 /** Numbers over days. What is drawn is loaded when it is needed; the same numbers are in a table beside it. */
 
@@ -24,7 +25,11 @@ export interface PlotProps {
 }
 
 const Drawing = later(
-  () => import("./PlotDrawing.tsx"),
+  () => {
+    // What draws formats by the language of the browser from when it is loaded.
+    mendLanguage()
+    return import("./PlotDrawing.tsx")
+  },
   () => <div aria-busy="true" aria-label="Loading" className="h-52" role="status" />
 )
 
