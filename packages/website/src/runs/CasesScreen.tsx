@@ -32,6 +32,20 @@ const columns =
 const markOf = ({ states }: Pick<ListedCase, "states">): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
 
+/** What the columns are, where there are some. */
+const Headings = () => (
+  <div className={`${columns} text-muted border-border h-7 border-b text-xs font-medium max-md:hidden`}>
+    <span />
+    <span>Test</span>
+    <span>State</span>
+    <span className="hidden lg:block">Newest results</span>
+    <span className="text-right">Passed</span>
+    <span className="text-right" title="95 of 100 of its results took at most so long">
+      Duration
+    </span>
+  </div>
+)
+
 interface RowProps {
   readonly environment: string | undefined
   readonly one: ListedCase
@@ -142,30 +156,33 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
     return <NoCases isFiltered={Object.keys(filters).length > 0} product={product} slug={slug} />
   }
   return (
-    <Rows
-      count={cases.length}
-      isTall
-      keyOf={(index) => cases[index]!.caseId}
-      label="Tests"
-      noun="test"
-      onNearEnd={more}
-      onOpen={(index) =>
-        void navigate({
-          to: "/w/$slug/products/$product/cases/$case",
-          params: { slug, product, case: cases[index]!.caseId },
-          search: withoutUndefined({ environment: filters.environment })
-        })
-      }
-      row={(index, isCurrent) => (
-        <CaseRow
-          environment={filters.environment}
-          isCurrent={isCurrent}
-          one={cases[index]!}
-          product={product}
-          slug={slug}
-        />
-      )}
-    />
+    <>
+      <Headings />
+      <Rows
+        count={cases.length}
+        isTall
+        keyOf={(index) => cases[index]!.caseId}
+        label="Tests"
+        noun="test"
+        onNearEnd={more}
+        onOpen={(index) =>
+          void navigate({
+            to: "/w/$slug/products/$product/cases/$case",
+            params: { slug, product, case: cases[index]!.caseId },
+            search: withoutUndefined({ environment: filters.environment })
+          })
+        }
+        row={(index, isCurrent) => (
+          <CaseRow
+            environment={filters.environment}
+            isCurrent={isCurrent}
+            one={cases[index]!}
+            product={product}
+            slug={slug}
+          />
+        )}
+      />
+    </>
   )
 }
 

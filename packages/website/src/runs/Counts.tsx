@@ -19,12 +19,13 @@ export const CountsBar = ({ counts }: { readonly counts: Counts }) => (
   </span>
 )
 
-/** What is wrong in a run, in words: `3 failed`, `2 flaky`; else how many passed. */
-export const countsText = ({ failed, flaky, passed, total }: Counts): string => {
+/** What is wrong in a run, in words: `3 failed`, `2 flaky`; else how many passed, and how many did not run. */
+export const countsText = ({ failed, flaky, passed, skipped, total }: Counts): string => {
   if (total === 0) return "no tests"
   const wrong = [
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(flaky > 0 ? [`${formatCount(flaky)} flaky`] : [])
   ]
-  return wrong.length > 0 ? `${wrong.join(", ")} of ${formatCount(total)}` : `${formatCount(passed)} passed`
+  if (wrong.length > 0) return `${wrong.join(", ")} of ${formatCount(total)}`
+  return `${formatCount(passed)} passed${skipped > 0 ? `, ${formatCount(skipped)} skipped` : ""}`
 }

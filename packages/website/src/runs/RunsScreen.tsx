@@ -64,12 +64,15 @@ const RunRow = ({
       <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0 sm:max-md:hidden">
         {run.state !== "running" && (
           <>
-            <span className="w-12 shrink-0 max-sm:hidden">
-              <CountsBar counts={run.counts} />
-            </span>
+            {/* The word about the gate takes its place: the counts are not to be cut. */}
+            {run.gateResult === run.result && (
+              <span className="w-12 shrink-0 max-sm:hidden">
+                <CountsBar counts={run.counts} />
+              </span>
+            )}
             <span
               className={`tabular truncate ${run.counts.failed > 0 ? "text-danger" : "text-muted"}`}
-              title={run.error ?? undefined}
+              title={run.error ?? countsText(run.counts)}
             >
               {run.error === null ? countsText(run.counts) : run.error}
             </span>
