@@ -261,7 +261,7 @@ const Loaded = ({
   if (data.deploymentFrequency.count === 0) {
     return (
       <Empty
-        command="npx @delivery/cli deployments set-version $(git rev-parse HEAD) --product shop --environment production"
+        command={`npx @delivery/cli deployments set-version $(git rev-parse HEAD) --product ${product ?? "shop"} --environment production`}
         icon="deployments"
         title={`Nothing went to production in the last ${days} days`}
       >

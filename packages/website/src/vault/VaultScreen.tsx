@@ -15,7 +15,7 @@ import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { type Drafts, type Place, withDraft } from "./drafts.ts"
 import { vaultQuery } from "./queries.ts"
-import { isMissingSomewhere, shownSecrets } from "./rows.ts"
+import { shownSecrets } from "./rows.ts"
 import type { VaultSearch } from "./search.ts"
 import { VaultActions } from "./VaultActions.tsx"
 import { type Batch, VaultGrid } from "./VaultGrid.tsx"
@@ -79,7 +79,7 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   const ofProducts = new Set(secrets.map((one) => one.product.id))
   return (
     <>
-      <Filters missing={vault.secrets.filter(isMissingSomewhere).length} slug={slug} />
+      <Filters missing={shownSecrets(vault.secrets, { ...search, only: "missing" }).length} slug={slug} />
       {secrets.length === 0 ? (
         <Empty icon="filter" title="No secret matches" />
       ) : (
