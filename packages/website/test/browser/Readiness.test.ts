@@ -165,7 +165,9 @@ describe("Readiness", () => {
         .evaluate((region) =>
           [...region.querySelectorAll("[role=status] *, [aria-label='Runs that decided'] *")].some(
             (element) =>
-              element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflow === "hidden"
+              !element.classList.contains("sr-only") &&
+              element.scrollWidth > element.clientWidth + 1 &&
+              getComputedStyle(element).overflow === "hidden"
           )
         )
     ).toBe(false)
