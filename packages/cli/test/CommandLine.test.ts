@@ -779,6 +779,26 @@ describe("delivery", () => {
     })
   })
 
+  test("runs say what the gate says where that is something else, and why", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const env = as(workspace)
+    const { number } = await startRun(workspace)
+    await finishRun(workspace, number, { tests: [report("a", { attempt: attempt("failed") })] })
+    await workspace.send("PATCH", "deployments/shop/staging", { json: { version: "2" } })
+    const { retry } = await workspace.post<{ retry: number }>(`test-runs/${number}/retries`, {
+      passes: 1,
+      baseUrl: null,
+      git: savedStart.git,
+      machine: savedStart.machine
+    })
+    const attempts = [attempt("passed")]
+    await workspace.post(`test-runs/${number}/retries/${retry}/finish`, { tests: [{ caseId: "a", attempts }] }, 200)
+    const why = "failed for the gate: a retry tested another release"
+    assert.include((await at.delivery(["runs", "list"], { env })).out, `passed, ${why}`)
+    assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
+  })
+
   test("ready tells why a version may not go out, and says so by its exit code", async (owner) => {
     const workspace = await newDeployment(owner, { version: "1" })
     const at = home()

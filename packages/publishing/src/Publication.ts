@@ -261,7 +261,16 @@ const destinationOf = ({ url, workspace }: Settings): Destination => ({ service:
 const withUrl = (start: Start, baseUrl: string | null | undefined): StartTestRun | undefined =>
   baseUrl === undefined || baseUrl === null ? undefined : { ...start, baseUrl }
 
-const summaryLine = ({ counts, gateResult, number, result, shards, state, url }: TestRunSummary): string => {
+/** What a reporter prints of a run: what it came to, for the gate too where that says something else. */
+export const summaryLine = ({
+  counts,
+  gateResult,
+  number,
+  result,
+  shards,
+  state,
+  url
+}: Pick<TestRunSummary, "counts" | "gateResult" | "number" | "result" | "shards" | "state" | "url">): string => {
   const parts = [`${counts.passed} passed`, `${counts.failed} failed`, `${counts.skipped} skipped`]
   if (shards !== null && state === "running") {
     return `Delivery: run ${number} has ${shards.finished} of ${shards.total} shards (${parts.join(", ")}): ${url}`

@@ -147,7 +147,9 @@ const finish =
           cleanupRemaining: cleanup?.remaining ?? null
         })
         const { counts, gateResult, passRate, result } = recounted
-        const retriedElsewhere = run.retriedElsewhere === true || isChanged(database, run) || null
+        // A gate that passed by itself, without the muted tests, needs nothing of what a retry has passed.
+        const hasFailed = (run.gateResult ?? run.result) === "failed"
+        const retriedElsewhere = run.retriedElsewhere === true || (hasFailed && isChanged(database, run)) || null
         const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })
         const madeFlaky = new Set(flaky)

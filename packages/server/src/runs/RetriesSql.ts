@@ -236,7 +236,10 @@ const insertAttempts = (
       ${texts(attempts, (attempt) => JSON.stringify(attempt.files))}
     ) as a (case_id, number, status, duration_ms, started_at, error_message, error_stack, files)`
 
-/** Ends a retry that still runs, with its attempts. */
+/**
+ * Ends a retry that still runs, with its attempts. A gate that passed by itself, without the muted tests, needs nothing of what a retry has
+ * passed: which release that tested says nothing of it.
+ */
 const end = (
   sql: PgClient.PgClient,
   { number, runId }: RetryOfRun,
@@ -255,7 +258,8 @@ const end = (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
           running_retry = null, running_retry_expires_at = null,
-          retried_elsewhere = nullif(coalesce(retried_elsewhere, false) or ${isChanged(sql, "test_runs")}, false)
+          retried_elsewhere = nullif(coalesce(retried_elsewhere, false)
+            or (coalesce(gate_result, result) = 'failed' and ${isChanged(sql, "test_runs")}), false)
         where ${running}
         returning id, workspace_id, number, retried_elsewhere
       ), reindexed as (

@@ -296,6 +296,49 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("is still shown by a run that passed its gate before a retry tested another release", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const [retries, testRuns] = [yield* Retries, yield* TestRuns]
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const muted = { product: shop.product.slug, cases: ["muted"], until: minute(600) }
+      yield* (yield* Mutes).set(identifier, muted).pipe(as(scene.owner))
+      const failed = { attempt: attempt("failed") }
+      /** The gate before a retry that passes on another release, and after it, as each place tells it. */
+      const gates = Effect.fnUntraced(function* (version: string, failing: ReadonlyArray<string>) {
+        yield* shop.staging.update({ version })
+        const run = yield* shop.staging.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
+        const tests = [...failing.map((caseId) => report(caseId, failed)), report("passes")]
+        const before = yield* shop.staging.finish(run, "failed", { tests })
+        yield* shop.staging.update({ version: `${version} and more` })
+        const { retry } = yield* retries.start(run, { passes: 1, baseUrl: null, git, machine }).pipe(as(scene.member))
+        const attempts = [attempt("passed")]
+        const retried = yield* retries
+          .finish(run, retry, { interrupted: false, tests: failing.map((caseId) => ({ caseId, attempts })) })
+          .pipe(as(scene.member))
+        const [listed] = (yield* testRuns.list({ product: shop.product.slug }).pipe(as(scene.viewer))).runs
+        const { ready, reasons } = yield* shop.ready(version)
+        const told = [retried, yield* shop.staging.run(run), listed!].map(({ gateResult, result }) => [
+          result,
+          gateResult
+        ])
+        return [before.gateResult, ...told, ready, ...reasons.map(({ kind }) => kind)]
+      })
+      const flaky = (gate: string) => [0, 1, 2].map(() => ["passed", gate])
+      assert.deepStrictEqual(yield* gates("v1", ["muted"]), ["passed", ...flaky("passed"), true] as never)
+      assert.deepStrictEqual(yield* gates("v2", ["muted", "other"]), [
+        "failed",
+        ...flaky("failed"),
+        false,
+        "run_failed"
+      ] as never)
+    })
+  )
+
   it.effect("says what the run that decides rests on: its counts, and the newer run that came to no result", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene
