@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { useRef, useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { Button } from "../ui/Button.tsx"
 import { Diff } from "../ui/Diff.tsx"
@@ -11,6 +11,7 @@ import { historyQuery } from "./activityQueries.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
 import { shownOf } from "./mentionText.ts"
 import { changesBetween } from "./textDiff.ts"
+import { mergedText } from "./textMerge.ts"
 import type { Draft } from "./useDraft.ts"
 
 interface Props {
@@ -26,32 +27,44 @@ interface Props {
   readonly onSave: (text: string | null, from: string | null) => Promise<boolean>
 }
 
+interface ChangedProps extends Omit<Props, "onDraft" | "onSave"> {
+  /** Whether they changed lines that the person changed, too. */
+  readonly isConflict: boolean
+}
+
 /** Who changed the text last, and how. */
-const ChangedMeanwhile = ({ draft, field, slug, subject, text }: Omit<Props, "onDraft" | "onSave">) => {
+const ChangedMeanwhile = ({ draft, field, isConflict, slug, subject, text }: ChangedProps) => {
   // What was read before may not have it, where events did not come.
   const { data, isFetchedAfterMount } = useQuery({ ...historyQuery(slug, subject), refetchOnMount: "always" })
   const last = isFetchedAfterMount
     ? data?.events.find(({ changes }) => changes.some((change) => change.field === field))
     : undefined
   return (
-    <div className="bg-warning-soft flex flex-col gap-2 rounded-md px-3 py-2" role="alert">
-      <p className="text-warning">
-        <span className="foreign">{last === undefined ? "Somebody" : actorName(last.actor)}</span> changed this
+    <div
+      className={`flex flex-col gap-2 rounded-md px-3 py-2 ${isConflict ? "bg-warning-soft" : "bg-info-soft"}`}
+      role={isConflict ? "alert" : "status"}
+    >
+      <p className={isConflict ? "text-warning" : "text-info"}>
+        <span className="foreign">{last === undefined ? "Somebody" : actorName(last.actor)}</span> changed{" "}
+        {isConflict ? "this" : "other lines"}
         {last !== undefined && (
           <>
             {" "}
             <Time at={last.createdAt} />
           </>
         )}
-        , after you began. They changed these lines:
+        , after you began. {isConflict ? "They changed these lines:" : "Saving keeps what both of you wrote:"}
       </p>
       <Diff
         label="What was changed meanwhile"
         lines={changesBetween(draft.base, text ?? "").map((line) => ({ ...line, text: shownOf(line.text) }))}
       />
-      <p className="text-muted text-xs">
-        Take over what you want to keep. Replacing it writes your text over theirs; nothing is saved before you decide.
-      </p>
+      {isConflict && (
+        <p className="text-muted text-xs">
+          Take over what you want to keep. Replacing it writes your text over theirs; nothing is saved before you
+          decide.
+        </p>
+      )}
     </div>
   )
 }
@@ -62,6 +75,11 @@ const MarkdownEditor = (props: Props) => {
   const [isBusy, setBusy] = useState(false)
   const replace = useRef<HTMLSpanElement>(null)
   const isChangedMeanwhile = (text ?? "") !== draft.base
+  const merged = useMemo(
+    () => (isChangedMeanwhile ? mergedText(draft.base, draft.text, text ?? "") : draft.text),
+    [draft.base, draft.text, isChangedMeanwhile, text]
+  )
+  const isConflict = merged === undefined
   const onClose = () => onDraft(undefined)
   const discard = () => {
     onClose()
@@ -76,13 +94,14 @@ const MarkdownEditor = (props: Props) => {
   const save = async () => {
     if (isBusy) return
     setBusy(true)
-    const isDone = await onSave(draft.text.trim() === "" ? null : draft.text, text)
+    const whole = merged ?? draft.text
+    const isDone = await onSave(whole.trim() === "" ? null : whole, text)
     setBusy(false)
     if (isDone) onClose()
   }
   // Over what somebody else wrote, one press more decides.
   const submit = () => {
-    if (isChangedMeanwhile) replace.current?.querySelector("button")?.focus()
+    if (isConflict) replace.current?.querySelector("button")?.focus()
     else void save()
   }
   return (
@@ -96,11 +115,11 @@ const MarkdownEditor = (props: Props) => {
         slug={slug}
         value={draft.text}
       />
-      {isChangedMeanwhile && <ChangedMeanwhile {...props} />}
+      {isChangedMeanwhile && <ChangedMeanwhile {...props} isConflict={isConflict} />}
       <div className="flex flex-wrap items-center gap-2">
         <span className="contents" ref={replace}>
-          <Button isBusy={isBusy} look={isChangedMeanwhile ? "danger" : "primary"} onClick={() => void save()}>
-            {isChangedMeanwhile ? "Replace theirs with mine" : "Save"}
+          <Button isBusy={isBusy} look={isConflict ? "danger" : "primary"} onClick={() => void save()}>
+            {isConflict ? "Replace theirs with mine" : "Save"}
           </Button>
         </span>
         {draft.text === draft.base ? (
@@ -108,7 +127,7 @@ const MarkdownEditor = (props: Props) => {
         ) : (
           <Button onClick={discard}>Discard</Button>
         )}
-        {!isChangedMeanwhile && <Kbd keys={shownKeys("Mod+Enter")} />}
+        {!isConflict && <Kbd keys={shownKeys("Mod+Enter")} />}
       </div>
     </div>
   )

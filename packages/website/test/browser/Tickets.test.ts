@@ -123,6 +123,50 @@ describe("A ticket", () => {
     expect((await read(ticket)).description).toBe("Mine, **bold**.")
   })
 
+  it("keeps what two people wrote in different lines of it, and asks where they wrote in the same", async () => {
+    const ticket = await make({ description: "# Steps\n\n- [ ] Visa\n- [ ] Invoice" })
+    const page = await openTicket(ticket)
+    const other = await openScreen(
+      site,
+      `tickets/${ticket.identifier}`,
+      await joinAs(site, "two@example.com", "Tove", "member")
+    )
+    await Promise.all([isLive(page), isLive(other)])
+    const write = async (one: Page, text: string) => {
+      await one.getByRole("button", { name: "Edit the description" }).click()
+      await one.getByRole("textbox", { name: "Description" }).fill(text)
+    }
+    await write(page, "# Steps\n\n- [ ] Visa\n- [ ] Invoice\n- [ ] Cash")
+    await other.getByRole("checkbox").first().click()
+    await expect.poll(async () => (await read(ticket)).description).toBe("# Steps\n\n- [x] Visa\n- [ ] Invoice")
+    const note = page.getByRole("status").filter({ hasText: "after you began" })
+    await note.getByText("Tove changed other lines").waitFor()
+    await note.getByText("Saving keeps what both of you wrote:").waitFor()
+    await note.getByText("added: - [x] Visa").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    expect(await page.getByRole("button", { name: "Replace theirs with mine" }).count()).toBe(0)
+    await page.getByRole("textbox", { name: "Description" }).press("Control+Enter")
+    await page.getByRole("button", { name: "Edit the description" }).waitFor()
+    expect((await read(ticket)).description).toBe("# Steps\n\n- [x] Visa\n- [ ] Invoice\n- [ ] Cash")
+    await other.getByText("Cash").waitFor()
+
+    await write(other, "# All steps\n\n- [x] Visa\n- [ ] Invoice\n- [ ] Cash")
+    await write(page, "# Our steps\n\n- [x] Visa\n- [ ] Invoice\n- [ ] Cash")
+    await other.getByRole("textbox", { name: "Description" }).press("Control+Enter")
+    const banner = page.getByRole("alert").filter({ hasText: "after you began" })
+    await banner.getByText("added: # All steps").waitFor()
+    await page.getByRole("button", { name: "Replace theirs with mine" }).waitFor()
+    // Once both say the same of the line, there is nothing to decide.
+    await page
+      .getByRole("textbox", { name: "Description" })
+      .fill("# All steps\n\n- [x] Visa\n- [ ] Invoice\n- [ ] Cash\n- [ ] Gold")
+    await banner.waitFor({ state: "detached" })
+    await page.getByRole("textbox", { name: "Description" }).press("Control+Enter")
+    await page.getByRole("button", { name: "Edit the description" }).waitFor()
+    expect((await read(ticket)).description).toBe("# All steps\n\n- [x] Visa\n- [ ] Invoice\n- [ ] Cash\n- [ ] Gold")
+    await other.context().close()
+  })
+
   it("does not write over what somebody else wrote while no events came", async () => {
     const ticket = await make({ description: "Before." })
     const page = await site.signIn()
