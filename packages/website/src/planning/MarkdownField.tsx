@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, use, useId, useState } from "react"
 import { later } from "../ui/later.tsx"
 import { AttachButton } from "./AttachButton.tsx"
 import { MentionChoices } from "./MentionChoices.tsx"
+import { AudienceContext } from "./audience.ts"
 import type { SeenTeam } from "./owners.ts"
 import { TicketContext } from "./queries.ts"
 import { UploadList } from "./UploadList.tsx"
@@ -108,7 +109,8 @@ export const MarkdownField = (props: Props) => {
   const value = props.value.replaceAll(/\r\n?/g, "\n")
   const id = useId()
   const team = use(TicketContext)?.team ?? props.team
-  const mentions = useMentions(slug, value, onChange, team)
+  const ofSubject = use(AudienceContext)
+  const mentions = useMentions(slug, value, onChange, team === undefined ? ofSubject : { teams: [team] })
   const files = useFieldUploads(mentions.field, value, onChange)
   const [isPreview, setPreview] = useState(false)
   const hasChoices = mentions.choices.length > 0

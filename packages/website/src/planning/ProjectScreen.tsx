@@ -16,6 +16,7 @@ import { later } from "../ui/later.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { SkeletonRows } from "../ui/States.tsx"
 import { Aside } from "./Aside.tsx"
+import { AudienceContext } from "./audience.ts"
 import { MarkdownSection } from "./MarkdownSection.tsx"
 import ProjectTabs from "./ProjectTabs.tsx"
 import { projectQuery } from "./queries.ts"
@@ -97,19 +98,21 @@ const Shown = ({ project, slug }: Props) => {
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}
           <div className="max-md:order-2 max-md:min-w-0 max-md:pb-4">
             <Milestones mayChange={mayChange} project={project} slug={slug} />
-            <MarkdownSection
-              empty="Write what the project is for"
-              field="document"
-              group="Project"
-              mayChange={mayChange}
-              name={`${project.id}-document`}
-              onSave={save}
-              shortcut="e"
-              slug={slug}
-              subject={project.id}
-              text={project.document}
-              title="Document"
-            />
+            <AudienceContext value={{ teams: project.teams, isAny: true }}>
+              <MarkdownSection
+                empty="Write what the project is for"
+                field="document"
+                group="Project"
+                mayChange={mayChange}
+                name={`${project.id}-document`}
+                onSave={save}
+                shortcut="e"
+                slug={slug}
+                subject={project.id}
+                text={project.document}
+                title="Document"
+              />
+            </AudienceContext>
           </div>
         </div>
         <Aside>

@@ -89,11 +89,7 @@ interface Props {
 
 export const TicketFieldsView = ({ fields, slug }: Props) => {
   const { milestones, projects, set, setTeam, shown, statuses, tags, teams } = fields
-  const owners = useOwners(
-    slug,
-    "member",
-    teams?.find(({ key }) => key === shown.team)
-  )
+  const owners = useOwners(slug, "member", { teams: (teams ?? []).filter(({ key }) => key === shown.team) })
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2">
       <One

@@ -35,7 +35,7 @@ interface Props {
 }
 
 const Owner = ({ mayChange, onChange, slug, ticket }: Props) => {
-  const owners = useOwners(slug, "member", ticket.team)
+  const owners = useOwners(slug, "member", { teams: [ticket.team] })
   const me = useMe()?.id
   const set = (owner: Ticket["owner"], name: string) =>
     onChange(

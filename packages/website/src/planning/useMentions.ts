@@ -1,16 +1,16 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "react"
 import { choicesOf, type Mention, mentionAt, type SeenMentions, typedText, withMention } from "./mention.ts"
 import { isMentioned, shownOf } from "./mentionText.ts"
-import { type SeenTeam, useOwners } from "./owners.ts"
+import { type Audience, useOwners } from "./owners.ts"
 
 /** The mention that is being typed, and whom it may mean. */
 export const useMentions = (
   slug: string,
   value: string,
   onChange: (text: string) => void,
-  team: SeenTeam | undefined
+  audience: Audience | undefined
 ) => {
-  const owners = useOwners(slug, "viewer", team)
+  const owners = useOwners(slug, "viewer", audience)
   const field = useRef<HTMLTextAreaElement>(null)
   const caret = useRef<number>(undefined)
   const [mention, setMention] = useState<Mention>()

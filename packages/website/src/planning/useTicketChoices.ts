@@ -39,7 +39,7 @@ export const useTicketChoices = (
   tickets: ReadonlyArray<TicketSummary>
 ): Readonly<Record<Field, ReadonlyArray<MenuItem>>> => {
   const change = useManyTickets(slug)
-  const owners = useOwners(slug)
+  const owners = useOwners(slug, "member", { teams: tickets.map(({ team }) => team) })
   const { milestones, projects, statuses, tags } = useOfTickets(slug, tickets)
   const one = (
     label: string,

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Mentions while they are typed: people see names, and what is sent says whom they mean. */
 
@@ -35,6 +35,72 @@ const make = (description = "") =>
 const open = ({ identifier }: Ticket): Promise<Page> => openScreen(site, `tickets/${identifier}`)
 const commentsOf = async ({ identifier }: Ticket) =>
   (await site.call<{ comments: ReadonlyArray<{ body: string }> }>("GET", `tickets/${identifier}/comments`)).comments
+
+describe("Somebody who cannot see it", () => {
+  it("is offered neither as the owner of private tickets in a list, nor in what is written of their project", async () => {
+    await site.call("POST", "teams", { key: "SEC", name: "Security", visibility: "private" })
+    await site.call("POST", "teams", { key: "LAW", name: "Law", visibility: "private" })
+    for (const [email, name] of [
+      ["sam@example.com", "Sam"],
+      ["sue@example.com", "Sue"]
+    ] as const) {
+      await joinAs(site, email, name, "member")
+    }
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; name: string }> }>("GET", "members")
+    const { id } = members.find(({ name }) => name === "Sam")!
+    await site.call("POST", "teams/SEC/members", { member: id })
+    for (const [team, title] of [
+      ["SEC", "Rotate keys"],
+      ["LAW", "Read the terms"],
+      ["ENG", "Open to all"]
+    ] as const) {
+      await site.call("POST", "tickets", { team, title })
+    }
+    const page = await openScreen(site, "tickets")
+    await isLive(page)
+    const owners = async (...titles: ReadonlyArray<string>) => {
+      for (const title of titles) {
+        await page
+          .getByRole("list", { name: "Tickets" })
+          .locator("[data-row]")
+          .filter({ hasText: title })
+          .getByRole("checkbox")
+          .check()
+      }
+      await page.getByRole("toolbar", { name: "Selection" }).getByRole("button", { name: "Owner" }).click()
+      await page.getByRole("menuitemradio", { name: "Nobody" }).waitFor()
+      const shown = () => page.getByRole("menuitemradio").allInnerTexts()
+      const names = async () => (await shown()).map((text) => text.split("\n")[0]!)
+      return {
+        names,
+        close: async () => {
+          await page.keyboard.press("Escape")
+          await page.keyboard.press("Escape")
+        }
+      }
+    }
+    const open = await owners("Open to all")
+    await expect.poll(open.names).toEqual(["Nobody", me.name, "Sam", "Sue"])
+    await open.close()
+    const one = await owners("Rotate keys")
+    await expect.poll(one.names).toEqual(["Nobody", me.name, "Sam"])
+    await one.close()
+    const both = await owners("Rotate keys", "Read the terms", "Open to all")
+    await expect.poll(both.names).toEqual(["Nobody", me.name])
+    await both.close()
+
+    // Whoever sees one of its teams sees a project.
+    await site.call("POST", "projects", { slug: "audit", name: "Audit", teams: ["SEC", "LAW"] })
+    await openScreen(site, "projects/audit", page)
+    await page.getByRole("button", { name: "Write what the project is for" }).click()
+    const field = page.getByRole("textbox", { name: "Document" })
+    await field.click()
+    await page.keyboard.type("Ask @S")
+    const choices = page.getByRole("listbox", { name: "People and agents" })
+    await choices.getByText("Sam").waitFor()
+    expect(await choices.getByText("Sue").count()).toBe(0)
+  })
+})
 
 describe("A mention", () => {
   it("is offered in the description of a new ticket", async () => {
