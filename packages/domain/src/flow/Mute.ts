@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
-import { TicketId } from "../Ids.ts"
+import { PersonId, TicketId } from "../Ids.ts"
+import { TicketOwner } from "../planning/Ticket.ts"
 import { CaseIds } from "../planning/TicketCases.ts"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { Ref } from "../Text.ts"
@@ -43,14 +44,27 @@ export const MuteCases = Body({
 })
 export type MuteCases = typeof MuteCases.Type
 
+const exampleTicket = {
+  id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"),
+  identifier: "ENG-12",
+  title: "Pay by card",
+  owner: {
+    kind: "user",
+    id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+    name: "Ana Diaz",
+    email: "ana@example.com"
+  }
+} as const
+
 const MutingTicket = Schema.Struct({
   id: TicketId,
   identifier: Schema.String,
-  title: Schema.String
+  title: Schema.String,
+  owner: Schema.NullOr(TicketOwner)
 }).annotate({
   identifier: "MutingTicket",
-  description: "The ticket of a mute.",
-  examples: [{ id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"), identifier: "ENG-12", title: "Pay by card" }]
+  description: "The ticket of a mute, and who is responsible for it: null where nobody is any more.",
+  examples: [exampleTicket]
 })
 
 const exampleMuted = { caseId: exampleTest.caseId, title: exampleTest.title, file: exampleTest.file }
@@ -81,11 +95,7 @@ export const ListedMute = Schema.Struct({
   description: "Tests that an open ticket mutes, or has muted until a time that has passed.",
   examples: [
     {
-      ticket: {
-        id: TicketId.make("0197a1b2-0000-7000-8000-0000000000f1"),
-        identifier: "ENG-12",
-        title: "Pay by card"
-      },
+      ticket: exampleTicket,
       product: "shop",
       cases: [exampleTest.caseId],
       tests: [exampleMuted],

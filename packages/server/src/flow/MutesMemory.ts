@@ -3,10 +3,11 @@ import { compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
+import { resolveActor } from "../access/Actors.ts"
 import { products } from "../catalog/ProductsRepo.ts"
-import { findCandidateInMemory } from "../planning/TicketOwners.ts"
+import { findCandidateInMemory, ownerOf } from "../planning/TicketOwners.ts"
 import { teams } from "../planning/TeamsRepo.ts"
-import { type TicketRow, tickets } from "../planning/TicketsRepo.ts"
+import { type OwnerRef, type TicketRow, tickets } from "../planning/TicketsRepo.ts"
 import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -94,8 +95,10 @@ const list =
           if (ticket === undefined || !isOpen(database, ticket)) return []
           if (until > now && !isOwned(database, ticket)) return []
           const team = database.table(teams).get(ticket.teamId)!
-          const { id, number, title } = ticket
-          const shown = { id, identifier: ticketIdentifier(team.key, number), title }
+          const { id, number, ownerId, ownerKind, title } = ticket
+          const ref = { kind: ownerKind, id: ownerId } as OwnerRef
+          const owner = ownerKind === null ? null : ownerOf(resolveActor(database, ref))
+          const shown = { id, identifier: ticketIdentifier(team.key, number), title, owner }
           return [
             {
               productId,

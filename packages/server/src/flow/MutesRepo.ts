@@ -1,3 +1,4 @@
+import type { ListedMute } from "@delivery/domain/flow/Mute"
 import type { ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
@@ -31,7 +32,7 @@ export interface FoundListedMute {
   readonly cases: ReadonlyArray<string>
   readonly until: Timestamp
   /** Null where the viewer does not see it. */
-  readonly ticket: { readonly id: TicketId; readonly identifier: string; readonly title: string } | null
+  readonly ticket: ListedMute["ticket"]
 }
 
 /** Finds what tickets mute, and what they are about. The tickets themselves are planning's. */

@@ -4,8 +4,9 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
+import { ownerOf } from "../planning/TicketOwners.ts"
 import { seesTeam } from "../planning/Visibility.ts"
-import { actorRows } from "../access/Actors.ts"
+import { actorColumns, actorJoins, type ActorRow, actorRows, readActor } from "../access/Actors.ts"
 import { batched } from "../storage/Batched.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -87,7 +88,8 @@ const countOthers =
       dieOnSqlError
     )
 
-interface ListedRow extends Pick<FoundListedMute, "productId" | "product" | "cases"> {
+interface ListedRow extends Omit<ActorRow, "actorKind">, Pick<FoundListedMute, "productId" | "product" | "cases"> {
+  readonly actorKind: ActorRow["actorKind"] | null
   readonly until: Date
   readonly id: TicketId
   readonly key: string
@@ -101,24 +103,32 @@ const list =
   (sql: PgClient.PgClient): Repo["list"] =>
   (viewer, product, now) =>
     sql<ListedRow>`select p.id as "productId", p.slug as product, m.cases, m.until, t.id, team.key, t.number, t.title,
-        ${seesTeam(sql, viewer, "team")} as "isSeen"
+        ${actorColumns(sql, "t.owner")}, ${seesTeam(sql, viewer, "team")} as "isSeen"
       from (${storedIn(sql, viewer.workspaceId)}) m
         join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
         join products p on p.id = m.product_id
+        ${actorJoins(sql, "t.owner")}
       where ${sql.literal(isOpen)} and (m.until <= ${date(now)} or ${sql.literal(isOwned)})
         ${product === undefined ? sql`` : sql`and p.id = ${product}`}
       order by m.until, t.id, p.id`.pipe(
       Effect.map((rows) =>
-        rows.map(({ cases, id, isSeen, key, number, product, productId, title, until }) => ({
-          productId,
-          product,
-          cases,
-          until: iso(until),
-          ticket: isSeen ? { id, identifier: ticketIdentifier(key, number), title } : null
+        rows.map((row) => ({
+          productId: row.productId,
+          product: row.product,
+          cases: row.cases,
+          until: iso(row.until),
+          ticket: row.isSeen ? listedTicket(row) : null
         }))
       ),
       dieOnSqlError
     )
+
+const listedTicket = ({ actorKind, id, key, number, title, ...actor }: ListedRow) => ({
+  id,
+  identifier: ticketIdentifier(key, number),
+  title,
+  owner: actorKind === null ? null : ownerOf(readActor({ ...actor, actorKind }))
+})
 
 const over =
   (sql: PgClient.PgClient): Repo["over"] =>

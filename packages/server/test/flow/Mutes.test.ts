@@ -469,7 +469,7 @@ withServicesOnEachStorage("Muting", (it) => {
       const [soon, later] = [yield* daysFromNow(1), yield* daysFromNow(30)]
       yield* mute(at, other, ["c"])
       yield* mute(at, ticket, ["b", "a"], { until: soon })
-      const about = ({ id, identifier, title }: typeof ticket) => ({ id, identifier, title })
+      const about = ({ id, identifier, owner, title }: typeof ticket) => ({ id, identifier, title, owner })
       const product = at.product.slug
       const long = { title: "\u{1F680}".repeat(300), file: "f".repeat(300) }
       const { number } = yield* start(at)

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState, useSyncExternalStore } from "react"
+import { actorName } from "../api/actors.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
@@ -26,7 +27,8 @@ import { useUnmute } from "./useUnmute.ts"
 
 const ExtendDialog = later(() => import("./ExtendDialog.tsx"))
 
-const columns = "grid grid-cols-[minmax(0,1fr)_minmax(0,16rem)_9rem_9rem] items-center gap-x-3 px-4"
+const columns =
+  "grid grid-cols-[minmax(0,1fr)_minmax(0,16rem)_9rem_9rem] lg:grid-cols-[minmax(0,1fr)_minmax(0,16rem)_minmax(0,8rem)_9rem_9rem] items-center gap-x-3 px-4"
 
 interface Props {
   readonly slug: string
@@ -49,6 +51,14 @@ const Ticket = ({ mute: { ticket }, slug }: { readonly mute: MutedTest["mute"]; 
       <span className="text-text tabular">{ticket.identifier}</span>{" "}
       <span className="foreign">{visible(ticket.title)}</span>
     </Link>
+  )
+
+/** Who has it to mend; a ticket whose mute is over may be nobody's. */
+const Owner = ({ mute: { ticket } }: { readonly mute: MutedTest["mute"] }) =>
+  ticket !== null && (
+    <span className="foreign" title="Who is responsible for the ticket">
+      {ticket.owner === null ? "nobody" : actorName(ticket.owner)}
+    </span>
   )
 
 const Acts = ({ acts, one: { mute, title } }: Pick<RowProps, "acts" | "one">) =>
@@ -98,6 +108,8 @@ const NarrowRow = ({ acts, isCurrent, one, slug }: RowProps) => (
     </span>
     <span className="text-muted min-w-0 truncate">
       <Ticket mute={one.mute} slug={slug} />
+      {one.mute.ticket !== null && ", "}
+      <Owner mute={one.mute} />
     </span>
     <span className="flex items-center gap-2">
       {one.mute.overdue && <Overdue />}
@@ -134,6 +146,9 @@ const Row = ({ acts, isCurrent, one, slug }: RowProps) => (
     </span>
     <span className="text-muted min-w-0 truncate">
       <Ticket mute={one.mute} slug={slug} />
+    </span>
+    <span className="text-muted hidden min-w-0 truncate lg:block">
+      <Owner mute={one.mute} />
     </span>
     <Left mute={one.mute} />
     <span className="-mr-2.5 flex justify-end gap-1">

@@ -38,7 +38,7 @@ const Headings = () => (
     <span />
     <span>Test</span>
     <span>State</span>
-    <span className="hidden lg:block">Newest results</span>
+    <span className="hidden text-right lg:block">Newest results</span>
     <span className="text-right">Passed</span>
     <span className="text-right" title="95 of 100 of its results took at most so long">
       Duration

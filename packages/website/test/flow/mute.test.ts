@@ -5,7 +5,7 @@ import { alreadyMuted, extendedOf, momentOf } from "../../src/flow/mute.ts"
 /** What an open dialog makes of a mute that others change meanwhile. */
 
 const mute = (fields: Partial<ListedMute> = {}): ListedMute => ({
-  ticket: { id: "one" as never, identifier: "ENG-1", title: "Mend it" },
+  ticket: { id: "one" as never, identifier: "ENG-1", title: "Mend it", owner: null },
   product: "shop",
   cases: ["a"],
   tests: [],
@@ -17,7 +17,7 @@ const mute = (fields: Partial<ListedMute> = {}): ListedMute => ({
 describe("A mute that goes on", () => {
   it("is what it is now: its tests and its end", () => {
     const now = mute({ cases: ["a", "b"], until: "2026-12-28T10:00:00.000Z" })
-    const other = mute({ ticket: { id: "two" as never, identifier: "ENG-2", title: "Other" } })
+    const other = mute({ ticket: { id: "two" as never, identifier: "ENG-2", title: "Other", owner: null } })
     expect(extendedOf([other, now], mute())).toEqual({ mute: now, cases: ["a", "b"], current: now })
   })
 
@@ -48,7 +48,7 @@ describe("What mutes tests already", () => {
   it("is each other ticket that mutes them now, once", () => {
     const now = Date.parse("2026-12-01T10:00:00.000Z")
     const other = (identifier: string, fields: Partial<ListedMute> = {}) =>
-      mute({ ticket: { id: identifier as never, identifier, title: "Other" }, ...fields })
+      mute({ ticket: { id: identifier as never, identifier, title: "Other", owner: null }, ...fields })
     const end = momentOf(mute().until)
     expect(alreadyMuted([mute(), other("ENG-2"), other("ENG-3", { cases: ["b"] })], ["a"], "ENG-1", now)).toEqual([
       `ENG-2 mutes the test until ${end}`
