@@ -221,10 +221,8 @@ const findingsOf = (dependencies: Dependencies) => {
     const running = [coming?.version, pair.deployment.version]
     const isOfRuns = version !== null && coverages.length > 0
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
-    const names = yield* cases.names(
-      place,
-      late.map(({ caseId }) => caseId)
-    )
+    const lateIds = late.map(({ caseId }) => caseId)
+    const names = lateIds.length === 0 ? [] : [...(yield* cases.names(place, lateIds))]
     const found: Findings = {
       version,
       isKnown: version === null || running.includes(version) || (yield* repo.isKnown(place, version)),
@@ -232,7 +230,7 @@ const findingsOf = (dependencies: Dependencies) => {
       runs: isOfRuns ? yield* repo.runs(place, version, coverages) : [],
       unresolved: isOfRuns ? yield* repo.unresolved(place, version, coverages, at) : [],
       mutes: late,
-      titles: new Map([...names].map(([caseId, { title }]) => [caseId, title])),
+      titles: new Map(names.map(([caseId, { title }]) => [caseId, title])),
       nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),
       tickets: policy.tickets === "off" ? [] : yield* repo.blockingTickets(viewer, place.productId),
       missing,
