@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query"
+import { environmentFile } from "@delivery/domain/deploy/EnvironmentFile"
 import { type DotEnv, readDotEnv } from "@delivery/domain/vault/DotEnv"
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { useState } from "react"
@@ -96,16 +97,20 @@ const usePaste = ({ onClose, product: preferred, secrets, slug }: Props) => {
 const firstOf = (all: ReadonlyArray<number | string>): string =>
   `${all.slice(0, 10).join(", ")}${all.length > 10 ? ` and ${all.length - 10} more` : ""}`
 
-/** What of the file is not written. */
-const leftOutOf = ({ ignored, repeated }: DotEnv): ReadonlyArray<string> => [
+/** What of the file is not written, and what is, but cannot be written into such a file again. */
+const notesOf = ({ ignored, repeated, values }: DotEnv): ReadonlyArray<string> => [
   ...(ignored.length === 0 ? [] : [`not understood, and left out: line ${firstOf(ignored)}`]),
-  ...(repeated.length === 0 ? [] : [`there more than once, of which the last counts: ${firstOf(repeated)}`])
+  ...(repeated.length === 0 ? [] : [`there more than once, of which the last counts: ${firstOf(repeated)}`]),
+  ...refusedNotes(environmentFile(values).refused ?? [])
 ]
+
+const refusedNotes = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.length === 0 ? [] : [`with these, a deployment gets no .env file: ${firstOf(names)}`]
 
 const hintOf = (text: string): string => {
   if (text === "") return "NAME=value, one a line. Quotes, comments and export are understood."
   const read = readDotEnv(text)
-  return [counted(read.values.size, "variable"), ...leftOutOf(read)].join("; ")
+  return [counted(read.values.size, "variable"), ...notesOf(read)].join("; ")
 }
 
 const Difference = ({ planned }: { readonly planned: ReadonlyArray<Planned> }) => (
@@ -149,7 +154,7 @@ const PasteDialog = (props: Props) => {
       description={
         planned === undefined
           ? "Nothing is written before you have seen what would change."
-          : [`${place}: ${summaryOf(planned)}`, ...leftOutOf(read)].join("; ")
+          : [`${place}: ${summaryOf(planned)}`, ...notesOf(read)].join("; ")
       }
       isPersistent
       isWide

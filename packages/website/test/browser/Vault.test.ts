@@ -217,6 +217,8 @@ describe("The vault", () => {
     await page.getByRole("option", { name: "Shop" }).click()
     await dialog.getByRole("combobox", { name: "Environment" }).click()
     await page.getByRole("option", { name: "Staging" }).click()
+    await dialog.getByLabel("Contents of the file").fill("MY-KEY=1\nNAME=2\n")
+    await dialog.getByText("2 variables; with these, a deployment gets no .env file: MY-KEY").waitFor()
     await dialog
       .getByLabel("Contents of the file")
       .fill(
