@@ -377,7 +377,7 @@ describe("Muting", () => {
     await page.route(/\/mutes(\?|$)/, async (route) => {
       until ??= new Date(Date.now() + 1_500).toISOString()
       const overdue = Date.parse(until) <= Date.now()
-      const ticket = { id, identifier, title: "Late" }
+      const ticket = { id, identifier, title: "Late", owner: null }
       await route.fulfill({
         json: { mutes: [{ ticket, product: "shop", cases: [invoice], tests: [], until, overdue }] }
       })
