@@ -198,6 +198,37 @@ describe("Readiness", () => {
     await elsewhere.getByText("same").waitFor()
   })
 
+  it("tells windows that are over, and of the chosen product what is missing and what to run", async () => {
+    const product = "locker"
+    await site.call("POST", "products", { slug: product, name: "Locker", type: "library" })
+    for (const environment of ["staging", "production"]) {
+      await site.call("POST", "deployments", { product, environment })
+    }
+    const window = (year: number, reason: string) => ({
+      from: `${year}-01-01T00:00:00Z`,
+      to: `${year}-01-02T00:00:00Z`,
+      reason
+    })
+    const now = { ...window(2000, "Audit"), to: "2200-01-01T00:00:00Z" }
+    const freezes = [window(2001, "Past"), now, window(2210, "Later")]
+    await site.call("PUT", `deployments/${product}/production/readiness-policy`, { from: "staging", freezes })
+    const page = await openScreen(site, `deployments/${product}/production?view=readiness`)
+    const policy = page.getByRole("region", { name: "Policy" })
+    await policy.getByText("Staging", { exact: true }).waitFor()
+    await policy.getByText(/^Past: .*, over$/).waitFor()
+    await policy.getByText(/^Audit: .* now$/).waitFor()
+    await policy.getByText(/^Later: .*\d [AP]M$/).waitFor()
+    await openScreen(site, `products/${product}/delivery`, page)
+    await page.getByText(`--product ${product} --environment production`).waitFor()
+
+    await site.call("POST", `products/${product}/secrets`, { name: "LOCK", values: { staging: "one" } })
+    await openScreen(site, `vault?product=${product}`, page)
+    const missing = page.getByRole("button", { name: /^Missing somewhere/ })
+    await missing.getByText("1", { exact: true }).waitFor()
+    await missing.click()
+    await page.getByText("LOCK").first().waitFor()
+  })
+
   it("is asked of another version, which stays in the address", async () => {
     const page = await openScreen(site, `${place}?view=readiness`)
     await page.getByLabel("Another version").fill("v-unknown")
