@@ -783,7 +783,7 @@ describe("delivery", () => {
     const workspace = await newDeployment(owner, { version: "1" })
     const at = home()
     const env = as(workspace)
-    const { number } = await startRun(workspace)
+    const { number } = await startRun(workspace, { git: savedStart.git })
     await finishRun(workspace, number, { tests: [report("a", { attempt: attempt("failed") })] })
     await workspace.send("PATCH", "deployments/shop/staging", { json: { version: "2" } })
     const { retry } = await workspace.post<{ retry: number }>(`test-runs/${number}/retries`, {
@@ -793,7 +793,11 @@ describe("delivery", () => {
       machine: savedStart.machine
     })
     const attempts = [attempt("passed")]
-    await workspace.post(`test-runs/${number}/retries/${retry}/finish`, { tests: [{ caseId: "a", attempts }] }, 200)
+    await workspace.post(
+      `test-runs/${number}/retries/${retry}/finish`,
+      { interrupted: false, tests: [{ caseId: "a", attempts }] },
+      200
+    )
     const why = "failed for the gate: a retry tested another release"
     assert.include((await at.delivery(["runs", "list"], { env })).out, `passed, ${why}`)
     assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
