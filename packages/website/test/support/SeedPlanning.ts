@@ -82,6 +82,9 @@ export const seedPlanning = async (call: Call, as: (key: string) => Call): Promi
   })
   const question = `[@${me.name}](user:${me.id}) which cards come **first**?`
   await as(access_token)("POST", "/agent/v1/tickets/ENG-1/comments", { body: question })
+  // What is told of a ticket is read where its page is opened: the inbox has it of one whose page is none of the screens.
+  await call("POST", "ticket-notifications/read")
+  await as(access_token)("POST", "/agent/v1/tickets/ENG-3/comments", { body: question })
   await call("POST", "messages", { agent, ticket: "ENG-1", ask: "build", note: "Please start with **Visa**." })
   const view = await call<Made>("POST", "views", {
     name: "Bugs",
