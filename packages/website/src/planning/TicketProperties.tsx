@@ -260,10 +260,13 @@ const Tags = ({ mayChange, onChange, slug, ticket }: Props) => {
   )
 }
 
+const isBegun = ({ status: { category } }: Ticket): boolean => category !== "backlog" && category !== "unstarted"
+
 const dates = (ticket: Ticket) =>
   [
     ["Created", ticket.createdAt],
-    ["Started", ticket.startedAt],
+    // It is told once, and stays where the ticket goes back.
+    [isBegun(ticket) ? "Started" : "First started", ticket.startedAt],
     ["Completed", ticket.completedAt],
     ["Canceled", ticket.canceledAt],
     ["Changed", ticket.updatedAt]

@@ -8,10 +8,15 @@ import type { Shown } from "./changes.ts"
 
 /** What is true of tickets once a change of them was taken back. No screen brings it: few changes are. */
 
-const words = ({ identifier }: Pick<TicketSummary, "identifier">, { status, ...back }: Shown): string => {
-  if (status !== undefined) return `${identifier} is ${status.name} again`
-  const [field = "state"] = Object.keys(back)
-  return `${identifier} has the ${field} of before again`
+/** When the work on a ticket began stays, and when it ended is the time of now: no more is said than what is as before. */
+const words = (tickets: ReadonlyArray<Pick<TicketSummary, "identifier">>, { status, ...back }: Shown): string => {
+  const [only, ...others] = tickets
+  const isOne = only !== undefined && others.length === 0
+  if (isOne && status !== undefined) return `${only.identifier} is ${status.name} again`
+  const field = status === undefined ? (Object.keys(back)[0] ?? "state") : "status"
+  return isOne
+    ? `${only.identifier} has the ${field} of before again`
+    : `${counted(tickets.length, "ticket")} have the ${field} of before again`
 }
 
 type Muting = Pick<TicketSummary, "identifier" | "mute">
@@ -50,13 +55,7 @@ const takenBackWords = async (
       void queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) })
     }
   }
-  const [only, ...others] = tickets
-  const said =
-    typeof back === "string"
-      ? back
-      : only !== undefined && others.length === 0
-        ? words(only, back)
-        : `${counted(tickets.length, "ticket")} are as before`
+  const said = typeof back === "string" ? back : words(tickets, back)
   return `${said}${mutes.join("")}`
 }
 

@@ -123,6 +123,25 @@ describe("A ticket", () => {
     expect((await read(ticket)).description).toBe("Mine, **bold**.")
   })
 
+  it("says when work on it began first, once it is where it had not begun", async () => {
+    const ticket = await make()
+    const { statuses } = await site.call<{ statuses: ReadonlyArray<{ id: string; category: string }> }>(
+      "GET",
+      "ticket-statuses?team=ENG"
+    )
+    const to = (category: string) =>
+      site.call("PATCH", `tickets/${ticket.identifier}`, {
+        status: statuses.find((one) => one.category === category)!.id
+      })
+    await to("started")
+    const page = await openTicket(ticket)
+    await isLive(page)
+    await page.getByText("Started", { exact: true }).waitFor()
+    await to("backlog")
+    await page.getByText("First started", { exact: true }).waitFor()
+    expect(await page.getByText("Started", { exact: true }).count()).toBe(0)
+  })
+
   it("keeps what two people wrote in different lines of it, and asks where they wrote in the same", async () => {
     const ticket = await make({ description: "# Steps\n\n- [ ] Visa\n- [ ] Invoice" })
     const page = await openTicket(ticket)
@@ -611,6 +630,11 @@ describe("A list of tickets", () => {
     await expect
       .poll(async () => (await Promise.all(made.map(read))).map(({ status }) => status.name))
       .toEqual(["Backlog", "Backlog", "Backlog"])
+    // When the work on them began is kept, so not all is as it was.
+    await page
+      .getByText(/^2.tickets have the status of before again$/)
+      .first()
+      .waitFor()
     await page.locator("#screen").focus()
     await page.keyboard.press("/")
     await page.keyboard.type("step 2")
