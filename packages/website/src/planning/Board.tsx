@@ -16,6 +16,7 @@ import { toast } from "../ui/toast.ts"
 import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
 import { askClass, TagBadge } from "./TagBadge.tsx"
+import { Badge } from "../ui/Badge.tsx"
 import { besideAt, placeOf } from "./board.ts"
 import type { Beside } from "./pendingTickets.ts"
 import type { Selection } from "./useSelection.ts"
@@ -81,6 +82,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps
           <CategoryMark status={ticket.status} />
         </button>
         <span className="tabular">{identifier}</span>
+        {ticket.team.visibility === "private" && <Badge>private</Badge>}
         <span className="flex-1" />
         <button
           aria-label={`Owner of ${identifier}: ${owner || "Nobody"}`}

@@ -8,6 +8,7 @@ import { SkeletonRows } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
+import { Badge } from "../ui/Badge.tsx"
 import { askClass, TagBadge } from "./TagBadge.tsx"
 import type { Selection } from "./useSelection.ts"
 
@@ -93,6 +94,7 @@ const TicketRow = ({ isCurrent, mayChange, selection, slug, ticket }: TicketRowP
         <span className="foreign min-w-0 flex-1 truncate" title={ticket.title}>
           {visible(ticket.title)}
         </span>
+        {ticket.team.visibility === "private" && <Badge>private</Badge>}
       </Link>
       <span className="hidden min-w-0 shrink items-center gap-1 *:max-w-40 lg:flex">
         {ticket.tags.slice(0, mostTags).map((tag) => (

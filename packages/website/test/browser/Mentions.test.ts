@@ -58,6 +58,11 @@ describe("Somebody who cannot see it", () => {
     }
     const page = await openScreen(site, "tickets")
     await isLive(page)
+    const rowOf = (title: string) =>
+      page.getByRole("list", { name: "Tickets" }).locator("[data-row]").filter({ hasText: title })
+    // Those of private teams say so.
+    await rowOf("Rotate keys").getByText("private", { exact: true }).waitFor()
+    expect(await rowOf("Open to all").getByText("private", { exact: true }).count()).toBe(0)
     const owners = async (...titles: ReadonlyArray<string>) => {
       for (const title of titles) {
         await page
@@ -88,6 +93,11 @@ describe("Somebody who cannot see it", () => {
     const both = await owners("Rotate keys", "Read the terms", "Open to all")
     await expect.poll(both.names).toEqual(["Nobody", me.name])
     await both.close()
+
+    await openScreen(site, "tickets?layout=board", page)
+    const cardOf = (title: string) => page.locator("[data-card]").filter({ hasText: title })
+    await cardOf("Rotate keys").getByText("private", { exact: true }).waitFor()
+    expect(await cardOf("Open to all").getByText("private", { exact: true }).count()).toBe(0)
 
     // Whoever sees one of its teams sees a project.
     await site.call("POST", "projects", { slug: "audit", name: "Audit", teams: ["SEC", "LAW"] })
