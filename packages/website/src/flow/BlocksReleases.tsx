@@ -35,26 +35,23 @@ const BlocksReleases = ({ mayChange, slug, ticket: { blocks, identifier, project
       group="Ticket"
       groups={[
         {
-          items: [
-            choice(false, "Blocks nothing", "versions may go out"),
-            choice(true, "Blocks releases", "until it is closed")
-          ]
+          items: [choice(false, "No", "versions may go out"), choice(true, "Yes", "until it is closed")]
         }
       ]}
       mayChange={mayChange}
-      name="Releases"
+      name="Blocks releases"
       shortcut="d"
     >
       {blocks ? (
         isClosed ? (
-          <span className="text-muted">Blocked them while open</span>
+          <span className="text-muted">Did while open</span>
         ) : (
           <span className="text-danger">
-            Blocks them{project === null && <span className="text-muted">, of no project yet</span>}
+            Yes{project === null && <span className="text-muted">, of no project yet</span>}
           </span>
         )
       ) : (
-        <span className="text-muted">Blocks nothing</span>
+        <span className="text-muted">No</span>
       )}
     </Property>
   )

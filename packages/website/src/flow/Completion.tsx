@@ -40,13 +40,13 @@ const Completion = ({ mayChange, slug, ticket }: Props) => {
           {
             items: [
               {
-                label: "Free",
+                label: "Needs no evidence",
                 hint: "whoever moves it",
                 isChosen: completion === "free",
                 onSelect: () => completion === "free" || set.mutate("free")
               },
               {
-                label: "With evidence",
+                label: "Needs evidence",
                 hint: "its tests pass again",
                 isChosen: completion === "evidence",
                 // It needs tests first.
@@ -61,10 +61,10 @@ const Completion = ({ mayChange, slug, ticket }: Props) => {
         shortcut="v"
       >
         {completion === "free" ? (
-          <span className="text-muted">Free</span>
+          <span className="text-muted">Needs no evidence</span>
         ) : (
           <span>
-            Evidence
+            Needs evidence
             <span className="text-muted">
               , {counted(cases?.caseIds.length ?? 0, "test")} in {counted(passes, "run")}
             </span>

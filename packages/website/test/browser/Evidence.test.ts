@@ -86,9 +86,9 @@ describe("Evidence", () => {
       title: "Pay once"
     })
     const page = await openScreen(site, `tickets/${identifier}`)
-    await page.getByRole("button", { name: "Completion: Free" }).waitFor()
+    await page.getByRole("button", { name: "Completion: Needs no evidence" }).waitFor()
     await page.keyboard.press("v")
-    await page.getByRole("menuitemradio", { name: /With evidence/ }).click()
+    await page.getByRole("menuitemradio", { name: /^Needs evidence/ }).click()
     const dialog = page.getByRole("dialog", { name: `How ${identifier} is completed` })
     await dialog.getByText("Still missing: a test.").waitFor()
     await dialog.getByRole("combobox", { name: "Product" }).click()
@@ -97,13 +97,13 @@ describe("Evidence", () => {
     await dialog.getByRole("button", { name: "Add Checkout › pays by card" }).click()
     await dialog.getByLabel("Runs that each must pass").fill("2")
     await dialog.getByRole("button", { name: "Save" }).click()
-    await page.getByRole("button", { name: /Completion: Evidence.*1 test.*2 runs/ }).waitFor()
+    await page.getByRole("button", { name: /Completion: Needs evidence.*1 test.*2 runs/ }).waitFor()
     const part = page.getByRole("region", { name: "Evidence" })
     await part.getByText(/0 of 1\stest passed again in 2 runs/).waitFor()
     await part.getByRole("link", { name: /^run \d+/ }).waitFor()
     await part.getByText("0 of 2").waitFor()
     await page.keyboard.press("v")
-    await page.getByRole("menuitemradio", { name: /Free/ }).click()
+    await page.getByRole("menuitemradio", { name: /^Needs no evidence/ }).click()
     await page.getByText(`${identifier} needs no evidence`).waitFor()
     const { entries } = await site.call<{ entries: ReadonlyArray<{ action: string }> }>(
       "GET",
