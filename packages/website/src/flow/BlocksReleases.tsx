@@ -35,23 +35,23 @@ const BlocksReleases = ({ mayChange, slug, ticket: { blocks, identifier, project
       group="Ticket"
       groups={[
         {
-          items: [choice(false, "No", "versions may go out"), choice(true, "Yes", "until it is closed")]
+          items: [choice(false, "No release", "versions may go out"), choice(true, "Releases", "until it is closed")]
         }
       ]}
       mayChange={mayChange}
-      name="Blocks releases"
+      name="Blocks"
       shortcut="d"
     >
       {blocks ? (
         isClosed ? (
-          <span className="text-muted">Did while open</span>
+          <span className="text-muted">Releases, while it was open</span>
         ) : (
           <span className="text-danger">
-            Yes{project === null && <span className="text-muted">, of no project yet</span>}
+            Releases{project === null && <span className="text-muted">, of no project yet</span>}
           </span>
         )
       ) : (
-        <span className="text-muted">No</span>
+        <span className="text-muted">No release</span>
       )}
     </Property>
   )
