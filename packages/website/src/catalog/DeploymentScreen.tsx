@@ -17,7 +17,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
-import { Time } from "../ui/Time.tsx"
+import { Elapsed, Time } from "../ui/Time.tsx"
 import { vaultQuery } from "../vault/queries.ts"
 import { EnvironmentName } from "./EnvironmentName.tsx"
 import { missingSecrets } from "./matrix.ts"
@@ -105,7 +105,9 @@ const Runs = ({ deployment, slug }: Props) => {
               <StatusMark size={14} status={statusOf(run)} />
               <span className="tabular">#{run.number}</span>
               <span className="foreign text-muted min-w-0 flex-1 truncate">{visible(run.git.subject)}</span>
-              <span className="text-muted tabular">{formatDuration(run.durationMs)}</span>
+              <span className={run.state === "running" ? "text-info tabular" : "text-muted tabular"}>
+                {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
+              </span>
             </Link>
           </li>
         ))}
@@ -134,10 +136,11 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
       {release.rolledBackTo !== null && <Badge tone="warning">back to release {release.rolledBackTo}</Badge>}
       {release.runs.failed > 0 && <span className="text-danger">{formatCount(release.runs.failed)} failed</span>}
       {release.runs.passed > 0 && <span className="text-success">{formatCount(release.runs.passed)} passed</span>}
-      <span className="flex-1" />
-      <span className="text-muted truncate">{actorName(release.by)}</span>
-      <span className="text-muted">
-        <Time at={release.at} />
+      <span className="text-muted ml-auto flex min-w-0 gap-3">
+        <span className="truncate">{actorName(release.by)}</span>
+        <span className="shrink-0">
+          <Time at={release.at} />
+        </span>
       </span>
     </p>
     {release.override !== null && (

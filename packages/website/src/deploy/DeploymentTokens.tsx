@@ -96,7 +96,7 @@ const Row = ({ token, ...target }: Target & { readonly token: DeploymentToken })
         <Since at={token.lastUsedAt} never="never used" word="used" />
         {token.lastUsedFrom !== null && ` from ${token.lastUsedFrom}`}
       </Cell>
-      <Cell width="narrow">
+      <Cell>
         <Since at={token.expiresAt} never="does not end" word="ends" />
       </Cell>
     </Item>

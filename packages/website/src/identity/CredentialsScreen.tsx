@@ -106,7 +106,7 @@ const Row = (props: RowProps) => {
       <Cell width="narrow">
         <Since at={credential.lastUsedAt} never="never used" word="used" />
       </Cell>
-      <Cell width="narrow">
+      <Cell>
         <Since at={credential.expiresAt} never="does not end" word="ends" />
       </Cell>
     </Item>

@@ -83,7 +83,7 @@ const Row = ({ publisher, slug }: RowProps) => {
         <Since at={publisher.lastUsedAt} never="never used" word="used" />
       </Cell>
       {publisher.expiresAt !== null && (
-        <Cell tone="warning" width="narrow">
+        <Cell tone="warning">
           <Since at={publisher.expiresAt} never="" word="ends" />
         </Cell>
       )}

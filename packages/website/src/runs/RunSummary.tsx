@@ -89,7 +89,9 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
             </span>
           )
         )}
-        <span className="text-muted empty:hidden">{gateText(run)}</span>
+        <span className={`font-medium empty:hidden ${run.gateResult === "failed" ? "text-danger" : "text-warning"}`}>
+          {gateText(run)}
+        </span>
         {run.passRate !== null && <span className="text-muted">{formatRate(run.passRate)} passed</span>}
         {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
           <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>

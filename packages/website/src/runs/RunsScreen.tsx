@@ -84,7 +84,7 @@ const RunRow = ({
                     ? "A retry tested another release than the run: what passed there does not count for the gate"
                     : "What failed was muted when the run started: it does not count for the gate"
                 }
-                tone="info"
+                tone={run.gateResult === "failed" ? "danger" : "warning"}
               >
                 gate {run.gateResult === "failed" ? "fails" : "passes"}
               </Badge>

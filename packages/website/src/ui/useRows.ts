@@ -40,9 +40,13 @@ export const useRows = ({ at, count, isChoosable = every, noun, onMove, onOpen }
   useEffect(() => {
     if (at !== undefined && at >= 0) setCurrent(at)
   }, [at])
+  const walk = (to: number) => {
+    leaveControl()
+    move(to)
+  }
   useKeys([
-    { keys: "j", label: `Next ${noun}`, group: "List", run: () => move(current + 1) },
-    { keys: "k", label: `Previous ${noun}`, group: "List", run: () => move(current < 0 ? 0 : current - 1) },
+    { keys: "j", label: `Next ${noun}`, group: "List", run: () => walk(current + 1) },
+    { keys: "k", label: `Previous ${noun}`, group: "List", run: () => walk(current < 0 ? 0 : current - 1) },
     { keys: "Enter", label: `Open the ${noun}`, group: "List", run: () => openCurrent(current, onOpen) }
   ])
   const onKeyDown = (event: KeyboardEvent) => {
@@ -60,10 +64,18 @@ export const useRows = ({ at, count, isChoosable = every, noun, onMove, onOpen }
   return { current, onKeyDown }
 }
 
+const controls = "a, button, input, summary"
+
+/** Whoever goes to a row by its key means the row, not the filter that they used before. */
+const leaveControl = (): void => {
+  if (document.activeElement?.matches(controls)) {
+    document.querySelector<HTMLElement>("#screen")?.focus({ preventScroll: true })
+  }
+}
+
 /** What has the keyboard does its own. */
 const openCurrent = (current: number, onOpen: (index: number) => void): void => {
   const { activeElement } = document
-  if (activeElement instanceof HTMLElement && activeElement.matches("a, button, input, summary"))
-    return activeElement.click()
+  if (activeElement instanceof HTMLElement && activeElement.matches(controls)) return activeElement.click()
   if (current >= 0) onOpen(current)
 }

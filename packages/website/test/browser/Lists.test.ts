@@ -97,6 +97,20 @@ describe("A list", () => {
     expect(await statuses([first])).toEqual(["Backlog"])
   })
 
+  it("opens the row that was gone to, and not the filter that was used before it", async () => {
+    const [first] = (await scene("filtered", 2)) as [Ticket, Ticket]
+    const page = await opened(search("filtered"), (one) => row(one, first))
+    const filter = page.getByRole("button", { name: /^Status/ }).first()
+    await filter.click()
+    await page.getByRole("menu").waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("menu").waitFor({ state: "detached" })
+    await filter.and(page.locator(":focus")).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/tickets\/ENG-\d+/)
+  })
+
   it("is selected from one row to another by keys and by clicks, which shows otherwise than the row in focus", async () => {
     const made = await scene("range", 5)
     const page = await opened(search("range"), (one) => row(one, made[4]!))
