@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { Release } from "@delivery/domain/releases/Release"
+import { maxListedSubject, type Release } from "@delivery/domain/releases/Release"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
@@ -81,7 +81,10 @@ withServicesOnEachStorage("The releases of a public repository", (it) => {
             version,
             previous: expected[place]![index - 1]?.version ?? null,
             at,
-            commits: commitsOf(version)
+            commits: commitsOf(version).map((commit) => ({
+              ...commit,
+              subject: commit.subject.slice(0, maxListedSubject)
+            }))
           }))
         )
       }
