@@ -387,8 +387,13 @@ describe("A list of many runs", () => {
     await list.getByText("Run 59 of many").waitFor()
     await isLive(page)
     expect([await list.getByRole("link").count(), pages]).toEqual([50, []])
-    await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
-    await list.getByText("Run 9 of many").waitFor()
+    // Its rows may get their height a moment later.
+    await expect
+      .poll(async () => {
+        await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
+        return await list.getByText("Run 9 of many").count()
+      })
+      .toBe(1)
     expect(pages).toHaveLength(1)
     // By then the list has more rows than are drawn as they are. It stays where it was scrolled to.
     await page.locator("#screen [data-row='50'][style]").waitFor()
