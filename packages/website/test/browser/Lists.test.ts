@@ -100,7 +100,7 @@ describe("A list", () => {
   it("opens the row that was gone to, and not the filter that was used before it", async () => {
     const [first] = (await scene("filtered", 2)) as [Ticket, Ticket]
     const page = await opened(search("filtered"), (one) => row(one, first))
-    const filter = page.getByRole("search", { name: "Tickets" }).getByRole("button", { name: "status" })
+    const filter = page.getByRole("search", { name: "Tickets" }).getByRole("button", { name: "status", exact: true })
     await filter.click()
     await page.getByRole("menu").waitFor()
     await page.keyboard.press("Escape")
