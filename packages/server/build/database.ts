@@ -19,8 +19,8 @@ import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
 import * as StorageRoom from "../src/storage/StorageRoom.ts"
 
 /**
- * Makes a new embedded database with its tables, as a tar, for the first start of a server: making one there takes three times
- * as long, and twice the memory.
+ * Makes a new embedded database with its tables, as a tar, for the first start of a server: making one there takes longer, and
+ * more memory.
  */
 
 const server = join(import.meta.dirname, "..")
