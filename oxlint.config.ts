@@ -129,6 +129,7 @@ const website: ReadonlyArray<Pattern> = [
       "!@delivery/domain/audit/AuditActions",
       "!@delivery/domain/deploy/EnvironmentFile",
       "!@delivery/domain/events/EventKinds",
+      "!@delivery/domain/flow/ReadinessRuns",
       "!@delivery/domain/planning/AttachmentLimits",
       "!@delivery/domain/vault/DotEnv",
       "!@delivery/domain/vault/ProcessNames"

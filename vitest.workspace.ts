@@ -5,8 +5,8 @@ import { defineConfig } from "vitest/config"
 
 /**
  * `pnpm test` runs the first two projects, `pnpm test:slow` the slow ones, `pnpm test:exhaustive` those that try very much,
- * `pnpm test:storages` those that show again on another storage what the others have shown on one. `pnpm test:fast` sets TEST_STORAGES=memory and runs what needs neither a database, S3,
- * a server nor a process.
+ * `pnpm test:storages` those that show again on another storage what the others have shown on one. `pnpm test:fast` sets
+ * TEST_STORAGES=memory and runs what needs neither a database, S3, a server nor a process.
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 

@@ -1,4 +1,5 @@
 import type { Deployment, Readiness } from "@delivery/client"
+import { mutedIn, newerText } from "@delivery/domain/flow/ReadinessRuns"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -153,9 +154,6 @@ const isUnknown = ({ reasons }: Readiness): boolean => reasons.some(({ kind }) =
 /** Whether none was named, and none runs where versions come from. */
 const isWithout = ({ reasons }: Readiness): boolean => reasons.some(({ kind }) => kind === "version_missing")
 
-/** Those that passed, by their mutes where tests failed. */
-const passing = (runs: Readiness["runs"]) => runs.filter(({ gateResult }) => gateResult === "passed")
-
 /** How many tests passed, and what became of the others. */
 const countsText = ({ failed, flaky, passed, skipped }: Readiness["runs"][number]["counts"]): string =>
   [
@@ -167,7 +165,8 @@ const countsText = ({ failed, flaky, passed, skipped }: Readiness["runs"][number
 
 /** The run with its counts, what of it is muted, and the newer one that came to nothing. */
 const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> => {
-  const { counts, coverage, environment, gateResult, mutedFailures, newer, result, run } = decided
+  const { counts, coverage, environment, gateResult, mutedFailures, result, run } = decided
+  const newer = newerText(decided)
   const more = mutedFailures.count - mutedFailures.tests.length
   return [
     `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`} (${countsText(counts)})`,
@@ -175,11 +174,7 @@ const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> 
       ({ ticket, title }) => `Run ${run}: “${title}” failed, and was muted${ticket === null ? "" : ` by ${ticket}`}.`
     ),
     ...(more > 0 ? [`Run ${run}: ${more} more failed, and were muted.`] : []),
-    ...(newer === null
-      ? []
-      : [
-          `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
-        ])
+    ...(newer === undefined ? [] : [newer])
   ]
 }
 
@@ -187,7 +182,7 @@ const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> 
 const verdictOf = (readiness: Readiness): string => {
   if (isWithout(readiness)) return colour("red", "not ready, no next version is known")
   if (!readiness.ready) return colour("red", "not ready")
-  const muted = passing(readiness.runs).reduce((sum, { mutedFailures }) => sum + mutedFailures.count, 0)
+  const muted = mutedIn(readiness.runs)
   const but = [
     ...(isUnknown(readiness) ? ["nobody has released or tested it"] : []),
     ...(muted === 0 ? [] : [`${muted} failed ${muted === 1 ? "test is" : "tests are"} muted`]),

@@ -36,7 +36,8 @@ const nameOf = (): string => {
   for (const file of globSync(sources, { cwd: server }).toSorted()) {
     hash.update(`${file}\0`).update(readFileSync(join(server, file)))
   }
-  return `database-${hash.digest("hex").slice(0, 16)}.tar.gz`
+  // Not packed: the package has it beside the command alone.
+  return `.database-${hash.digest("hex").slice(0, 16)}.tar.gz`
 }
 
 const make = async (): Promise<Uint8Array> => {
@@ -70,7 +71,7 @@ export const makeDatabase = async (): Promise<string> => {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, await make())
   renameSync(draft, path)
-  for (const old of globSync("database-*.tar.gz", { cwd: dist })) {
+  for (const old of globSync(".database-*.tar.gz", { cwd: dist })) {
     if (join(dist, old) !== path) rmSync(join(dist, old), { force: true })
   }
   return path

@@ -222,7 +222,6 @@ const findingsOf = (dependencies: Dependencies) => {
     const isOfRuns = version !== null && coverages.length > 0
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
     const lateIds = late.map(({ caseId }) => caseId)
-    const names = lateIds.length === 0 ? [] : [...(yield* cases.names(place, lateIds))]
     const found: Findings = {
       version,
       isKnown: version === null || running.includes(version) || (yield* repo.isKnown(place, version)),
@@ -230,7 +229,7 @@ const findingsOf = (dependencies: Dependencies) => {
       runs: isOfRuns ? yield* repo.runs(place, version, coverages) : [],
       unresolved: isOfRuns ? yield* repo.unresolved(place, version, coverages, at) : [],
       mutes: late,
-      titles: new Map(names.map(([caseId, { title }]) => [caseId, title])),
+      names: lateIds.length === 0 ? new Map() : yield* cases.names(place, lateIds),
       nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),
       tickets: policy.tickets === "off" ? [] : yield* repo.blockingTickets(viewer, place.productId),
       missing,

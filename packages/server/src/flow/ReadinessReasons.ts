@@ -23,7 +23,7 @@ export interface Findings {
   readonly unresolved: ReadonlyArray<UnresolvedRun>
   readonly mutes: ReadonlyArray<OverdueMute>
   /** What tests that are muted past their time are called, by id, as far as they were in a run. */
-  readonly titles: ReadonlyMap<string, string>
+  readonly names: ReadonlyMap<string, { readonly title: string }>
   readonly tickets: ReadonlyArray<BlockingTicket>
   readonly missing: ReadonlyArray<Identified<MissingSecret>>
   readonly changed: ReadonlyArray<Identified<ChangedSecret>>
@@ -181,12 +181,12 @@ const ticketSubject = (
   url: `${workspaceUrl}/tickets/${identifier}`
 })
 
-const muteReasons = ({ mutes, titles }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+const muteReasons = ({ mutes, names }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
   mutes
     .toSorted((a, b) => compare(a.caseId, b.caseId))
     .map(({ caseId, ticket, until }) => ({
       subject: ticket && ticketSubject(ticket, pages),
-      message: `${nameOf(titles.get(caseId), caseId)} was muted until ${momentOf(until, Math.floor)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
+      message: `${nameOf(names.get(caseId)?.title, caseId)} was muted until ${momentOf(until, Math.floor)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
     }))
 
 /** In quotes where it is a title: those are sentences of their own. */

@@ -31,10 +31,9 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { addEnvironment } from "../catalog/Rows.ts"
-import { deploymentIn } from "../releases/Scene.ts"
 import { attempt, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
+import { addQa, makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
 
 const kinds: ReadonlyArray<ReasonKind> = [
   "version_unknown",
@@ -188,11 +187,7 @@ withServicesOnEachStorage("Readiness", (it) => {
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene
       const shop = yield* newShop(scene)
-      const qa = deploymentIn(
-        scene,
-        shop.product,
-        yield* addEnvironment(scene.workspace.id, { slug: "qa", name: "QA" })
-      )
+      const qa = yield* addQa(scene, shop)
       yield* qa.create("v1")
       yield* shop.staging.update({ version: "v1" })
       yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
@@ -343,11 +338,7 @@ withServicesOnEachStorage("Readiness", (it) => {
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene
       const shop = yield* newShop(scene)
-      const qa = deploymentIn(
-        scene,
-        shop.product,
-        yield* addEnvironment(scene.workspace.id, { slug: "qa", name: "QA" })
-      )
+      const qa = yield* addQa(scene, shop)
       yield* shop.staging.update({ version: "v1" })
       yield* qa.create("v1")
       yield* shop.production.update({ version: "v1" })

@@ -3,6 +3,7 @@ import type { ProductId } from "@delivery/domain/Ids"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
 import { Effect, Layer } from "effect"
+import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import { DeploymentTokens } from "../../src/deploy/DeploymentTokens.ts"
 import { type OverdueMute, OverdueMutes } from "../../src/flow/OverdueMutes.ts"
 import { Readiness } from "../../src/flow/Readiness.ts"
@@ -11,7 +12,7 @@ import { Teams } from "../../src/planning/Teams.ts"
 import type { TeamRow } from "../../src/planning/TeamsRepo.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { Vault } from "../../src/vault/Vault.ts"
-import { addProduct } from "../catalog/Rows.ts"
+import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { asProduct, load, loadOne } from "../deploy/Scene.ts"
 import { as, type CallerOf, unique } from "../identity/Scene.ts"
 import { statusesOf, teamKey } from "../planning/Scene.ts"
@@ -20,6 +21,10 @@ import { values } from "../vault/Scene.ts"
 
 /** A workspace with staging and production, and products whose versions go from the one to the other. */
 export const makeReadinessScene = makeProduct
+
+/** What happens to the product in a third environment, where it is not deployed yet. */
+export const addQa = (scene: ProductScene, { product }: { readonly product: ProductRow }) =>
+  Effect.map(addEnvironment(scene.workspace.id, { slug: "qa", name: "QA" }), (qa) => deploymentIn(scene, product, qa))
 
 /** What happens to a new product that is deployed in staging and in production. */
 export const newShop = Effect.fnUntraced(function* (scene: ProductScene, name = "Shop") {

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
+import { newerText } from "@delivery/domain/flow/ReadinessRuns"
 import { Icon } from "../ui/Icon.tsx"
 import { shortSha } from "../ui/format.ts"
 import { readinessQuery } from "./readiness.ts"
-import { markOf, newerText, told } from "./reasons.ts"
+import { markOf, told } from "./reasons.ts"
 
 interface Props {
   readonly slug: string

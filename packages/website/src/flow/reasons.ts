@@ -1,6 +1,6 @@
 import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
+import { mutedIn } from "@delivery/domain/flow/ReadinessRuns"
 import type { Counts } from "@delivery/domain/runs/TestRun"
-
 import { counted, formatCount, shortSha } from "../ui/format.ts"
 import { momentOf } from "./mute.ts"
 
@@ -26,16 +26,6 @@ export const evidenceText = (counts: Counts): string =>
     .filter((status) => status === "passed" || counts[status] > 0)
     .map((status) => `${formatCount(counts[status])} ${status}`)
     .join(", ")
-
-/** How many tests failed in runs that pass since those were muted. */
-export const mutedIn = (runs: Readiness["runs"]): number =>
-  runs.reduce((sum, { gateResult, mutedFailures }) => sum + (gateResult === "passed" ? mutedFailures.count : 0), 0)
-
-/** That a newer run of the same tests has no result. */
-export const newerText = ({ newer, run }: Readiness["runs"][number]): string | undefined =>
-  newer === null
-    ? undefined
-    : `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
 
 /** That a version may go out, and what is to be known of it: "ready" alone is said where a test says so. */
 export const readyWords = ({ reasons, requires, runs }: Pick<Readiness, "reasons" | "requires" | "runs">): string => {

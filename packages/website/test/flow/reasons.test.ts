@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
-import { evidenceText, markOf, mutedIn, newerText, readyWords, told } from "../../src/flow/reasons.ts"
+import { mutedIn, newerText } from "@delivery/domain/flow/ReadinessRuns"
+import { evidenceText, markOf, readyWords, told } from "../../src/flow/reasons.ts"
 
 const reason = (
   kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue" | "version_missing",
