@@ -417,7 +417,8 @@ describe("where something fails", several, () => {
     expect(await states()).toEqual(["running", "finished"])
   })
 
-  it("retries a lost finish, and recognizes its own if the answer was lost", async () => {
+  // Its tries have ten seconds together, so it does not share the processors.
+  it("retries a lost finish, and recognizes its own if the answer was lost", { concurrent: false }, async () => {
     let finishes = 0
     const proxy = await proxyOf(server.url, (request) => {
       if (request.url?.endsWith("/finish") !== true) return "pass"

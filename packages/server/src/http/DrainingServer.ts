@@ -8,7 +8,7 @@ import { type PipelineLimits, PipelineServer } from "./Pipelines.ts"
 const stillOpen = 250
 
 /** Milliseconds in which a kept-alive connection may send one more request, whose answer ends it. */
-const lastRequest = 200
+const lastRequest = 1_000
 
 /**
  * Closes without losing a request of a client that keeps its connections alive. Node's own server closes the connections
@@ -46,8 +46,11 @@ export class DrainingServer extends PipelineServer {
         this.#onEnding()
       }, stillOpen)
       setTimeout(() => {
-        this.#state = "closing"
-        super.closeIdleConnections()
+        // Reads first what has arrived: both timers fire together where the process was kept from running.
+        setImmediate(() => {
+          this.#state = "closing"
+          super.closeIdleConnections()
+        })
       }, stillOpen + lastRequest)
     }
     return super.close(callback)

@@ -315,7 +315,9 @@ describe("EmbeddedBackend", () => {
         (backend) => Effect.promise(() => backend.close())
       )
       let last = backend.connect()
-      const connect = PgConnection.make({ stream: () => (last = backend.connect()), username: "postgres" })
+      // The first waits until the database is there.
+      const connectTimeout = "1 minute"
+      const connect = PgConnection.make({ stream: () => (last = backend.connect()), username: "postgres", connectTimeout })
       const observer = yield* connect
       yield* observer.query("CREATE TABLE t (n int)")
       for (const end of ["politely", "abruptly"]) {

@@ -1,6 +1,9 @@
-import { type Query, QueryCache, MutationCache, QueryClient } from "@tanstack/react-query"
+import { type Query, QueryCache, MutationCache, notifyManager, QueryClient } from "@tanstack/react-query"
 import { failureOf } from "./failures.ts"
 import { endSession } from "./session.ts"
+
+// What is being done is shown before the next key or click is heard, which would do it again.
+notifyManager.setScheduler(queueMicrotask)
 
 const lookForEnd = (error: unknown): void => {
   if (failureOf(error)._tag === "Unauthorized") endSession()

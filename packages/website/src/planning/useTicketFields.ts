@@ -32,7 +32,7 @@ const useTeams = (slug: string, { project }: Likely) => {
     likely: some.length === 0 ? (all ?? []) : some,
     projects: projects?.projects ?? [],
     query: teams,
-    isLoading
+    isLoading: isLoading || teams.isLoading
   }
 }
 

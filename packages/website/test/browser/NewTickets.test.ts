@@ -248,6 +248,25 @@ describe("A new ticket", () => {
     expect(await named("Of a slow project")).toMatchObject([{ project: { slug: "checkout" } }])
   })
 
+  it("is made once, however fast its key is pressed again", async () => {
+    const page = await openScreen(site, "tickets")
+    await page.getByRole("button", { name: "New ticket" }).click()
+    await dialogOf(page).getByRole("textbox", { name: "Title" }).fill("Refund once")
+    await choose(page, "Team", "neer")
+    await expect.poll(() => dialogOf(page).getByRole("button", { name: "Create ticket" }).isEnabled()).toBe(true)
+    // Events of their own, with nothing between them but what each has set off at once.
+    await dialogOf(page)
+      .getByRole("textbox", { name: "Title" })
+      .evaluate(async (field) => {
+        for (let press = 0; press < 3; press++) {
+          field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true }))
+          for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+        }
+      })
+    await dialogOf(page).waitFor({ state: "detached" })
+    expect(await named("Refund once")).toHaveLength(1)
+  })
+
   it("leaves its key to a screen that has another use for it", async () => {
     const page = await openScreen(site, "projects")
     await page.getByRole("button", { name: "Add project" }).waitFor()
