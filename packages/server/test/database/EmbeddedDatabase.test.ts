@@ -317,7 +317,11 @@ describe("EmbeddedBackend", () => {
       let last = backend.connect()
       // The first waits until the database is there.
       const connectTimeout = "1 minute"
-      const connect = PgConnection.make({ stream: () => (last = backend.connect()), username: "postgres", connectTimeout })
+      const connect = PgConnection.make({
+        stream: () => (last = backend.connect()),
+        username: "postgres",
+        connectTimeout
+      })
       const observer = yield* connect
       yield* observer.query("CREATE TABLE t (n int)")
       for (const end of ["politely", "abruptly"]) {
