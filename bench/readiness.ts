@@ -54,7 +54,7 @@ const fillRuns = (version: string, environment: string | null, from: number) =>
         token_hash, state, result, total, passed, flaky, failed, skipped, pass_rate, first_attempt_pass_rate, duration_ms, started_at,
         expires_at, finished_at)
       select gen_random_uuid(), p.workspace_id, n, p.id, e.id, 'user', (select id from persons limit 1), 'https://shop.example',
-        ${version}, 'main', md5(n::text) || '00000000', false, 'subject', 'search', 'ci', 'linux', '{}',
+        ${version}, 'main', md5(n::text) || '00000000', false, 'subject', 'search', 'ci', 'linux', '{"folders":[],"caseIds":[]}',
         (array['critical', 'acceptance', 'regression'])[1 + n % 3], 'made-' || n, 'finished', 'passed', 50, 50, 0, 0, 0, 1, 1, 60000,
         now(), now(), now()
       from products p cross join generate_series(${from}::int, ${from + runs - 1}::int) n

@@ -1,5 +1,5 @@
 import type { Deployment, Readiness } from "@delivery/client"
-import { mutedIn, newerText } from "@delivery/domain/flow/ReadinessRuns"
+import { mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -163,10 +163,9 @@ const countsText = ({ failed, flaky, passed, skipped }: Readiness["runs"][number
     ...(skipped === 0 ? [] : [`${skipped} skipped`])
   ].join(", ")
 
-/** The run with its counts, what of it is muted, and the newer one that came to nothing. */
+/** The run with its counts, what of it is muted, and what may still change it. */
 const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> => {
   const { counts, coverage, environment, gateResult, mutedFailures, result, run } = decided
-  const newer = newerText(decided)
   const more = mutedFailures.count - mutedFailures.tests.length
   return [
     `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`} (${countsText(counts)})`,
@@ -174,7 +173,7 @@ const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> 
       ({ ticket, title }) => `Run ${run}: “${title}” failed, and was muted${ticket === null ? "" : ` by ${ticket}`}.`
     ),
     ...(more > 0 ? [`Run ${run}: ${more} more failed, and were muted.`] : []),
-    ...(newer === undefined ? [] : [newer])
+    ...pendingTexts(decided)
   ]
 }
 

@@ -90,6 +90,7 @@ const exampleRun = {
   gateResult: "failed",
   counts: { total: 40, passed: 35, flaky: 0, failed: 2, skipped: 3 },
   mutedFailures: exampleMutedFailures,
+  runningRetry: null,
   newer: exampleNewer,
   finishedAt: "2026-11-21T09:31:05.000Z"
 } as const
@@ -149,6 +150,9 @@ const DecidingRun = Schema.Struct({
   }),
   counts: Counts,
   mutedFailures: MutedFailures,
+  runningRetry: Schema.NullOr(Schema.Int).annotate({
+    description: "The number of the retry of the run that is running, which may change its result; null where none is."
+  }),
   newer: Schema.NullOr(NewerRun).annotate({
     description:
       "The newest run of the version with the whole coverage in another environment that is running or was interrupted, if it started after the one that decides; else null."

@@ -8,8 +8,12 @@ type Runs = Readiness["runs"]
 export const mutedIn = (runs: Runs): number =>
   runs.reduce((sum, { gateResult, mutedFailures }) => sum + (gateResult === "passed" ? mutedFailures.count : 0), 0)
 
-/** That a newer run of the same tests has no result; undefined where there is none. */
-export const newerText = ({ newer, run }: Runs[number]): string | undefined =>
-  newer === null
-    ? undefined
-    : `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
+/** What may still change what a run says: its retry that is running, and a newer run of the same tests that has no result. */
+export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
+  ...(runningRetry === null ? [] : [`Retry ${runningRetry} of run ${run} is running.`]),
+  ...(newer === null
+    ? []
+    : [
+        `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
+      ])
+]

@@ -165,28 +165,41 @@ const decidedBy = ({ runMutes }: Dependencies) =>
     return requires.flatMap(({ coverage }) =>
       runs
         .filter((run) => run.coverage === coverage)
-        .map(({ counts, environment, finishedAt, gateResult, mutedFailures, number, result, retriedElsewhere }) => ({
-          coverage,
-          run: number,
-          environment: environment.slug,
-          // What a retry has passed on another release decides nothing here.
-          result: retriedElsewhere ? ("failed" as const) : result,
-          gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
-          counts,
-          mutedFailures: {
-            count: mutedFailures.count,
-            tests: mutedFailures.tests.map(({ caseId, title }) => ({
-              caseId,
-              title,
-              ticket: tickets.get(caseId) ?? null
-            }))
-          },
-          newer: newerOf(
+        .map(
+          ({
+            counts,
+            environment,
+            finishedAt,
+            gateResult,
+            mutedFailures,
             number,
-            unresolved.find((one) => one.coverage === coverage)
-          ),
-          finishedAt
-        }))
+            result,
+            retriedElsewhere,
+            runningRetry
+          }) => ({
+            coverage,
+            run: number,
+            environment: environment.slug,
+            // What a retry has passed on another release decides nothing here.
+            result: retriedElsewhere ? ("failed" as const) : result,
+            gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
+            counts,
+            mutedFailures: {
+              count: mutedFailures.count,
+              tests: mutedFailures.tests.map(({ caseId, title }) => ({
+                caseId,
+                title,
+                ticket: tickets.get(caseId) ?? null
+              }))
+            },
+            runningRetry,
+            newer: newerOf(
+              number,
+              unresolved.find((one) => one.coverage === coverage)
+            ),
+            finishedAt
+          })
+        )
     )
   })
 
@@ -226,7 +239,7 @@ const findingsOf = (dependencies: Dependencies) => {
       version,
       isKnown: version === null || running.includes(version) || (yield* repo.isKnown(place, version)),
       at,
-      runs: isOfRuns ? yield* repo.runs(place, version, coverages) : [],
+      runs: isOfRuns ? yield* repo.runs(place, version, coverages, at) : [],
       unresolved: isOfRuns ? yield* repo.unresolved(place, version, coverages, at) : [],
       mutes: late,
       names: lateIds.length === 0 ? new Map() : yield* cases.names(place, lateIds),

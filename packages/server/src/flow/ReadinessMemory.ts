@@ -12,6 +12,7 @@ import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
+import { testRunRetries } from "../runs/RetriesRepo.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -100,7 +101,7 @@ const unresolved =
 
 const runs =
   (memory: Memory): Repo["runs"] =>
-  (place, version, coverages) =>
+  (place, version, coverages, now) =>
     memory.read((database) =>
       coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
         const newest = runsOf(database, place, version, coverage).find(
@@ -121,6 +122,8 @@ const runs =
             result: result!,
             gateResult: gateResult ?? result!,
             retriedElsewhere: retriedElsewhere === true,
+            runningRetry:
+              database.table(testRunRetries).find((one) => one.runId === id && isRunning(one, now))?.number ?? null,
             counts: { total, passed, flaky, failed, skipped },
             mutedFailures: mutedFailures(database, newest),
             finishedAt: finishedAt!,

@@ -160,7 +160,7 @@ const unresolvedText = (run: UnresolvedRun | undefined): string => {
 }
 
 const runFailed = (
-  { coverage, environment, gateResult, id, number }: FoundRun,
+  { coverage, environment, gateResult, id, number, runningRetry }: FoundRun,
   severity: Severity,
   version: string | null,
   { workspaceUrl }: Pages
@@ -168,7 +168,7 @@ const runFailed = (
   kind: "run_failed",
   severity,
   subject: { type: "run", id, label: `${runLabel}${number}`, url: `${workspaceUrl}/${runPath}${number}` },
-  message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, ${gateResult === "passed" ? "failed; its retry passed on another release" : "failed"}.`
+  message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, ${gateResult === "passed" ? "failed; its retry passed on another release" : "failed"}${runningRetry === null ? "" : `; retry ${runningRetry} is running`}.`
 })
 
 const ticketSubject = (

@@ -44,6 +44,8 @@ export interface FoundRun {
   readonly gateResult: RunResult
   /** Whether a retry of it tested another release: it failed on this one. */
   readonly retriedElsewhere: boolean
+  /** The number of its retry that is running. */
+  readonly runningRetry: number | null
   readonly counts: Counts
   readonly mutedFailures: {
     readonly count: number
@@ -105,7 +107,8 @@ export class ReadinessRepo extends Context.Service<
     readonly runs: (
       place: Place,
       version: string,
-      coverages: ReadonlyArray<Coverage>
+      coverages: ReadonlyArray<Coverage>,
+      now: Timestamp
     ) => Effect.Effect<ReadonlyArray<FoundRun>>
     /**
      * For each of the coverages, the newest run of the version outside of the place's environment that is running or was interrupted, of

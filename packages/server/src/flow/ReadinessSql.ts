@@ -1,6 +1,7 @@
 import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { Counts } from "@delivery/domain/runs/TestRun"
 import { PgClient, PgTypes } from "@effect/sql-pg"
@@ -85,9 +86,16 @@ type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "mutedFai
 /** One look into the index for each coverage and environment, however many runs there are (`test_runs_evidence`). */
 const runs =
   (sql: PgClient.PgClient) =>
-  ({ environmentId, productId, workspaceId }: Place, version: string, coverages: ReadonlyArray<Coverage>) =>
+  (
+    { environmentId, productId, workspaceId }: Place,
+    version: string,
+    coverages: ReadonlyArray<Coverage>,
+    now: Timestamp
+  ) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
         newest.retried_elsewhere as "retriedElsewhere", newest.finished_at as "finishedAt", newest.slug, newest.name,
+        (select number from test_run_retries r
+          where r.run_id = newest.id and r.state = 'running' and r.expires_at > ${date(now)}) as "runningRetry",
         newest.total, newest.passed, newest.flaky, newest.failed, newest.skipped, muted.count as "mutedCount", muted.tests as "mutedTests"
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
@@ -133,6 +141,7 @@ const foundRunOf = ({
   passed,
   result,
   retriedElsewhere,
+  runningRetry,
   skipped,
   slug,
   total
@@ -143,6 +152,7 @@ const foundRunOf = ({
   result,
   gateResult,
   retriedElsewhere: retriedElsewhere === true,
+  runningRetry,
   counts: { total, passed, flaky, failed, skipped },
   mutedFailures: {
     count: mutedCount,

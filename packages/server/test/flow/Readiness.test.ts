@@ -291,6 +291,34 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("says that the run that decides is being retried, until the retry ends or its time is up", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const retries = yield* Retries
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      yield* shop.staging.update({ version: "v1" })
+      const run = yield* shop.tested("failed", "critical")
+      const start = retries.start(run, { passes: 1, baseUrl: null, git, machine }).pipe(as(scene.member))
+      const told = Effect.map(shop.ready("v1"), ({ reasons, runs }) => [
+        runs[0]!.runningRetry,
+        ...reasons.map(({ message }) => message)
+      ])
+      const failed = `Run ${run} in Staging, the newest of v1 with the coverage critical, failed`
+      assert.deepStrictEqual(yield* told, [null, `${failed}.`])
+      yield* start
+      assert.deepStrictEqual(yield* told, [1, `${failed}; retry 1 is running.`])
+      // Its time is up, though nothing may have ended it.
+      yield* TestClock.adjust("7 hours")
+      assert.deepStrictEqual(yield* told, [null, `${failed}.`])
+      const { retry } = yield* start
+      assert.deepStrictEqual(yield* told, [2, `${failed}; retry 2 is running.`])
+      const tests = [{ caseId: "a", attempts: [attempt("passed")] }]
+      yield* retries.finish(run, retry, { interrupted: false, tests }).pipe(as(scene.member))
+      assert.deepStrictEqual(yield* told, [null])
+    })
+  )
+
   it.effect("is still shown by a run that passed its gate before a retry tested another release", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse(minute(0)))

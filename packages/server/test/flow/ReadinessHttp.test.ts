@@ -99,6 +99,7 @@ onEachServer("Readiness", (test) => {
       gateResult: "passed",
       counts,
       mutedFailures: { count: 0, tests: [] },
+      runningRetry: null,
       newer: null,
       finishedAt
     }

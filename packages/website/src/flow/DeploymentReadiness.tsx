@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
-import { mutedIn, newerText } from "@delivery/domain/flow/ReadinessRuns"
+import { mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { deploymentsQuery } from "../catalog/queries.ts"
@@ -118,17 +118,14 @@ const Verdict = ({ readiness, running }: VerdictProps) => {
         )}
         <span className="text-muted">{counts.join(", ")}</span>
       </div>
-      {readiness.runs.map((run) => {
-        const newer = newerText(run)
-        return (
-          newer !== undefined && (
-            <p className="text-warning flex items-baseline gap-2 pt-1" key={run.coverage}>
-              <Icon name="warning" size={12} />
-              {newer}
-            </p>
-          )
-        )
-      })}
+      {readiness.runs.flatMap((run) =>
+        pendingTexts(run).map((text) => (
+          <p className="text-warning flex items-baseline gap-2 pt-1" key={`${run.coverage} ${text}`}>
+            <Icon name="warning" size={12} />
+            {text}
+          </p>
+        ))
+      )}
     </div>
   )
 }

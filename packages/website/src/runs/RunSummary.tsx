@@ -92,6 +92,9 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
         <span className={`font-medium empty:hidden ${run.gateResult === "failed" ? "text-danger" : "text-warning"}`}>
           {gateText(run)}
         </span>
+        {run.retries.at(-1)?.state === "running" && (
+          <span className="text-muted">retry {run.retries.length} is running</span>
+        )}
         {run.passRate !== null && <span className="text-muted">{formatRate(run.passRate)} passed</span>}
         {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
           <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>

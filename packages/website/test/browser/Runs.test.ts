@@ -195,11 +195,15 @@ describe("A run and its tests", () => {
     const failed = { ...failedTest.attempt, status: "failed", errorMessage: "No parcel\u202e was shipped" }
     await finish(number, [{ ...failedTest, attempt: failed }])
     await site.call("POST", `test-runs/${number}/retries`, { passes: 1, baseUrl: null, git, machine })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}`)
+    const isRetried = page.getByText("retry 1 is running")
+    await isRetried.waitFor()
     await site.call("POST", `test-runs/${number}/retries/1/finish`, {
       interrupted: false,
       tests: [{ caseId: failedTest.caseId, attempts: [failedTest.attempt] }]
     })
-    const page = await site.signIn()
+    await isRetried.waitFor({ state: "detached" })
     await page.goto(`${site.origin}/w/main/test-runs/${number}/tests/${encodeURIComponent(failedTest.caseId)}`)
     const tabs = page.getByRole("navigation", { name: "Attempts" })
     const error = page.getByRole("region", { name: "the error" })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
-import { mutedIn, newerText } from "@delivery/domain/flow/ReadinessRuns"
+import { mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { evidenceText, markOf, readyWords, told } from "../../src/flow/reasons.ts"
 
 const reason = (
@@ -21,6 +21,7 @@ const decided = (run: Partial<Readiness["runs"][number]>): Readiness["runs"][num
   gateResult: "passed",
   counts: { total: 1, passed: 1, flaky: 0, failed: 0, skipped: 0 },
   mutedFailures: { count: 0, tests: [] },
+  runningRetry: null,
   newer: null,
   finishedAt: "2026-11-21T09:31:05.000Z",
   ...run
@@ -47,13 +48,14 @@ describe("What decided", () => {
     expect(evidenceText({ total: 8, passed: 0, flaky: 1, failed: 4, skipped: 3 })).toBe(
       "4 failed, 1 flaky, 0 passed, 3 skipped"
     )
-    expect(newerText(run)).toBeUndefined()
-    expect(newerText(decided({ newer: { run: 65, state: "interrupted" } }))).toBe(
+    expect(pendingTexts(run)).toEqual([])
+    expect(pendingTexts(decided({ newer: { run: 65, state: "interrupted" } }))).toEqual([
       "Run 65 is newer and was interrupted: run 64 decides."
-    )
-    expect(newerText(decided({ newer: { run: 65, state: "running" } }))).toBe(
+    ])
+    expect(pendingTexts(decided({ newer: { run: 65, state: "running" }, runningRetry: 2 }))).toEqual([
+      "Retry 2 of run 64 is running.",
       "Run 65 is newer and still running: run 64 decides."
-    )
+    ])
     const muted = decided({ result: "failed", mutedFailures: { count: 1, tests: [] } })
     // Of a run that fails all the same, what is muted says nothing.
     const failed = { ...muted, gateResult: "failed" } as const
