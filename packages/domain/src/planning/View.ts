@@ -16,7 +16,7 @@ export const maxValuesOfView = 200
 /** How many views a scope may have that others see, too, besides the first ones of a project. */
 export const maxSharedViews = 100
 
-/** How many views of their own a person may have in a workspace. */
+/** How many personal views a person may have in a scope. */
 export const maxPersonalViews = 100
 
 const filterOf = <Value extends Schema.Top>(value: Value) =>

@@ -16,7 +16,7 @@ const params = {
 const error = [Forbidden, NotFound, Conflict] as const
 const archived = "The project is archived."
 const too_many_views = `The scope has ${maxSharedViews} shared views, which is the limit. Delete one first.`
-const limits = `Returns 409 \`too_many_views\` where the scope has ${maxSharedViews} shared views, besides the first ones of a project, or you have ${maxPersonalViews} personal ones in the workspace.`
+const limits = `Returns 409 \`too_many_views\` where the scope has ${maxSharedViews} shared views, besides the first ones of a project, or you have ${maxPersonalViews} personal ones in the scope.`
 
 /** Views (docs/contract.md, Views). Changes require a member. */
 export class ViewsApi extends HttpApiGroup.make("views")

@@ -199,14 +199,26 @@ const reorder = (dependencies: Dependencies) => {
         return yield* new Conflict({ message: "The other view belongs to another scope.", reason: "other_scope" })
       }
       if (before.isArchived) return yield* archivedScope(before)
+      // What others alone see may stand between: that they have it is told by nothing.
+      const seen = (yield* repo.list(viewer, before)).map(({ id }) => id)
+      if (isThere(seen, before.id, { anchor: anchor?.id ?? null, side })) return present(before)
       const rank = yield* rankAt(order, before, beside(anchor, side))
-      if (rank === before.rank) return present(before)
       yield* repo.update({ ...before, rank, updatedAt: yield* nextUpdate(before) })
       yield* record(dependencies, by, "view_reordered", before)
       return yield* findCurrent(dependencies, viewer, before.id)
     })
     return yield* storage.transaction(reordered)
   })
+}
+
+/** Whether it stands beside the anchor among those that its mover sees. */
+const isThere = (
+  seen: ReadonlyArray<string>,
+  moved: string,
+  { anchor, side }: { readonly anchor: string | null; readonly side: "before" | "after" }
+): boolean => {
+  const at = seen.indexOf(moved) + (side === "before" ? 1 : -1)
+  return (seen[at] ?? null) === anchor
 }
 
 const get = ({ repo }: Dependencies) =>
@@ -286,20 +298,19 @@ const personIdAfter = Effect.fnUntraced(function* (by: Access, view: FoundView, 
   return personId
 })
 
-/** Whether one more view can be shared with a scope, whose order is locked, or be somebody's own. */
+/** Whether a scope, whose order is locked, can have one more shared view, or personal one of the person. */
 const checkRoom = Effect.fnUntraced(function* (
   repo: ViewsRepo["Service"],
   { workspace }: Access,
   { personId, ...scope }: ScopeIds & { readonly personId: PersonId | null }
 ) {
-  const [has, count, most] =
+  const [has, most] =
     personId === null
-      ? (["The scope has", yield* repo.countShared(workspace.id, scope), maxSharedViews] as const)
-      : (["You have", yield* repo.countPersonal(workspace.id, personId), maxPersonalViews] as const)
-  if (count < most) return
-  const kind = personId === null ? "shared" : "personal"
+      ? [`The scope has ${maxSharedViews} shared views`, maxSharedViews]
+      : [`You have ${maxPersonalViews} personal views in the scope`, maxPersonalViews]
+  if ((yield* repo.count(workspace.id, scope, personId)) < most) return
   return yield* new Conflict({
-    message: `${has} ${most} ${kind} views, which is the limit. Delete one first.`,
+    message: `${has}, which is the limit. Delete one first.`,
     reason: "too_many_views"
   })
 })

@@ -42,18 +42,12 @@ export const layer = Layer.effect(
       find: find(memory),
       lock: find(memory),
       lockOrder: (workspaceId, scope) => Effect.succeed(rankedList(memory, views, isIn(scopeIdOf(workspaceId, scope)))),
-      countShared: (workspaceId, scope) =>
+      count: (workspaceId, scope, personId) =>
         memory.read((database) => {
           const isInScope = isIn(scopeIdOf(workspaceId, scope))
-          const isCounted = (view: StoredView) => isInScope(view) && view.personId === null && !view.isDefault
+          const isCounted = (view: StoredView) => isInScope(view) && view.personId === personId && !view.isDefault
           return database.table(views).filter(isCounted).length
         }),
-      countPersonal: (workspaceId, personId) =>
-        memory.read(
-          (database) =>
-            database.table(views).filter((view) => view.workspaceId === workspaceId && view.personId === personId)
-              .length
-        ),
       statusesNamed: statusesNamed(memory),
       resolve: resolve(memory),
       followStatus: followStatus(memory)

@@ -125,10 +125,8 @@ export class ViewsRepo extends Context.Service<
     readonly lock: (viewer: Viewer, id: string) => Effect.Effect<FoundView | undefined>
     /** Locks the order of a scope's views until the transaction ends. */
     readonly lockOrder: (workspaceId: WorkspaceId, scope: ScopeIds) => Effect.Effect<RankedList<ViewId>>
-    /** How many shared views the scope has that somebody made. Its order is locked. */
-    readonly countShared: (workspaceId: WorkspaceId, scope: ScopeIds) => Effect.Effect<number>
-    /** How many personal views the person has, who makes no others until the transaction ends. */
-    readonly countPersonal: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<number>
+    /** How many views the scope has that somebody made: shared ones with null, else personal ones of the person. Its order is locked. */
+    readonly count: (workspaceId: WorkspaceId, scope: ScopeIds, personId: PersonId | null) => Effect.Effect<number>
     /** The ids of the statuses of any team that have one of the names, whatever its case. */
     readonly statusesNamed: (
       workspaceId: WorkspaceId,

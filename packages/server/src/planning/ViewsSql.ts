@@ -54,8 +54,7 @@ export const layer = Layer.effect(
       find: find(sql),
       lock: lock(sql),
       lockOrder: lockOrder(sql),
-      countShared: countShared(sql),
-      countPersonal: countPersonal(sql),
+      count: count(sql),
       statusesNamed: statusesNamed(sql),
       resolve: resolve(sql),
       followStatus: followStatus(sql)
@@ -247,25 +246,14 @@ const lockOrder = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, scope: 
   ).pipe(dieOnSqlError)
 }
 
-const countShared = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, scope: ScopeIds) =>
-  dieOnSqlError(
-    Effect.map(
-      sql<{ count: number }>`select count(*)::int as count from views where workspace_id = ${workspaceId}
-        and scope_id = ${scopeIdOf(workspaceId, scope)} and person_id is null and not is_default`,
-      ([row]) => row!.count
+const count =
+  (sql: PgClient.PgClient) =>
+  (workspaceId: WorkspaceId, scope: ScopeIds, personId: PersonId | null): Effect.Effect<number> =>
+    sql<{ count: number }>`select count(*)::int as count from views where workspace_id = ${workspaceId}
+        and scope_id = ${scopeIdOf(workspaceId, scope)} and person_id is not distinct from ${personId} and not is_default`.pipe(
+      Effect.map(([row]) => row!.count),
+      dieOnSqlError
     )
-  )
-
-const countPersonal = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, personId: PersonId) =>
-  dieOnSqlError(
-    sql`select pg_advisory_xact_lock(hashtextextended(${`views:${workspaceId} ${personId}`}, 0))::text`.pipe(
-      Effect.andThen(
-        sql<{ count: number }>`select count(*)::int as count from views
-          where workspace_id = ${workspaceId} and person_id = ${personId}`
-      ),
-      Effect.map(([row]) => row!.count)
-    )
-  )
 
 const statusesNamed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, names: ReadonlyArray<string>) =>
   sql<{ id: TicketStatusId }>`select id from ticket_statuses

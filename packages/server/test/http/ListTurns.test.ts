@@ -10,6 +10,7 @@ import {
   finishRun,
   type Http,
   join,
+  deploy,
   newDeployment,
   newWorkspace,
   onEachServer,
@@ -164,6 +165,29 @@ onEachServer("Long lists", (test) => {
     assert.lengthOf(comments, 120)
   })
 
+  test("are answered sixteen at once to all callers of a workspace, and those of another wait for none", async (owner) => {
+    const { path, workspace } = await commented(owner)
+    await deploy(workspace)
+    const other = await newDeployment(owner)
+    const callers = await Promise.all(Array.from({ length: 4 }, () => accountKey(workspace, "member")))
+    const held = callers.flatMap((by) => Array.from({ length: 4 }, () => askUnread(by, path)))
+    await Promise.all(held.map(({ answered }) => answered))
+    for (const waiting of [path, "deployments/shop/staging/readiness", "deployments/shop/staging/drift"]) {
+      const next = askUnread(workspace, waiting)
+      let isAnswered = false
+      const answered = next.answered.then(() => (isAnswered = true))
+      assert.strictEqual(refusal(await other.send("GET", "deployments/shop/staging/readiness")), "200")
+      assert.strictEqual(refusal(await workspace.send("GET", "teams")), "200")
+      assert.isFalse(isAnswered)
+      await end(held.shift()!.socket)
+      await answered
+      await end(next.socket)
+      held.push(askUnread(callers[0]!, path))
+      await held.at(-1)!.answered
+    }
+    for (const { socket } of held) await end(socket)
+  })
+
   for (const [name, make] of [
     ["comments", commented],
     ["earlier texts", rewritten],
@@ -173,7 +197,7 @@ onEachServer("Long lists", (test) => {
     ["commits of a version", committed],
     ["tests of a run", failed]
   ] as const) {
-    test(`of ${name} wait up to 60, and more are refused`, async (owner) => {
+    test(`of ${name} wait up to 124, and more are refused`, async (owner) => {
       const { path, workspace } = await make(owner)
       const person = await join(workspace, "member")
       const statuses: Array<string> = []
@@ -183,7 +207,7 @@ onEachServer("Long lists", (test) => {
         statuses.push(String(socket.read(12)))
         if (statuses.length === 10) enough.resolve()
       }
-      const unread = Array.from({ length: 70 }, () => askUnread(person, path))
+      const unread = Array.from({ length: 134 }, () => askUnread(person, path))
       for (const asked of unread) void read(asked)
       await enough.promise
       assert.deepStrictEqual(statuses.toSorted(), [

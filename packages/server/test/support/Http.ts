@@ -517,12 +517,20 @@ export const refresh = (
     form: { grant_type: "refresh_token", client_id: clientId, refresh_token, ...fields }
   })
 
+interface DeploymentFields {
+  readonly fixtureUrl?: string
+  readonly version?: string
+}
+
 /** The owner in a workspace of one test, with the website `shop` deployed in `staging`. */
-export const newDeployment = async (
-  owner: Http,
-  fields: { readonly fixtureUrl?: string; readonly version?: string } = {}
-): Promise<Http> => {
+export const newDeployment = async (owner: Http, fields: DeploymentFields = {}): Promise<Http> => {
   const workspace = await newWorkspace(owner)
+  await deploy(workspace, fields)
+  return workspace
+}
+
+/** Makes the website `shop`, deployed in `staging`. */
+export const deploy = async (workspace: Http, fields: DeploymentFields = {}): Promise<void> => {
   await workspace.post("products", { slug: "shop", name: "Shop", type: "website" })
   await workspace.post("environments", { slug: "staging", name: "Staging", class: "non-production" })
   await workspace.post("deployments", {
@@ -531,7 +539,6 @@ export const newDeployment = async (
     baseUrl: "https://staging.shop.example",
     ...fields
   })
-  return workspace
 }
 
 export const runOf = (fields: Partial<StartTestRun> = {}): StartTestRun => ({
