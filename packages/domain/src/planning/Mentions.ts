@@ -1,6 +1,6 @@
 import { groupBy } from "../Groups.ts"
 import type { AgentId, PersonId } from "../Ids.ts"
-import { isId } from "../Text.ts"
+import { firstCharacters, isId } from "../Text.ts"
 
 /** Whom a text mentions: each once, in the order of the first mention. */
 export interface Mentions {
@@ -23,6 +23,22 @@ export const mentionsIn = (markdown: string): Mentions => {
     }
   }
   return { users: [...users], agents: [...agents] }
+}
+
+/**
+ * The line in which a Markdown text mentions a person first, and of a long one what is around that, in at most `most` characters;
+ * undefined where it mentions them nowhere.
+ */
+export const lineMentioning = (markdown: string, personId: PersonId, most: number): string | undefined => {
+  const at = markdown.indexOf(`(user:${personId})`)
+  if (at < 0) return undefined
+  const from = markdown.lastIndexOf("\n", at) + 1
+  const line = (markdown.slice(from).split(/[\r\n]/, 1)[0] ?? "").trimEnd()
+  const mention = Math.max(0, line.lastIndexOf("[@", at - from))
+  const before = line.length <= most ? 0 : Math.max(0, mention - Math.floor(most / 3))
+  // Not amid a character of two units.
+  const start = /[\udc00-\udfff]/.test(line.charAt(before)) ? before + 1 : before
+  return `${start === 0 ? "" : "…"}${firstCharacters(line.slice(start), start === 0 ? most : most - 1)}`.trim()
 }
 
 /** What may come before the text of a line: blanks, and the marks of quotations and list items. */

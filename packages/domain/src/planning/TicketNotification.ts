@@ -14,6 +14,9 @@ export const maxUnreadCount = 1_000
 /** How much of a comment a notification shows, in characters. */
 export const maxNotifiedComment = 2_000
 
+/** How much of the line that mentions somebody a notification shows, in characters. */
+export const maxExcerpt = 300
+
 export const TicketNotificationKind = OneOf([
   "ticket_assigned",
   "ticket_mentioned",
@@ -39,6 +42,7 @@ const example = {
     id: CommentId.make("0197a1b2-0000-7000-8000-000000000e41"),
     body: "[@Ana](user:0197a1b2-0000-7000-8000-000000000001) can you look at this?"
   },
+  excerpt: null,
   actor: {
     kind: "user" as const,
     id: PersonId.make("0197a1b2-0000-7000-8000-000000000002"),
@@ -60,6 +64,10 @@ export const TicketNotification = Schema.Struct({
       body: Schema.String.annotate({ description: "The first 2,000 characters of the comment, in Markdown." })
     })
   ).annotate({ description: "The comment as it is now; null if the notification is not about a comment." }),
+  excerpt: Schema.NullOr(Schema.String).annotate({
+    description: `Of a mention in the description or plan of the ticket: the line that mentions you, as it is now, at most ${maxExcerpt} characters of it, in Markdown. Null if the notification is about something else, or if the ticket does not mention you any more.`,
+    examples: ["[@Ana](user:0197a1b2-0000-7000-8000-000000000001) knows the old provider."]
+  }),
   /** Who assigned the ticket, wrote the text or commented; of a mute that is over, who muted. */
   actor: Actor,
   readAt: Schema.NullOr(Timestamp).annotate({

@@ -1,4 +1,5 @@
-import { mentionsIn } from "@delivery/domain/planning/Mentions"
+import { lineMentioning, mentionsIn } from "@delivery/domain/planning/Mentions"
+import type { PersonId } from "@delivery/domain/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
@@ -7,6 +8,26 @@ const id = (n: number) => `0197a1b2-0000-7000-8000-${String(n).padStart(12, "0")
 const ana = `[@Ana](user:${id(1)})`
 const claude = `[@Claude](agent:${id(2)})`
 const users = (markdown: string) => mentionsIn(markdown).users.map((user) => Number(user.slice(-12)))
+
+describe("lineMentioning", () => {
+  const lineOf = (markdown: string, n = 1) => lineMentioning(markdown, id(n) as PersonId, 100)
+
+  it("is the line of the first mention", () => {
+    assert.strictEqual(lineOf(`Steps:\r\n- ${ana} looks\r\n- ${ana} decides`), `- ${ana} looks`)
+    assert.strictEqual(lineOf(ana), ana)
+    assert.isUndefined(lineOf(`Nobody but ${ana}`, 3))
+  })
+
+  it("is what is around the mention where the line is long", () => {
+    const long = "\u{1f600}".repeat(200)
+    const line = lineOf(`before\n${long}${ana} looks${long}\nafter`)!
+    assert.isTrue(line.startsWith("…\u{1f600}"))
+    assert.include(line, `${ana} looks`)
+    assert.isTrue(line.isWellFormed())
+    assert.strictEqual([...line].length, 100)
+    assert.strictEqual(lineOf(`${ana}${"x".repeat(200)}`), `${ana}${"x".repeat(100 - ana.length)}`)
+  })
+})
 
 describe("mentionsIn", () => {
   it("finds persons and agents, each once, in the order of the text", () => {

@@ -1,6 +1,8 @@
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import { compare } from "@delivery/domain/Order"
+import { lineMentioning } from "@delivery/domain/planning/Mentions"
 import {
+  maxExcerpt,
   maxNotifiedComment,
   type TicketNotification,
   type TicketNotificationPlace
@@ -71,13 +73,19 @@ const isOf = (
   seesTeamInMemory(database, viewer, teamOf(database, row))
 
 const present = (database: MemoryDatabase, row: TicketNotificationRow): TicketNotification => {
-  const { number, title } = database.table(tickets).get(row.ticketId)!
+  const { description, number, plan, title } = database.table(tickets).get(row.ticketId)!
   const comment = row.commentId === null ? undefined : database.table(comments).get(row.commentId)
   return {
     id: row.id,
     kind: row.kind,
     ticket: { id: row.ticketId, identifier: identifierOf({ number, team: teamOf(database, row) }), title },
     comment: comment === undefined ? null : { id: comment.id, body: firstCharacters(comment.body, maxNotifiedComment) },
+    excerpt:
+      row.kind === "ticket_mentioned" && row.commentId === null
+        ? ([description, plan]
+            .map((text) => lineMentioning(text ?? "", row.personId, maxExcerpt))
+            .find((line) => line !== undefined) ?? null)
+        : null,
     actor: resolveActor(database, { kind: row.actorKind, id: row.actorId } as ActorRef),
     readAt: row.readAt,
     createdAt: row.createdAt

@@ -1,6 +1,8 @@
-import type { CommentId, NotificationId, TicketId } from "@delivery/domain/Ids"
+import type { CommentId, NotificationId, PersonId, TicketId } from "@delivery/domain/Ids"
+import { lineMentioning } from "@delivery/domain/planning/Mentions"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import {
+  maxExcerpt,
   maxNotifiedComment,
   type TicketNotification,
   type TicketNotificationKind
@@ -65,6 +67,9 @@ interface Selected extends ActorRow {
   readonly title: string
   readonly commentId: CommentId | null
   readonly body: string | null
+  readonly personId: PersonId
+  /** Of a mention in a text of the ticket: what is around it. */
+  readonly around: string | null
 }
 
 const readSelected = (row: Selected): TicketNotification => ({
@@ -72,6 +77,7 @@ const readSelected = (row: Selected): TicketNotification => ({
   kind: row.kind,
   ticket: { id: row.ticketId, identifier: ticketIdentifier(row.teamKey, row.number), title: row.title },
   comment: row.commentId === null ? null : { id: row.commentId, body: row.body ?? "" },
+  excerpt: row.around === null ? null : (lineMentioning(row.around, row.personId, maxExcerpt) ?? null),
   actor: readActor(row),
   readAt: isoOrNull(row.readAt),
   createdAt: iso(row.createdAt)
@@ -81,7 +87,15 @@ const readSelected = (row: Selected): TicketNotification => ({
 const columns = (sql: PgClient.PgClient): Statement.Fragment =>
   sql`n.id, n.kind, n.read_at as "readAt", n.created_at as "createdAt", t.id as "ticketId", team.key as "teamKey",
     t.number, t.title, n.comment_id as "commentId", left(c.body, ${maxNotifiedComment}::integer) as body,
+    n.person_id as "personId", case when n.kind = 'ticket_mentioned' and n.comment_id is null then
+      coalesce(${around(sql, sql`t.description`)}, ${around(sql, sql`t.plan`)}) end as around,
     ${actorColumns(sql, "n.actor")}`
+
+/** What of a text is around the first mention of the person of the notification `n`; null where there is none. */
+const around = (sql: PgClient.PgClient, text: Statement.Fragment): Statement.Fragment => {
+  const at = sql`strpos(${text}, '(user:' || n.person_id || ')')`
+  return sql`case when ${at} > 0 then substring(${text} from greatest(1, ${at} - 2000) for 4000) end`
+}
 
 const joins = (sql: PgClient.PgClient): Statement.Fragment =>
   sql`join tickets t on t.id = n.ticket_id join teams team on team.id = t.team_id

@@ -46,6 +46,7 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
         kind: "ticket_assigned",
         ticket: { id: ticket.id, identifier: ticket.identifier, title: "Pay by card" },
         comment: null,
+        excerpt: null,
         actor: ticket.createdBy,
         readAt: null,
         createdAt: yield* now
@@ -227,6 +228,26 @@ withServicesOnEachStorage("Ticket notifications", (it) => {
       yield* teams.update(later.team.key, { visibility: "open" }).pipe(as(admin))
       assert.strictEqual(yield* back(again.readAt!), 1)
       assert.strictEqual((yield* toldTo(member)).find(({ id }) => id === one!.id)?.readAt, one!.createdAt)
+    })
+  )
+
+  it.effect("quote the line of the ticket that mentions a person, as it is now", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeTicketScene
+      const { admin, member } = scene
+      const excerpts = Effect.map(toldTo(member), (all) => all.map(({ excerpt, kind }) => [kind, excerpt]))
+      const filler = `${"\u{1f600}".repeat(3_000)}\n`
+      const { id } = yield* create(scene, { description: `${filler}Ask ${link(member)}.\n${filler}` }, admin)
+      assert.deepStrictEqual(yield* excerpts, [["ticket_mentioned", `Ask ${link(member)}.`]])
+      yield* patch(id, { description: filler, plan: `1. ${link(member)} looks\r\n2. All` }, admin)
+      assert.deepStrictEqual(yield* excerpts, [["ticket_mentioned", `1. ${link(member)} looks`]])
+      yield* patch(id, { plan: null }, admin)
+      assert.deepStrictEqual(yield* excerpts, [["ticket_mentioned", null]])
+      yield* comment(id, link(member), admin)
+      assert.deepStrictEqual(yield* excerpts, [
+        ["ticket_mentioned", null],
+        ["ticket_mentioned", null]
+      ])
     })
   )
 

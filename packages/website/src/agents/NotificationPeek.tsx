@@ -13,7 +13,7 @@ const NotificationPeek = ({ one }: { readonly one: Notice }) => {
   const { message, said, ticket, what } = one
   const texts: ReadonlyArray<readonly [string, string | null]> =
     message === undefined
-      ? [["Comment", said === "" ? null : said]]
+      ? [[one.at === undefined ? "Text" : "Comment", said === "" ? null : said]]
       : [
           ["Asked", message.note],
           [message.status === "declined" ? "Reason" : "Reply", message.reply]

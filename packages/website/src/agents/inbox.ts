@@ -77,7 +77,7 @@ const ofTicket = (one: TicketNotification): Notice => ({
   ticket: one.ticket,
   what: whatOfTicket(one),
   ...(one.comment === null ? {} : { at: anchorOf(one.comment.id) }),
-  said: one.comment?.body ?? "",
+  said: one.comment?.body ?? one.excerpt ?? "",
   readAt: one.readAt,
   createdAt: one.createdAt
 })
