@@ -184,7 +184,14 @@ export const isDue = (
  * flaky has failed, too: a retry of that run does not undo it.
  */
 export const hasRecovered = (statuses: ReadonlyArray<string>, closeAfter: number): boolean => {
-  const failed = statuses.findIndex((status) => status === "failed" || status === "flaky")
+  const failed = lastFailure(statuses)
   const since = failed === -1 ? statuses : statuses.slice(0, failed)
   return since.filter((status) => status === "passed").length >= closeAfter
 }
+
+/** Whether a test has failed, and not recovered since. */
+export const isBroken = (statuses: ReadonlyArray<string>, closeAfter: number): boolean =>
+  lastFailure(statuses) !== -1 && !hasRecovered(statuses, closeAfter)
+
+const lastFailure = (statuses: ReadonlyArray<string>): number =>
+  statuses.findIndex((status) => status === "failed" || status === "flaky")

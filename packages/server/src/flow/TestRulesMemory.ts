@@ -43,6 +43,14 @@ export const layer = Layer.effect(
           rulesFor(database, run).length === 0 ? undefined : database.table(testRuns).get(run)!.productId
         ),
       ofRun: (run) => memory.read((database) => rulesFor(database, run)),
+      others: (rule) =>
+        memory.read((database) =>
+          database
+            .table(testRules)
+            .filter((one) => one.state === "active" && one.productId === rule.productId && one.id !== rule.id)
+            .toSorted(byId)
+            .map((one) => withNames(database, one))
+        ),
       failures: failures(memory),
       statuses: statuses(memory),
       about: about(memory),
@@ -154,16 +162,18 @@ const failures =
 
 const statuses =
   (memory: Memory): Repo["statuses"] =>
-  (rule, run, caseIds, limit) =>
+  (rule, run, caseIds, limit, since) =>
     memory.read((database) => {
+      const from = since === undefined ? undefined : database.table(tickets).get(since)!.createdAt
       const others = database
         .table(testRuns)
         .filter((one) => one.productId === rule.productId && one.result !== null)
         .toSorted((a, b) => b.number - a.number)
         .slice(0, lookedAt)
-        .filter((one) => one.id !== run && isFor(rule, one))
+        .filter((one) => one.id !== run && isFor(rule, one) && (from === undefined || one.finishedAt! >= from))
       const found = new Map<string, Array<string>>()
-      for (const id of [run, ...others.slice(0, limit - 1).map((one) => one.id)]) {
+      const first = run === undefined ? [] : [run]
+      for (const id of [...first, ...others.slice(0, limit - first.length).map((one) => one.id)]) {
         for (const { caseId, status } of testsOf(database, id)) {
           if (status !== "skipped" && caseIds.includes(caseId)) {
             found.set(caseId, [...(found.get(caseId) ?? []), status])

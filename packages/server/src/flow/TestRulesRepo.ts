@@ -96,17 +96,21 @@ export class TestRulesRepo extends Context.Service<
     readonly watched: (run: TestRunId) => Effect.Effect<ProductId | undefined>
     /** The active rules that are for the run, oldest first. */
     readonly ofRun: (run: TestRunId) => Effect.Effect<ReadonlyArray<FoundTestRule>>
+    /** The other active rules of the product of a rule, oldest first. */
+    readonly others: (rule: TestRuleRow) => Effect.Effect<ReadonlyArray<FoundTestRule>>
     /** The tests of the run that failed, by id. */
     readonly failures: (run: TestRunId) => Effect.Effect<ReadonlyArray<FailedTest>>
     /**
-     * The statuses of tests, skipped ones left out: first that in the run, then those in the newest others of the finished runs
-     * that the rule is for, at most `limit` runs in all. Of tests that were in none of them there is nothing.
+     * The statuses of tests, skipped ones left out: first that in the run, if one is named, then those in the newest others of the
+     * finished runs that the rule is for, at most `limit` runs in all, and none that finished before the ticket was made, if one is
+     * named. Of tests that were in none of them there is nothing.
      */
     readonly statuses: (
       rule: TestRuleRow,
-      run: TestRunId,
+      run: TestRunId | undefined,
       caseIds: ReadonlyArray<string>,
-      limit: number
+      limit: number,
+      since?: TicketId
     ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>>
     /** Tickets that the viewer sees about one of the tests, oldest first. */
     readonly about: (

@@ -1,5 +1,5 @@
 import { Conflict } from "@delivery/domain/Errors"
-import { hasRecovered, isDue, maxTicketsOfRun } from "@delivery/domain/flow/TestRule"
+import { hasRecovered, isBroken, isDue, maxTicketsOfRun } from "@delivery/domain/flow/TestRule"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { AgentId, TicketId } from "@delivery/domain/Ids"
@@ -44,6 +44,8 @@ type Failure = FailedTest & { readonly errorGroup: string }
 interface Finished {
   readonly run: FoundTestRun
   readonly place: RunPlace
+  /** The rules that are for it. */
+  readonly rules: ReadonlyArray<FoundTestRule>
   readonly failures: ReadonlyArray<Failure>
   /** The tickets that have a comment about the run. */
   readonly told: Set<TicketId>
@@ -76,7 +78,7 @@ export const applyRules = (dependencies: Dependencies) => {
       files: `${baseUrl}/v1/workspaces/${slug}/test-runs/${run.number}/files/`
     }
     const failures = yield* grouped(failed, ({ error }) => error)
-    const finished: Finished = { run, place, failures, told: new Set() }
+    const finished: Finished = { run, place, rules, failures, told: new Set() }
     const ready = yield* Effect.forEach(rules, (rule) => act(by, rule))
     yield* hold(
       finished,
@@ -304,17 +306,38 @@ const lookBack = 40
 const closeTickets = (dependencies: Dependencies) => {
   const { comments, repo } = dependencies
   const move = moveTo(dependencies)
-  return Effect.fnUntraced(function* ({ place, run, told }: Finished, one: Acting) {
+  const isHeld = heldByOthers(dependencies)
+  return Effect.fnUntraced(function* (finished: Finished, one: Acting) {
     const { as, author, rule } = one
+    const { place, run, told } = finished
     const open = (yield* repo.openOf(viewerOf(author), rule.id)).filter(({ id }) => !told.has(id))
     if (open.length === 0) return
     const ids = [...new Set(open.flatMap(({ caseIds }) => caseIds))]
     const statuses = yield* repo.statuses(rule, run.id, ids, lookBack)
-    for (const { caseIds, id } of open) {
+    for (const ticket of open) {
+      const { caseIds, id } = ticket
       const areWell = caseIds.every((caseId) => hasRecovered(statuses.get(caseId) ?? [], rule.closeAfter))
       // What needs more evidence than this stays open.
-      if (!areWell || (yield* move(one, id, "completed")) !== undefined) continue
+      if (!areWell || (yield* isHeld(finished, rule, ticket)) || (yield* move(one, id, "completed")) !== undefined)
+        continue
       yield* as(comments.create(id, { body: passedAgain(rule.closeAfter, run, place, nameOf(rule)) }))
     }
   })
 }
+
+/**
+ * Whether a test of a ticket has failed, since that was made, in runs of another rule, and not recovered there. Where it has a ticket
+ * of that rule, that one is about it.
+ */
+const heldByOthers = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* ({ rules, run }: Finished, rule: FoundTestRule, { caseIds, id }: CaseTicket) {
+    for (const other of yield* repo.others(rule)) {
+      const viewer = { workspaceId: other.workspaceId, personId: other.authorId, seesPrivateTeams: true }
+      const own = new Set((yield* repo.openOf(viewer, other.id)).flatMap((ticket) => ticket.caseIds))
+      const left = caseIds.filter((caseId) => !own.has(caseId))
+      const isOfRun = rules.some((one) => one.id === other.id)
+      const statuses = yield* repo.statuses(other, isOfRun ? run.id : undefined, left, lookBack, id)
+      if (left.some((caseId) => isBroken(statuses.get(caseId) ?? [], other.closeAfter))) return true
+    }
+    return false
+  })

@@ -35,6 +35,7 @@ export const layer = Layer.effect(
       hold: hold(sql),
       watched: watched(sql),
       ofRun: ofRun(sql),
+      others: others(sql),
       failures: failures(sql),
       statuses: statuses(sql),
       about: about(sql),
@@ -137,6 +138,13 @@ const ofRun = (sql: PgClient.PgClient) => (run: TestRunId) =>
     dieOnSqlError
   )
 
+const others = (sql: PgClient.PgClient) => (rule: TestRuleRow) =>
+  sql<RuleRow>`${select(sql)} where r.state = 'active' and r.workspace_id = ${rule.workspaceId}
+    and r.product_id = ${rule.productId} and r.id <> ${rule.id} order by r.id`.pipe(
+    Effect.map((rows) => rows.map(readRule)),
+    dieOnSqlError
+  )
+
 interface FailedRow extends Omit<FailedTest, "error"> {
   readonly errorMessage: string | null
   readonly errorStack: string | null
@@ -162,19 +170,20 @@ const failures = (sql: PgClient.PgClient) => {
 
 const statuses =
   (sql: PgClient.PgClient): Repo["statuses"] =>
-  (rule, run, caseIds, limit) =>
+  (rule, run = null, caseIds, limit, since = null) =>
     sql<{ readonly caseId: string; readonly statuses: ReadonlyArray<string> }>`with newest as materialized (
-        select t.id, t.number, t.environment_id, t.git_branch, t.coverage from test_runs t
+        select t.id, t.number, t.environment_id, t.git_branch, t.coverage, t.finished_at from test_runs t
         where t.workspace_id = ${rule.workspaceId} and t.product_id = ${rule.productId} and t.result is not null
         order by t.number desc limit ${sql.literal(String(lookedAt))}
       ), counted as materialized (
-        (select ${run}::uuid as id, null::integer as number)
+        (select ${run}::uuid as id, null::integer as number where ${run}::uuid is not null)
         union all
         (select t.id, t.number from newest t
-          where t.id <> ${run} and (${rule.environmentId}::uuid is null or t.environment_id = ${rule.environmentId})
+          where t.id is distinct from ${run} and (${rule.environmentId}::uuid is null or t.environment_id = ${rule.environmentId})
             and (${rule.branch}::text is null or t.git_branch = ${rule.branch})
             and (${rule.coverage}::text is null or t.coverage = ${rule.coverage})
-          order by t.number desc limit ${PgTypes.int4(limit - 1)})
+            and (${since}::uuid is null or t.finished_at >= (select created_at from tickets where id = ${since}))
+          order by t.number desc limit ${PgTypes.int4(run === null ? limit : limit - 1)})
       )
       select t.case_id as "caseId", array_agg(t.status order by c.number desc nulls first) as statuses
       from counted c join test_run_tests t on t.run_id = c.id

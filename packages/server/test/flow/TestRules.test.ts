@@ -3,6 +3,7 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TestReport } from "@delivery/domain/runs/TestEntry"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { Messages } from "../../src/agents/Messages.ts"
 import { TestRules } from "../../src/flow/TestRules.ts"
 import { Members } from "../../src/identity/Members.ts"
@@ -285,6 +286,46 @@ withServicesOnEachStorage("Test rules", (it) => {
         const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
         assert.include(comment!.body, `Passed in 2 runs since it failed last, now in run [${failed.number + 2}]`)
       })
+  )
+
+  it.effect("keep a ticket open while its test is broken where another rule looks, which has no ticket about it", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [main, release] = [{ git: { ...git, branch: "main" } }, { git: { ...git, branch: "release" } }]
+      yield* run(at, ["a"], [], release)
+      yield* rule(at, { branch: "main", closeAfter: 1 })
+      yield* rule(at, { branch: "release", closeAfter: 2 })
+      // What failed there before the ticket was made says nothing of it.
+      yield* TestClock.adjust("1 minute")
+      yield* run(at, ["a", "b"], [], main)
+      yield* run(at, [], ["b"], main)
+      assert.deepStrictEqual(yield* ticketsOf(at), [
+        ["a", "backlog", 0],
+        ["b", "completed", 1]
+      ])
+      yield* run(at, ["a"], [], release)
+      yield* run(at, [], ["a"], main)
+      yield* run(at, [], ["a"], release)
+      yield* run(at, [], ["a"], main)
+      assert.deepStrictEqual(yield* ticketsOf(at), [
+        ["a", "backlog", 1],
+        ["b", "completed", 1]
+      ])
+      yield* run(at, [], ["a"], release)
+      yield* run(at, [], ["a"], main)
+      assert.deepStrictEqual(yield* ticketsOf(at), [
+        ["a", "completed", 2],
+        ["b", "completed", 1]
+      ])
+      // A ticket of its own is about what fails there.
+      yield* run(at, ["c"], [], release)
+      yield* run(at, ["a"], [], main)
+      yield* as(at.member)(
+        (yield* Tickets).update((yield* ticket(at)).id, { cases: { product: at.product.slug, caseIds: ["a", "c"] } })
+      )
+      yield* run(at, [], ["a", "c"], main)
+      assert.deepStrictEqual((yield* ticketsOf(at))[0], ["a c", "completed", 4])
+    })
   )
 
   it.effect("share a ticket of what fails alike where many fail at once, and make 20 of a run at most", () =>
