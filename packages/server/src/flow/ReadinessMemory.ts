@@ -2,6 +2,7 @@ import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import { firstCharacters } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
@@ -20,6 +21,7 @@ import { secrets as secretRows, secretValues, secretVersions } from "../vault/Va
 import {
   type BlockingTicket,
   type FoundRun,
+  maxErrorLine,
   type Place,
   placeKey,
   type PolicyRow,
@@ -112,8 +114,20 @@ const runs =
         )
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
-        const { failed, finishedAt, flaky, gateResult, id, number, passed, result, retriedElsewhere, skipped, total } =
-          newest
+        const {
+          error,
+          failed,
+          finishedAt,
+          flaky,
+          gateResult,
+          id,
+          number,
+          passed,
+          result,
+          retriedElsewhere,
+          skipped,
+          total
+        } = newest
         return [
           {
             coverage,
@@ -124,6 +138,7 @@ const runs =
             retriedElsewhere: retriedElsewhere === true,
             runningRetry:
               database.table(testRunRetries).find((one) => one.runId === id && isRunning(one, now))?.number ?? null,
+            error: error === null ? null : firstCharacters(error, maxErrorLine),
             counts: { total, passed, flaky, failed, skipped },
             mutedFailures: mutedFailures(database, newest),
             finishedAt: finishedAt!,

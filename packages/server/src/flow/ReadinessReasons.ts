@@ -159,17 +159,23 @@ const unresolvedText = (run: UnresolvedRun | undefined): string => {
   return run.state === "running" ? `: run ${run.number} is still running` : `: run ${run.number} was interrupted`
 }
 
-const runFailed = (
-  { coverage, environment, gateResult, id, number, runningRetry }: FoundRun,
-  severity: Severity,
-  version: string | null,
-  { workspaceUrl }: Pages
-): Reason => ({
-  kind: "run_failed",
-  severity,
-  subject: { type: "run", id, label: `${runLabel}${number}`, url: `${workspaceUrl}/${runPath}${number}` },
-  message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, ${gateResult === "passed" ? "failed; its retry passed on another release" : "failed"}${runningRetry === null ? "" : `; retry ${runningRetry} is running`}.`
-})
+const runFailed = (run: FoundRun, severity: Severity, version: string | null, { workspaceUrl }: Pages): Reason => {
+  const { coverage, environment, id, number, runningRetry } = run
+  const retried = runningRetry === null ? "" : `; retry ${runningRetry} is running`
+  return {
+    kind: "run_failed",
+    severity,
+    subject: { type: "run", id, label: `${runLabel}${number}`, url: `${workspaceUrl}/${runPath}${number}` },
+    message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, ${failureOf(run)}${retried}.`
+  }
+}
+
+/** Why it failed, where not by a test. */
+const failureOf = ({ counts, error, gateResult, mutedFailures }: FoundRun): string => {
+  if (gateResult === "passed") return "failed; its retry passed on another release"
+  if (error === null || counts.failed > mutedFailures.count) return "failed"
+  return `failed outside of its tests: ${error.split(/[\r\n]/, 1)[0]!.replace(/[.\s]+$/, "")}`
+}
 
 const ticketSubject = (
   { id, identifier, title }: NonNullable<OverdueMute["ticket"]>,

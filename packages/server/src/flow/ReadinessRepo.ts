@@ -34,6 +34,9 @@ export interface Place {
 
 export const placeKey = ({ environmentId, productId }: Place): string => `${productId}/${environmentId}`
 
+/** How much of the error of a run a reason quotes, in characters. */
+export const maxErrorLine = 200
+
 /** The newest finished run of a version with a coverage. */
 export interface FoundRun {
   readonly coverage: Coverage
@@ -46,6 +49,8 @@ export interface FoundRun {
   readonly retriedElsewhere: boolean
   /** The number of its retry that is running. */
   readonly runningRetry: number | null
+  /** What went wrong outside of its tests: the first characters of it. */
+  readonly error: string | null
   readonly counts: Counts
   readonly mutedFailures: {
     readonly count: number

@@ -14,6 +14,7 @@ import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import {
   type BlockingTicket,
   type FoundRun,
+  maxErrorLine,
   type MutedFailure,
   type Place,
   type PolicyRow,
@@ -93,7 +94,8 @@ const runs =
     now: Timestamp
   ) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
-        newest.retried_elsewhere as "retriedElsewhere", newest.finished_at as "finishedAt", newest.slug, newest.name,
+        newest.retried_elsewhere as "retriedElsewhere", newest.error,
+        newest.finished_at as "finishedAt", newest.slug, newest.name,
         (select number from test_run_retries r
           where r.run_id = newest.id and r.state = 'running' and r.expires_at > ${date(now)}) as "runningRetry",
         newest.total, newest.passed, newest.flaky, newest.failed, newest.skipped, muted.count as "mutedCount", muted.tests as "mutedTests"
@@ -101,7 +103,7 @@ const runs =
       cross join lateral (
         select t.*, e.slug, e.name
         from environments e cross join lateral (
-          select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, finished_at, total, passed, flaky,
+          select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, left(error, ${maxErrorLine}::integer) as error, finished_at, total, passed, flaky,
             failed, skipped, mutes
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
@@ -129,6 +131,7 @@ const runs =
 
 const foundRunOf = ({
   coverage,
+  error,
   failed,
   finishedAt,
   flaky,
@@ -153,6 +156,7 @@ const foundRunOf = ({
   gateResult,
   retriedElsewhere: retriedElsewhere === true,
   runningRetry,
+  error,
   counts: { total, passed, flaky, failed, skipped },
   mutedFailures: {
     count: mutedCount,

@@ -414,6 +414,32 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("says what went wrong outside of the tests where none of them counts", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const tickets = yield* Tickets
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* tickets.update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const muted = { product: shop.product.slug, cases: ["a"], until: minute(600) }
+      yield* (yield* Mutes).set(identifier, muted).pipe(as(scene.owner))
+      const failing = Effect.fnUntraced(function* (...failed: ReadonlyArray<string>) {
+        const run = yield* shop.staging.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
+        const tests = failed.map((caseId) => report(caseId, { attempt: attempt("failed") }))
+        const error = `Global teardown failed. ${"\u{1F680}".repeat(300)}\n    at teardown`
+        yield* shop.staging.finish(run, "failed", { tests: [report("passes"), ...tests], error })
+        const [reason] = (yield* shop.ready("v1")).reasons
+        return reason?.message.replace(/^.*coverage critical, /, "")
+      })
+      const error = `Global teardown failed. ${"\u{1F680}".repeat(200 - "Global teardown failed. ".length)}`
+      assert.strictEqual(yield* failing("a"), `failed outside of its tests: ${error}.`)
+      assert.strictEqual(yield* failing("a", "b"), "failed.")
+    })
+  )
+
   it.effect("names the muted failures that it rests on, as they were muted when the run started", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse(minute(0)))
