@@ -85,7 +85,7 @@ const setVersion = Command.make(
     const named = Option.getOrUndefined(Option.orElse(version, () => versionFlag))
     const next = yield* Effect.promise(() => (named === undefined ? commitOf("HEAD") : wholeCommit(named)))
     if (next === undefined) return yield* Failure.usage("There is no commit here: say which version runs.")
-    const { changed, found, previous } = yield* call(
+    const { changed, found, kept, previous } = yield* call(
       Effect.fnUntraced(function* (client, { workspace }) {
         const params = { slug: workspace, product, environment }
         const { version: previous } = yield* client.deployments.get({ params })
@@ -93,6 +93,10 @@ const setVersion = Command.make(
           commits && previous !== next
             ? yield* Effect.promise(() => commitsSince(previous, next))
             : { commits: undefined, note: undefined }
+        const isAsked = Option.isNone(override) && previous !== next
+        const kept = isAsked
+          ? yield* Effect.option(client.readiness.get({ params, query: { version: next } }))
+          : Option.none()
         const changed = yield* client.deployments.update({
           params,
           payload: {
@@ -103,11 +107,13 @@ const setVersion = Command.make(
             ...(found.commits === undefined ? {} : { commits: found.commits })
           }
         })
-        return { changed, found, previous }
+        return { changed, found, kept, previous }
       }),
       { waitSeconds: wait }
     )
     if (found.note !== undefined) yield* note(oneLine(found.note))
+    const against = Option.getOrUndefined(kept)?.reasons.filter(({ severity }) => severity === "block") ?? []
+    if (against.length > 0) yield* note(againstPolicy(against))
     const sent = found.commits?.length ?? 0
     yield* print(
       { deployment: changed, previous, commits: found.commits ?? null },
@@ -115,6 +121,11 @@ const setVersion = Command.make(
     )
   })
 ).pipe(Command.withDescription("Record which version runs, with the commits that it adds"))
+
+/** That the policy keeps back what was recorded. */
+const againstPolicy = ([first, ...others]: Readiness["reasons"]): string =>
+  `The policy keeps this version back: ${oneLine(first!.message)}${others.length === 0 ? "" : ` And ${others.length} more.`} ` +
+  "It is recorded all the same; --override REASON says why."
 
 const ready = Command.make(
   "ready",

@@ -764,6 +764,31 @@ describe("delivery", () => {
     assert.match(listed.out, new RegExp(`^shop\\s+staging\\s+${third}`, "m"))
   })
 
+  test("set-version says what the policy has against the version, unless it is told why", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const set = (...args: ReadonlyArray<string>) =>
+      at.delivery(["deployments", "set-version", ...args, "--no-commits"], { env })
+    assert.deepStrictEqual(await set("1"), { code: 0, out: "Shop in Staging: unknown → 1.\n", err: "" })
+    const policy = await workspace.send("PUT", "deployments/shop/staging/readiness-policy", {
+      json: { requires: [{ coverage: "critical" }] }
+    })
+    assert.strictEqual(policy.status, 200, policy.text)
+    assert.deepStrictEqual(await set("2"), {
+      code: 0,
+      out: "Shop in Staging: 1 → 2.\n",
+      err:
+        "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. " +
+        "It is recorded all the same; --override REASON says why.\n"
+    })
+    assert.deepStrictEqual(await set("3", "--override", "An outage"), {
+      code: 0,
+      out: "Shop in Staging: 2 → 3.\n",
+      err: ""
+    })
+  })
+
   test("set-version says which locked run holds the deployment, and does nothing", async (owner) => {
     const workspace = await newDeployment(owner, { version: "1" })
     const at = home()
