@@ -54,6 +54,9 @@ const noEnvironment = (named: string) => new Failure({ message: `There is no env
 const inEnvironment = ({ environments }: RevealedSecret, named: string) =>
   environments.find(({ environment }) => isNamed(environment, named))
 
+/** Whoever writes asks for no value: the answer has none, and nothing counts as read. */
+const writing = { values: "none" } as const
+
 /** Bytes as they are; a terminal gets a line end after them. */
 const writeBytes = (text: string) => write(process.stdout.isTTY ? `${text}\n` : text)
 
@@ -62,7 +65,10 @@ const get = Command.make(
   { name, ...pair },
   Effect.fnUntraced(function* ({ environment, name, product }) {
     const secret = yield* call((client, { workspace }) =>
-      client.vault.get({ params: { slug: workspace, productSlug: product, name } })
+      client.vault.get({
+        params: { slug: workspace, productSlug: product, name },
+        query: { values: environment }
+      })
     )
     const found = inEnvironment(secret, environment)
     if (found === undefined) {
@@ -167,6 +173,7 @@ const clear = Command.make(
     const secret = yield* call((client, { workspace }) =>
       client.vault.update({
         params: { slug: workspace, productSlug: product, name },
+        query: writing,
         payload: { values: { [environment]: null } }
       })
     )
@@ -198,7 +205,7 @@ const revealed = Effect.fnUntraced(function* (
   if (!found.environments.some((one) => isNamed(one, environment))) return yield* noEnvironment(environment)
   return yield* Effect.forEach(
     found.secrets.filter(({ name }) => isAsked(name)),
-    ({ name }) => client.vault.get({ params: { slug: workspace, productSlug, name } }),
+    ({ name }) => client.vault.get({ params: { slug: workspace, productSlug, name }, query: { values: environment } }),
     { concurrency: 4 }
   )
 })
@@ -223,9 +230,10 @@ const apply = (
   const params = { slug: workspace, productSlug: product }
   const { name, value } = change
   return change.kind === "create"
-    ? client.vault.create({ params, payload: { name, values: { [environment]: value } } })
+    ? client.vault.create({ params, query: writing, payload: { name, values: { [environment]: value } } })
     : client.vault.update({
         params: { ...params, name },
+        query: writing,
         payload: { values: { [environment]: value }, expectedVersions: { [environment]: change.version } }
       })
 }

@@ -156,7 +156,7 @@ export const RevealedEnvironment = Schema.Struct({
   value: ShownValue,
   valueHidden: Schema.Boolean.annotate({
     description:
-      "Whether the value is hidden from you: in production, from viewers, and where the deployment of the product was deleted. `value` is then null."
+      "Whether the value is hidden from you: in production, from viewers, where the deployment of the product was deleted, and where you did not ask for it. `value` is then null."
   })
 }).annotate({
   identifier: "RevealedEnvironment",

@@ -18,6 +18,7 @@ import {
   UpdateSecret,
   VaultSecrets
 } from "./Secret.ts"
+import { ValuesAsked } from "./ValuesAsked.ts"
 import { StrictBody, strictBody } from "./VaultEdge.ts"
 
 const path = `${workspacePath}/products/:productSlug/secrets` as const
@@ -30,6 +31,8 @@ const params = {
   ...productParams,
   name: SecretRef
 }
+
+const query = { values: Schema.optionalKey(ValuesAsked) }
 
 const archived = "The product is archived."
 const notDeployed = "Shop is no longer deployed in Staging."
@@ -49,6 +52,8 @@ const noStore = {
 
 const reading =
   "Values of production environments are never returned, and viewers get no values at all: `value` is then null and `valueHidden` is true."
+const answering =
+  "The answer has the values that you may read, and the audit says that you read them: with `values=none` it has none."
 const writing =
   "Returns 404 if a product or environment does not exist, 409 `archived` if one of them is archived, and 409 `not_deployed` if the deployment of the product in the environment was deleted. (Before the first deployment, values can be written.) Requires the role `member` or higher."
 const bulk =
@@ -73,6 +78,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
     ),
     HttpApiEndpoint.post("create", path, {
       params: productParams,
+      query,
       payload: CreateSecret,
       success: RevealedSecret.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
@@ -83,18 +89,18 @@ export class VaultApi extends HttpApiGroup.make("vault")
         doc(
           "vault",
           "Create a secret",
-          `Creates a secret, and writes its first values if \`values\` is sent. Versions start at 1; environments without a value stay at 0. Returns 409 \`name_in_use\` if the product has a secret of this name, and 409 \`request_id_reused\` if the \`requestId\` was used for another request. ${writing}`,
+          `Creates a secret, and writes its first values if \`values\` is sent. Versions start at 1; environments without a value stay at 0. Returns 409 \`name_in_use\` if the product has a secret of this name, and 409 \`request_id_reused\` if the \`requestId\` was used for another request. ${answering} ${writing}`,
           {
             conflicts: { name_in_use: 'The name "DATABASE_URL" is already in use.', ...writes },
             responses: { 201: noStore }
           }
         )
       ),
-    HttpApiEndpoint.get("get", one, { params, success: RevealedSecret, error: NotFound }).annotateMerge(
+    HttpApiEndpoint.get("get", one, { params, query, success: RevealedSecret, error: NotFound }).annotateMerge(
       doc(
         "vault",
         "Get a secret",
-        `Returns the secret with its current version in each environment, and with its value where you may read it. ${reading} Any role may call this.`,
+        `Returns the secret with its current version in each environment, and with its value where you may read it. ${reading} Returns 404 if \`values\` names an environment that the secret does not list. Any role may call this.`,
         {
           responses: { 200: noStore }
         }
@@ -102,6 +108,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
     ),
     HttpApiEndpoint.patch("update", one, {
       params,
+      query,
       payload: UpdateSecret,
       success: RevealedSecret,
       error: [Forbidden, NotFound, Conflict]
@@ -112,7 +119,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
         doc(
           "vault",
           "Update a secret",
-          `Renames the secret and writes values. Everything is written or nothing. Each write makes the next version, even if the value is the same. Returns 409 \`name_in_use\` if the product has another secret of the new name. Returns 409 \`version_mismatch\` if a version differs from \`expectedVersions\`; \`current\` has the versions that differ. ${writing}`,
+          `Renames the secret and writes values. Everything is written or nothing. Each write makes the next version, even if the value is the same. Returns 409 \`name_in_use\` if the product has another secret of the new name. Returns 409 \`version_mismatch\` if a version differs from \`expectedVersions\`; \`current\` has the versions that differ. ${answering} ${writing}`,
           {
             conflicts: {
               version_mismatch: "staging is at version 4.",

@@ -147,7 +147,16 @@ const selectedVersions = (
 ): ReadonlyArray<AnsweredVersion> =>
   "secretId" in selection
     ? selection.versions
-    : currentVersions(database, secret).map((row) => ({ ...row, shown: true }))
+    : currentVersions(database, secret).map((row) => ({ ...row, shown: isAsked(database, row, selection.valuesOf) }))
+
+const isAsked = (
+  database: MemoryDatabase,
+  { environmentId }: Pick<VersionPlace, "environmentId">,
+  refs: ReadonlyArray<string> | undefined
+): boolean =>
+  refs === undefined ||
+  refs.includes(environmentId) ||
+  refs.includes(database.table(environments).get(environmentId)!.slug)
 
 /** None where the version is not stored. */
 const foundVersion = (

@@ -36,23 +36,29 @@ export const isNamed = (sql: PgClient.PgClient, alias: string, refs: ReadonlyArr
   sql`(${sql.literal(alias)}.id = any(${uuids(refs.filter(isId))})
     or ${sql.literal(alias)}.slug = any(${texts(refs.filter(isSlug), (ref) => ref)}))`
 
-/** Requests ask for one secret most often: that has a statement of its own. */
+/** Requests ask for one secret with all its values most often: that has a statement of its own. */
 export const find = (sql: PgClient.PgClient): VaultRepo["Service"]["find"] => {
   const one = findOne(sql)
   return (workspaceId, selection, read) => {
-    if ("product" in selection && selection.product !== undefined && selection.name !== undefined) {
-      return one({ workspaceId, product: selection.product, name: selection.name, read })
-    }
+    if (isWhole(selection, read)) return one({ workspaceId, product: selection.product, name: selection.name, read })
     const parts =
-      "secretId" in selection
-        ? partsOfAnswer(sql, workspaceId, selection)
-        : partsOfCurrent(sql, workspaceId, selection.product, selection.name)
+      "secretId" in selection ? partsOfAnswer(sql, workspaceId, selection) : partsOfCurrent(sql, workspaceId, selection)
     return selectSecrets(sql, workspaceId, parts, read).pipe(
       Effect.map((rows) => readRows(workspaceId, rows)),
       dieOnSqlError
     )
   }
 }
+
+/** Whether it is one secret, with all values or none. */
+const isWhole = (
+  selection: Selection,
+  read: AuditOrigin | undefined
+): selection is Selection & { readonly product: string; readonly name: string } =>
+  "product" in selection &&
+  selection.product !== undefined &&
+  selection.name !== undefined &&
+  (selection.valuesOf === undefined || read === undefined)
 
 export const lockTargets =
   (sql: PgClient.PgClient): VaultRepo["Service"]["lockTargets"] =>
@@ -106,8 +112,7 @@ const partsOfAnswer = (
 const partsOfCurrent = (
   sql: PgClient.PgClient,
   workspaceId: WorkspaceId,
-  product: string | undefined,
-  name: string | undefined
+  { name, product, valuesOf }: Exclude<Selection, { readonly secretId: SecretId }>
 ): Parts => {
   const products = product === undefined ? sql`p.id in (select product_id from chosen)` : isNamed(sql, "p", [product])
   const ofProduct = sql`and s.product_id in (select p.id from products p
@@ -116,7 +121,11 @@ const partsOfCurrent = (
     chosen: sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.deleted_at is null
       ${product === undefined ? sql`` : ofProduct}
       ${name === undefined ? sql`` : sql`and s.name = ${name}`}`,
-    pairs: sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, true as shown
+    pairs: sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, ${
+      valuesOf === undefined
+        ? sql`true`
+        : sql`exists (select from environments e where e.id = v.environment_id and ${isNamed(sql, "e", valuesOf)})`
+    } as shown
       from chosen c join secret_values v on v.secret_id = c.id`,
     products,
     environments: sql`(e.archived_at is null or e.id in (select environment_id from pairs))`

@@ -14,19 +14,35 @@ import { checkExpectedVersions, checkPairCount, checkWritable, requireProduct, r
 
 /** Writes of a single secret. */
 
+interface Creation {
+  readonly product: string
+  readonly input: CreateSecret
+  readonly asked: ReadonlyArray<string> | undefined
+}
+
+interface Edit {
+  readonly product: string
+  readonly name: string
+  readonly input: UpdateSecret
+  readonly asked: ReadonlyArray<string> | undefined
+}
+
+/** The part of a request that its fingerprint has: nothing where the answer has all values, as those did that are stored. */
+const askedPart = (asked: ReadonlyArray<string> | undefined) => (asked === undefined ? {} : { asked })
+
 export const create = (dependencies: VaultDependencies) => {
   const once = performOnce(dependencies)
   const perform = createSecret(dependencies)
   const replay = replaySecret(dependencies)
-  return Effect.fn("Vault.create")(function* (product: string, input: CreateSecret) {
+  return Effect.fn("Vault.create")(function* (product: string, input: CreateSecret, asked?: ReadonlyArray<string>) {
     yield* checkPairCount("values", 1, Object.keys(input.values ?? {}).length)
     const by = yield* atLeast("member")
     return yield* once(
       by,
       "create",
       input.requestId,
-      { product, ...input },
-      (cipher) => perform(by, cipher, product, input),
+      { product, ...input, ...askedPart(asked) },
+      (cipher) => perform(by, cipher, { product, input, asked }),
       (written: WrittenSecret, cipher) => replay(by, cipher, written)
     )
   })
@@ -37,7 +53,11 @@ const createSecret = (dependencies: VaultDependencies) => {
   const make = newSecret(dependencies)
   const store = storeWrite(dependencies)
   const read = readSecret(dependencies)
-  return Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, productRef: string, input: CreateSecret) {
+  return Effect.fnUntraced(function* (
+    by: Access,
+    cipher: ValueCipher,
+    { asked, input, product: productRef }: Creation
+  ) {
     const values = Object.entries(input.values ?? {})
     const targets = yield* repo.lockTargets(by.workspace.id, {
       products: [productRef],
@@ -58,7 +78,7 @@ const createSecret = (dependencies: VaultDependencies) => {
       created: new Set([secret.id]),
       versions
     })
-    const answer = yield* read(by, cipher, product.id, input.name)
+    const answer = yield* read(by, cipher, { product: product.id, name: input.name, asked })
     return { answer, written: writtenSecret(answer) }
   })
 }
@@ -67,7 +87,12 @@ export const update = (dependencies: VaultDependencies) => {
   const once = performOnce(dependencies)
   const perform = updateSecret(dependencies)
   const replay = replaySecret(dependencies)
-  return Effect.fn("Vault.update")(function* (product: string, name: string, input: UpdateSecret) {
+  return Effect.fn("Vault.update")(function* (
+    product: string,
+    name: string,
+    input: UpdateSecret,
+    asked?: ReadonlyArray<string>
+  ) {
     yield* checkPairCount("values", 1, Object.keys(input.values ?? {}).length)
     yield* checkPairCount("restore", 1, Object.keys(input.restore ?? {}).length)
     const by = yield* atLeast("member")
@@ -75,8 +100,8 @@ export const update = (dependencies: VaultDependencies) => {
       by,
       "update",
       input.requestId,
-      { product, name, ...input },
-      (cipher) => perform(by, cipher, product, name, input),
+      { product, name, ...input, ...askedPart(asked) },
+      (cipher) => perform(by, cipher, { product, name, input, asked }),
       (written: WrittenSecret, cipher) => replay(by, cipher, written)
     )
   })
@@ -90,9 +115,7 @@ const updateSecret = (dependencies: VaultDependencies) => {
   return Effect.fnUntraced(function* (
     by: Access,
     cipher: ValueCipher,
-    productRef: string,
-    name: string,
-    input: UpdateSecret
+    { asked, input, name, product: productRef }: Edit
   ) {
     const values = Object.entries(input.values ?? {})
     const restored = Object.entries(input.restore ?? {})
@@ -128,7 +151,7 @@ const updateSecret = (dependencies: VaultDependencies) => {
         ...(newName === undefined ? {} : { renamed: { from: name, to: newName } })
       })
     }
-    const answer = yield* read(by, cipher, product.id, newName ?? name)
+    const answer = yield* read(by, cipher, { product: product.id, name: newName ?? name, asked })
     return { answer, written: writtenSecret(answer) }
   })
 }

@@ -56,9 +56,9 @@ export const listOfProduct = ({ repo }: VaultDependencies) =>
 
 export const get = (dependencies: VaultDependencies) => {
   const read = readSecret(dependencies)
-  return Effect.fn("Vault.get")(function* (product: string, name: string) {
+  return Effect.fn("Vault.get")(function* (product: string, name: string, asked?: ReadonlyArray<string>) {
     const by = yield* anyRole
-    return yield* read(by, yield* dependencies.dataKeys.cipher(by.workspace.id), product, name)
+    return yield* read(by, yield* dependencies.dataKeys.cipher(by.workspace.id), { product, name, asked })
   })
 }
 
@@ -78,16 +78,26 @@ export const versions = ({ repo }: VaultDependencies) =>
     return page.versions
   })
 
-/** The secret of a product with the values that the caller may read. The reading is audited. */
+/** A secret of a product, and the environments whose values are asked for: without `asked`, all. */
+interface AskedSecret {
+  readonly product: string
+  readonly name: string
+  readonly asked: ReadonlyArray<string> | undefined
+}
+
+/** The secret with the values that are asked for and that the caller may read. The reading is audited. */
 export const readSecret = ({ audit, repo }: VaultDependencies) =>
-  Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, product: string, name: string) {
+  Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, { asked, name, product }: AskedSecret) {
+    const isReading = mayRead(by) && asked?.length !== 0
     const found = yield* repo.find(
       by.workspace.id,
-      { product, name },
-      mayRead(by) ? yield* audit.origin(by) : undefined
+      { product, name, valuesOf: asked },
+      isReading ? yield* audit.origin(by) : undefined
     )
     yield* requireProduct(found, product)
-    return yield* reveal(by, cipher, found)
+    const unknown = asked?.find((ref) => !found.environments.some(({ id, slug }) => id === ref || slug === ref))
+    if (unknown !== undefined && found.secrets.length > 0) return yield* pathNotFound("environment", unknown)
+    return yield* reveal(by, cipher, found, { asked })
   })
 
 /** What a request that answered one secret wrote, stored as JSON: the versions that its answer had. */
@@ -114,26 +124,33 @@ export const replaySecret = ({ audit, repo }: VaultDependencies) =>
   Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, written: WrittenSecret) {
     const { secretId, versions } = written
     const found = yield* repo.find(by.workspace.id, { secretId, versions }, yield* audit.origin(by))
-    return yield* reveal(by, cipher, found, written)
+    return yield* reveal(by, cipher, found, { earlier: written })
   })
 
 /** Values are for members and up. */
 const mayRead = (by: Access): boolean => isAtLeast(by.workspace.role, "member")
 
+/** What an answer is to show: as an earlier answer had it, or the values of the environments that are asked for. */
+interface Shown {
+  readonly earlier?: WrittenSecret
+  readonly asked?: ReadonlyArray<string> | undefined
+}
+
+const isShownIn = ({ asked, earlier }: Shown, { id, slug }: EnvironmentPart): boolean =>
+  earlier === undefined
+    ? asked === undefined || asked.includes(id) || asked.includes(slug)
+    : (earlier.versions.find(({ environmentId }) => environmentId === id)?.shown ?? true)
+
 /** A single secret as the caller may see it, as it is now or as an earlier answer had it. */
-const reveal = Effect.fnUntraced(function* (
-  by: Access,
-  cipher: ValueCipher,
-  found: FoundSecrets,
-  earlier?: WrittenSecret
-) {
+const reveal = Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, found: FoundSecrets, shown: Shown) {
+  const { earlier } = shown
   const [product] = found.products
   const [secret] = found.secrets
   if (product === undefined) return yield* NotFound.of("product")
   if (secret === undefined) return yield* NotFound.of("secret")
   const lookup = lookupIn(found)
   const environments = yield* Effect.forEach(found.environments.toSorted(byName), (environment) =>
-    revealIn(by, cipher, lookup, secret, environment, earlier)
+    revealIn(by, cipher, lookup, secret, environment, isShownIn(shown, environment))
   )
   return {
     id: secret.id,
@@ -152,14 +169,13 @@ const revealIn = Effect.fnUntraced(function* (
   lookup: SecretLookup,
   secret: SecretRow,
   environment: EnvironmentPart,
-  earlier: WrittenSecret | undefined
+  isShown: boolean
 ) {
   const version = lookup.version(secret, environment)
   const { deployed } = lookup.pair(secret, environment) ?? {}
-  const wasShown = earlier?.versions.find(({ environmentId }) => environmentId === environment.id)?.shown ?? true
   // The value of a deleted secret is not read again, though the request's answer is repeated.
   const isWithheld = version !== undefined && version.hasValue && version.sealed === null
-  const valueHidden = !mayRead(by) || !isReadable(environment.class, deployed) || !wasShown || isWithheld
+  const valueHidden = !mayRead(by) || !isReadable(environment.class, deployed) || !isShown || isWithheld
   return {
     ...presentSecretEnvironment(lookup, secret, environment),
     value: version === undefined || valueHidden ? null : yield* decryptVersion(cipher, version),

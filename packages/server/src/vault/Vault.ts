@@ -34,12 +34,22 @@ export class Vault extends Context.Service<
   {
     readonly list: Effect.Effect<VaultSecrets, NotFound, Caller>
     readonly listOfProduct: (product: string) => Effect.Effect<ProductSecrets, NotFound, Caller>
-    readonly get: (product: string, name: string) => Effect.Effect<RevealedSecret, NotFound, Caller>
-    readonly create: (product: string, input: CreateSecret) => Effect.Effect<RevealedSecret, Refusal, Caller>
+    /** With the values of the environments that are asked for; without `asked`, with all that the caller may read. */
+    readonly get: (
+      product: string,
+      name: string,
+      asked?: ReadonlyArray<string>
+    ) => Effect.Effect<RevealedSecret, NotFound, Caller>
+    readonly create: (
+      product: string,
+      input: CreateSecret,
+      asked?: ReadonlyArray<string>
+    ) => Effect.Effect<RevealedSecret, Refusal, Caller>
     readonly update: (
       product: string,
       name: string,
-      input: UpdateSecret
+      input: UpdateSecret,
+      asked?: ReadonlyArray<string>
     ) => Effect.Effect<RevealedSecret, Refusal, Caller>
     readonly delete: (product: string, name: string) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
     readonly assign: (input: AssignSecret) => Effect.Effect<Assigned, Refusal, Caller>

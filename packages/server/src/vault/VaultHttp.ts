@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { StrictBody, strictBody } from "@delivery/domain/vault/VaultEdge"
+import { askedEnvironments } from "@delivery/domain/vault/ValuesAsked"
 import { Effect, Layer } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import { handlersOf } from "../http/Handlers.ts"
@@ -22,9 +23,13 @@ export const layer = handlersOf(DeliveryApi, "vault", (handlers) =>
   Effect.map(Vault, (vault) =>
     handlers
       .handle("listOfProduct", ({ params }) => vault.listOfProduct(params.productSlug))
-      .handle("create", ({ params, payload }) => vault.create(params.productSlug, payload))
-      .handle("get", ({ params }) => vault.get(params.productSlug, params.name))
-      .handle("update", ({ params, payload }) => vault.update(params.productSlug, params.name, payload))
+      .handle("create", ({ params, payload, query }) =>
+        vault.create(params.productSlug, payload, askedEnvironments(query.values))
+      )
+      .handle("get", ({ params, query }) => vault.get(params.productSlug, params.name, askedEnvironments(query.values)))
+      .handle("update", ({ params, payload, query }) =>
+        vault.update(params.productSlug, params.name, payload, askedEnvironments(query.values))
+      )
       .handle("delete", ({ params }) => vault.delete(params.productSlug, params.name))
       .handle("list", () => vault.list)
       .handle("assign", ({ payload }) => vault.assign(payload))

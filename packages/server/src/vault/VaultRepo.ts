@@ -120,9 +120,16 @@ export interface FoundSecrets extends Targets {
   readonly versions: ReadonlyArray<FoundVersion>
 }
 
-/** Which secrets to find: by product (slug or id) and name, or one as an earlier answer had it. */
+/**
+ * Which secrets to find: by product (slug or id) and name, or one as an earlier answer had it. With `valuesOf`, environments by
+ * slug or id, only their values.
+ */
 export type Selection =
-  | { readonly product?: string | undefined; readonly name?: string | undefined }
+  | {
+      readonly product?: string | undefined
+      readonly name?: string | undefined
+      readonly valuesOf?: ReadonlyArray<string> | undefined
+    }
   | { readonly secretId: SecretId; readonly versions: ReadonlyArray<AnsweredVersion> }
 
 /** A version of a secret in an answer. Stored with requests, so its properties keep their names. */

@@ -197,6 +197,39 @@ onEachStorage("Vault", (it) => {
     })
   )
 
+  it.effect("answers the values that are asked for, and reads no other", () =>
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      const { ci, member } = yield* makeVaultScene
+      const all = values({ staging: "s", ci: "c", production: "p" })
+      const created = yield* vault.create("shop", { name: "A", values: all }, []).pipe(as(member))
+      const shown = (answer: typeof created) =>
+        Object.fromEntries(
+          answer.environments.map(({ environment, value, valueHidden }) => [
+            environment.slug,
+            valueHidden ? "hidden" : value && Redacted.value(value)
+          ])
+        )
+      const none = { ci: "hidden", production: "hidden", staging: "hidden" }
+      assert.deepStrictEqual(shown(created), none)
+      assert.deepStrictEqual(
+        created.environments.map(({ hasValue }) => hasValue),
+        [true, true, true]
+      )
+      const asked: ReadonlyArray<readonly [ReadonlyArray<string> | undefined, Record<string, string>]> = [
+        [undefined, { ci: "c", production: "hidden", staging: "s" }],
+        [[], none],
+        [["staging"], { ...none, staging: "s" }],
+        [[ci.id, "production"], { ...none, ci: "c" }]
+      ]
+      for (const [refs, expected] of asked) {
+        assert.deepStrictEqual(shown(yield* vault.get("shop", "A", refs).pipe(as(member))), expected)
+        assert.deepStrictEqual(shown(yield* vault.update("shop", "A", {}, refs).pipe(as(member))), expected)
+      }
+      assert.strictEqual(yield* refusal(vault.get("shop", "A", ["nowhere"]).pipe(as(member))), "NotFound")
+    })
+  )
+
   it.effect("renames a secret with all its versions", () =>
     Effect.gen(function* () {
       const vault = yield* Vault

@@ -36,9 +36,12 @@ onEachStorage("The audit of the vault", (it) => {
       const read = ["secret_read A of Shop: staging 1"]
       assert.deepStrictEqual(yield* rows(vault.create("shop", create).pipe(as(member))), read)
       assert.deepStrictEqual(yield* rows(vault.get("shop", "A").pipe(as(memberKey))), read)
+      assert.deepStrictEqual(yield* rows(vault.get("shop", "A", ["staging", "ci"]).pipe(as(memberKey))), read)
       for (const call of [
         vault.get("shop", "A").pipe(as(viewer)),
         vault.get("shop", "NONE").pipe(as(member)),
+        vault.get("shop", "A", []).pipe(as(member)),
+        vault.get("shop", "A", ["ci", "production"]).pipe(as(member)),
         vault.list.pipe(as(member)),
         vault.listOfProduct("shop").pipe(as(member)),
         vault.versions({ product: "shop", name: "A", environment: "staging" }).pipe(as(member)),
@@ -54,19 +57,27 @@ onEachStorage("The audit of the vault", (it) => {
         "secret_changed B of Shop: ci 1, staging 2",
         "secret_read B of Shop: ci 1"
       ])
+      const again = { values: values({ ci: "d" }), requestId: "again" }
+      for (const expected of [["secret_changed B of Shop: ci 2"], []]) {
+        assert.deepStrictEqual(yield* rows(vault.update("shop", "B", again, []).pipe(as(member))), expected)
+      }
+      assert.deepStrictEqual(
+        yield* rows(vault.create("shop", { name: "C", values: values({ ci: "c" }) }, []).pipe(as(member))),
+        ["secret_created C of Shop: ci 1"]
+      )
       const bulk = { products: ["shop", "search"], environments: ["ci", "production"], name: "B" }
       assert.sameMembers(yield* rows(vault.assign({ ...bulk, value: secret("v") }).pipe(as(member))), [
-        "secret_changed B of Shop: ci 2, production 2",
+        "secret_changed B of Shop: ci 3, production 2",
         "secret_created B of Search: ci 1, production 1"
       ])
       const generate = { ...bulk, generator: { type: "uuid" } as const, requestId: "g" }
       assert.sameMembers(yield* rows(vault.generate(generate).pipe(as(member))), [
-        "secret_changed B of Shop: ci 3, production 3",
+        "secret_changed B of Shop: ci 4, production 3",
         "secret_changed B of Search: ci 2, production 2"
       ])
       const revealed = yield* rows(vault.generate({ ...generate, reveal: true, requestId: "h" }).pipe(as(member)))
       assert.strictEqual(revealed.length, 3)
-      assert.match(revealed[2]!, /^secret_read B of (Search: ci 3|Shop: ci 4)$/)
+      assert.match(revealed[2]!, /^secret_read B of (Search: ci 3|Shop: ci 5)$/)
       assert.deepStrictEqual(yield* rows(vault.delete("shop", "B").pipe(as(memberKey))), ["secret_deleted B of Shop: "])
 
       const all = yield* entries

@@ -7,6 +7,7 @@ import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { toast } from "../ui/toast.ts"
+import { writing } from "./queries.ts"
 import { useTarget } from "./Target.tsx"
 
 interface Props {
@@ -25,6 +26,7 @@ const AddDialog = ({ onClose, product: preferred, slug }: Props) => {
     mutationFn: (target: { readonly product: string; readonly environment: string }) =>
       client.vault.create({
         params: { slug, productSlug: target.product },
+        query: writing,
         payload: { name, ...(value === "" ? {} : { values: { [target.environment]: value } }) }
       }),
     gcTime: 0,

@@ -9,6 +9,7 @@ import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
 import { afterWrite, bySecret, type Draft, type Drafts, overConflicts } from "./drafts.ts"
 import { inTurn } from "./inTurn.ts"
+import { writing } from "./queries.ts"
 
 interface Props {
   readonly slug: string
@@ -30,6 +31,7 @@ const useBatch = ({ drafts, onDrafts, slug }: Props) => {
     const outcomes = await inTurn(bySecret(sent), async ({ drafts, secret }) => {
       const answer = await client.safe.vault.update({
         params: { slug, productSlug: secret.product.slug, name: secret.name },
+        query: writing,
         payload: {
           values: byEnvironment(drafts, ({ value }) => value),
           expectedVersions: byEnvironment(drafts, ({ version }) => version)

@@ -15,7 +15,7 @@ import { Menu } from "../ui/Menu.tsx"
 import { Bone } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
-import { vaultQuery, versionsQuery } from "./queries.ts"
+import { vaultQuery, versionsQuery, writing } from "./queries.ts"
 import { type CellPath, useReveal } from "./useReveal.ts"
 
 /** A secret in an environment: its value, shown for 30 s where it may be read; a new one; and what was written before. */
@@ -167,6 +167,7 @@ const useWrite = ({ cell, onClose, secret, slug }: Props, expected = cell.versio
       const isForced = write.kind === "set" && write.isForced
       return client.vault.update({
         params,
+        query: writing,
         payload: {
           ...(write.kind === "restore"
             ? { restore: { [environment]: write.version } }

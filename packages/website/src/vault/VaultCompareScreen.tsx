@@ -95,7 +95,10 @@ const useSameValues = (slug: string, left: string, right: string) => {
       const both = secrets.filter((one) => one.left?.hasValue === true && one.right?.hasValue === true)
       const answers = await inTurn(both, async ({ secret }) => {
         const params = { slug, productSlug: secret.product.slug, name: secret.name }
-        return [secret.id, isSameValue(await client.vault.get({ params }), left, right)] as const
+        return [
+          secret.id,
+          isSameValue(await client.vault.get({ params, query: { values: `${left},${right}` } }), left, right)
+        ] as const
       })
       setFound(new Map(answers.flatMap(([id, isSame]) => (isSame === undefined ? [] : [[id, isSame] as const]))))
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { client } from "../api/client.ts"
 import { inTurn } from "./inTurn.ts"
+import { writing } from "./queries.ts"
 import { type Change, changeOf, isWritten, type Present, refusalOf } from "./change.ts"
 
 /** What a paste would change, compared with what is there, and the writing of it. */
@@ -20,7 +21,10 @@ interface Target {
 }
 
 const presentOf = async ({ environment, product, slug }: Target, name: string): Promise<Present | undefined> => {
-  const secret = await client.vault.get({ params: { slug, productSlug: product, name } })
+  const secret = await client.vault.get({
+    params: { slug, productSlug: product, name },
+    query: { values: environment }
+  })
   return secret.environments.find((one) => one.environment.slug === environment)
 }
 
@@ -56,10 +60,12 @@ export const writePaste = (
         version === undefined
           ? await client.safe.vault.create({
               params: { slug, productSlug: product },
+              query: writing,
               payload: { name, values: { [environment]: value } }
             })
           : await client.safe.vault.update({
               params: { slug, productSlug: product, name },
+              query: writing,
               payload: { values: { [environment]: value }, expectedVersions: { [environment]: version } }
             })
       return result.ok ? { name } : { name, error: result.error }

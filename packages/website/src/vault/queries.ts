@@ -12,6 +12,9 @@ export const vaultQuery = (slug: string) =>
     queryFn: ({ signal }) => client.vault.list({ params: { slug } }, { signal })
   })
 
+/** Whoever writes asks for no value: the answer has none, and nothing counts as read. */
+export const writing = { values: "none" } as const
+
 export const versionsQuery = (slug: string, product: string, name: string, environment: string) =>
   queryOptions({
     queryKey: workspaceKey(slug, "vault", "versions", product, name, environment),

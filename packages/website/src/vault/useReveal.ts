@@ -21,7 +21,10 @@ interface Read {
 
 /** Reads a value. It is in no cache, no address and no storage: whoever asks keeps it, and forgets it. */
 const readCell = async ({ environment, name, product, slug }: CellPath): Promise<Read | undefined> => {
-  const secret = await client.vault.get({ params: { slug, productSlug: product, name } })
+  const secret = await client.vault.get({
+    params: { slug, productSlug: product, name },
+    query: { values: environment }
+  })
   const cell = secret.environments.find((one) => one.environment.slug === environment)
   return cell === undefined || cell.value === null ? undefined : { value: cell.value, version: cell.version }
 }

@@ -241,6 +241,20 @@ describe("The vault", () => {
     await dialog.getByRole("button", { name: "Write 2 secrets" }).click()
     await dialog.waitFor({ state: "detached" })
     await cell(page, "NEW_NAME in Staging", "has a value").waitFor()
+    // The difference read what it was compared with. Writing read nothing.
+    const { entries } = (await site.call("GET", "audit?action=secret_read")) as {
+      readonly entries: ReadonlyArray<{
+        readonly subject: { readonly label: string }
+        readonly environments: ReadonlyArray<string>
+        readonly credential: { readonly kind: string }
+      }>
+    }
+    const reads = entries
+      .filter(({ credential }) => credential.kind === "session")
+      .map(({ environments, subject }) => `${subject.label}: ${environments.join(", ")}`)
+    expect(reads.filter((read) => /^(?:NEW_NAME|SMTP_PASSWORD) of Shop/.test(read))).toEqual([
+      "SMTP_PASSWORD of Shop: staging"
+    ])
   })
 
   it("takes a .env file into staging and compares it with production, by keyboard alone", async () => {
