@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Loaded } from "../api/Loaded.tsx"
-import { counted, visible, withoutColours } from "../ui/format.ts"
+import { counted, visible } from "../ui/format.ts"
 import { StatusMark } from "../ui/StatusMark.tsx"
-import { firstLine } from "./failureRows.ts"
+import { failureLines } from "./failureLines.ts"
 import { runQuery } from "./queries.ts"
 import { RunSummary } from "./RunSummary.tsx"
 import { statusOf } from "./status.ts"
@@ -12,6 +12,12 @@ import { statusOf } from "./status.ts"
 const most = 12
 
 /** A run beside the list of runs: what one wants to know of it first, and what failed. */
+/** What was expected and came; where that is not said, what is said first. */
+const lineOf = (message: string): string => {
+  const { details, first } = failureLines(message)
+  return details === "" ? first : details
+}
+
 const RunPeek = ({ run, slug }: { readonly run: number; readonly slug: string }) => (
   <Loaded query={useQuery(runQuery(slug, run))} rows={6}>
     {(found) => {
@@ -32,7 +38,7 @@ const RunPeek = ({ run, slug }: { readonly run: number; readonly slug: string })
                 >
                   <span className="foreign block truncate">{visible(test.title.slice(0, 500))}</span>
                   <span className="text-danger foreign block truncate font-mono text-xs">
-                    {visible(firstLine(withoutColours(test.attempts.at(-1)?.errorMessage ?? "")))}
+                    {visible(lineOf(test.attempts.at(-1)?.errorMessage ?? ""))}
                   </span>
                 </Link>
               </li>

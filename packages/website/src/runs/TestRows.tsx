@@ -1,25 +1,21 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { memo } from "react"
-import { Badge } from "../ui/Badge.tsx"
-import { counted, formatDuration, visible, withoutColours } from "../ui/format.ts"
+import { formatDuration, visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
-import { type FailureRow, firstLine } from "./failureRows.ts"
+import type { FailureRow } from "./failureRows.ts"
 
 /** The tests of a run: thousands of rows, of which those in view are drawn. */
 
 const RowActions = later(() => import("./RowActions.tsx"))
+const ErrorRow = later(
+  () => import("./ErrorRow.tsx"),
+  () => <div className="border-border bg-sunken h-(--row) border-b" />
+)
 const TestPeek = later(() => import("./TestPeek.tsx"))
-
-const tones = { new: "danger", known: "plain", muted: "plain" } as const
-const meanings = {
-  new: "It did not fail so on the base branch, nor in the 20 runs before",
-  known: "It failed so on the base branch, or in one of the 20 runs before",
-  muted: "It does not count"
-}
 
 /** On narrow screens they stand at the end of the second line, so that the title has the first. */
 const actionsClass = "max-sm:absolute max-sm:right-0 max-sm:bottom-0 max-sm:h-7"
@@ -42,24 +38,7 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
     )
   }
   if (row.kind === "error") {
-    const { count, message, state } = row.error
-    return (
-      <div className="border-border bg-sunken relative flex h-(--row) items-center gap-2 border-b pl-4 max-sm:flex-wrap max-sm:content-center max-sm:gap-y-0">
-        <Badge title={meanings[state]} tone={tones[state]}>
-          {state}
-        </Badge>
-        <h2
-          className="foreign min-w-0 flex-1 truncate font-mono text-xs font-medium max-sm:order-first max-sm:basis-full max-sm:pr-4"
-          title={message.slice(0, 1_000)}
-        >
-          {visible(firstLine(withoutColours(message))) || "No message"}
-        </h2>
-        <span className="text-muted tabular sm:-mr-2">{counted(count, "test")}</span>
-        <div className={`${actionsClass} ${actions}`}>
-          <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
-        </div>
-      </div>
-    )
+    return <ErrorRow actions={`${actionsClass} ${actions}`} error={row.error} run={run} slug={slug} />
   }
   const { test } = row
   return (
