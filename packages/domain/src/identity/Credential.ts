@@ -6,6 +6,8 @@ import { Actor } from "./Actor.ts"
 import { Role } from "./Role.ts"
 import { KeyScopes } from "../Scope.ts"
 
+const Named = Schema.Struct({ slug: Schema.String, name: Schema.String })
+
 /** A credential that may act in a workspace (docs/contract.md, Credentials). */
 export const WorkspaceCredential = Schema.Struct({
   id: Schema.String,
@@ -31,6 +33,11 @@ export const WorkspaceCredential = Schema.Struct({
     description:
       "When it ends; null if it does not end by itself. Of a session or an agent, which last longer when they are used: if it is not used until then."
   }),
+  deployment: Schema.optionalKey(
+    Schema.Struct({ product: Named, environment: Named }).annotate({
+      description: "Only of a deployment token: the product and the environment whose secrets it reads."
+    })
+  ),
   makerEndedAt: Schema.optionalKey(
     Timestamp.annotate({
       description:

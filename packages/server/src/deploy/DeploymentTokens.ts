@@ -286,7 +286,7 @@ const issue = ({ blocks, newToken, nextId, repo }: Dependencies) =>
     return { ...present({ ...row, maker: { ...person, active: true }, makerEndedAt: null }), token }
   })
 
-const present = ({ maker, ...token }: TokenWithMaker): DeploymentToken => ({
+const present = ({ maker, ...token }: Omit<TokenWithMaker, "environment" | "product">): DeploymentToken => ({
   id: token.id,
   name: token.name,
   tokenPrefix: token.tokenPrefix,

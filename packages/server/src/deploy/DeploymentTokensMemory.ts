@@ -83,7 +83,9 @@ const withMakers = (
         const active = database.table(members).get(memberKey(row.workspaceId, id))?.active ?? false
         const key = database.table(apiKeys).get(row.makerId ?? "")
         const expired = key !== undefined && key.expiresAt !== null && key.expiresAt <= now ? key.expiresAt : null
-        return { ...row, maker: { id, name, email, active }, makerEndedAt: key?.revokedAt ?? expired }
+        const { environment, product } = withPair(database, row)
+        const makerEndedAt = key?.revokedAt ?? expired
+        return { ...row, product, environment, maker: { id, name, email, active }, makerEndedAt }
       })
   )
 

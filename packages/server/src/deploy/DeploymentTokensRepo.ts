@@ -15,8 +15,8 @@ export const tokenNetworks = table("deployment_token_networks", {
 
 export type TokenNetworkRow = Row<typeof tokenNetworks>
 
-/** A token, and what is to be told of who made it. */
-export interface TokenWithMaker extends DeploymentTokenRow {
+/** A token, its deployment, and what is to be told of who made it. */
+export interface TokenWithMaker extends DeploymentTokenRow, Pick<TokenWithPair, "product" | "environment"> {
   readonly maker: {
     readonly id: PersonId
     readonly name: string

@@ -54,7 +54,7 @@ const hold = (sql: PgClient.PgClient) => (token: DeploymentTokenId, deployment: 
     return live.length === 1
   }).pipe(dieOnSqlError)
 
-interface MakerRow {
+interface MakerRow extends Pick<PairRow, "productSlug" | "productName" | "environmentSlug" | "environmentName"> {
   readonly makerName: string
   readonly makerEmail: string
   readonly makerActive: boolean
@@ -68,10 +68,13 @@ const withMakers = (
   now: Timestamp
 ): Effect.Effect<ReadonlyArray<TokenWithMaker>> =>
   sql<SelectedRow & MakerRow>`select ${sql.literal(columnsOf(deploymentTokens, { of: "t" }))},
+      pr.slug as "productSlug", pr.name as "productName", e.slug as "environmentSlug", e.name as "environmentName",
       p.name as "makerName", p.email as "makerEmail", coalesce(m.active, false) as "makerActive",
       k.revoked_at as "keyRevokedAt", k.expires_at as "keyExpiresAt"
     from deployment_tokens t
     join deployments d on d.id = t.deployment_id and d.deleted_at is null
+    join products pr on pr.id = d.product_id
+    join environments e on e.id = d.environment_id
     join persons p on p.id = t.created_by_id
     left join members m on m.workspace_id = t.workspace_id and m.person_id = p.id
     left join api_keys k on k.id = t.maker_id
@@ -83,6 +86,8 @@ const withMakers = (
           row.keyRevokedAt ?? (row.keyExpiresAt !== null && iso(row.keyExpiresAt) <= now ? row.keyExpiresAt : null)
         return {
           ...token,
+          product: { slug: row.productSlug, name: row.productName },
+          environment: { slug: row.environmentSlug, name: row.environmentName },
           maker: { id: token.createdById, name: row.makerName, email: row.makerEmail, active: row.makerActive },
           makerEndedAt: ended && iso(ended)
         }

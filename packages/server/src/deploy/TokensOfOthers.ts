@@ -43,7 +43,7 @@ export const layerMadeTokens = Layer.effect(
   })
 )
 
-const ofInventory = ({ maker, makerEndedAt, ...token }: TokenWithMaker) => {
+const ofInventory = ({ environment, maker, makerEndedAt, product, ...token }: TokenWithMaker) => {
   const { createdAt, expiresAt, id, lastFour, lastUsedAt, name } = token
   return {
     id,
@@ -57,6 +57,10 @@ const ofInventory = ({ maker, makerEndedAt, ...token }: TokenWithMaker) => {
     createdAt,
     lastUsedAt,
     expiresAt,
+    deployment: {
+      product: { slug: product.slug, name: product.name },
+      environment: { slug: environment.slug, name: environment.name }
+    },
     ...(makerEndedAt === null ? {} : { makerEndedAt })
   }
 }

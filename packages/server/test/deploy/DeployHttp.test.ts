@@ -240,6 +240,10 @@ onEachServer(
         scopes: ["read", "write", "vault"],
         role: "member",
         expiresAt: null,
+        deployment: {
+          product: { slug: "shop", name: "Shop" },
+          environment: { slug: "production", name: "Production" }
+        },
         blocked: false
       })
       await person.post(`/v1/api-keys/${leaked.id}/revoke`, undefined, 200)

@@ -97,7 +97,7 @@ const Row = ({ token, ...target }: Target & { readonly token: DeploymentToken })
         {token.lastUsedFrom !== null && ` from ${token.lastUsedFrom}`}
       </Cell>
       <Cell>
-        <Since at={token.expiresAt} never="does not end" word="ends" />
+        <Since at={token.expiresAt} never="does not expire" word="expires" />
       </Cell>
     </Item>
   )

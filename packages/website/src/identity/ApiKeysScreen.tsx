@@ -68,7 +68,7 @@ const KeyRow = ({ apiKey, changes, revoke }: RowProps) => {
         <Since at={apiKey.lastUsedAt} never="never used" word="used" />
       </Cell>
       <Cell tone={apiKey.expiresSoon ? "warning" : "muted"}>
-        <Since at={apiKey.expiresAt} never="does not expire" word="ends" />
+        <Since at={apiKey.expiresAt} never="does not expire" word="expires" />
       </Cell>
     </Item>
   )

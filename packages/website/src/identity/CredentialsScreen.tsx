@@ -31,14 +31,17 @@ interface RowProps {
   readonly isThis: boolean
 }
 
+const secretsOf = (deployment: WorkspaceCredential["deployment"]): string =>
+  deployment === undefined
+    ? "reads the secrets of its deployment"
+    : `reads the secrets of ${visible(deployment.product.name)} in ${visible(deployment.environment.name)}`
+
 /** Whose it is and how it ends, where others have the same name. */
-const detailOf = ({ createdBy, kind, lastFour, name, owner, role }: WorkspaceCredential): string => {
+const detailOf = ({ createdBy, deployment, kind, lastFour, name, owner, role }: WorkspaceCredential): string => {
   const [of, maker] = [actorName(owner), createdBy === null ? undefined : actorName(createdBy)]
   return [
     // A token of a deployment has the role of nobody: it reads what its product needs there.
-    [...(of === name ? [] : [of]), kind === "deploymentToken" ? "reads the secrets of its deployment" : role].join(
-      ", "
-    ),
+    [...(of === name ? [] : [of]), kind === "deploymentToken" ? secretsOf(deployment) : role].join(", "),
     ...(maker === undefined || maker === of ? [] : [`made by ${maker}`]),
     ...(lastFour === null ? [] : [`…${lastFour}`])
   ].join(" · ")
@@ -107,7 +110,7 @@ const Row = (props: RowProps) => {
         <Since at={credential.lastUsedAt} never="never used" word="used" />
       </Cell>
       <Cell>
-        <Since at={credential.expiresAt} never="does not end" word="ends" />
+        <Since at={credential.expiresAt} never="does not expire" word="expires" />
       </Cell>
     </Item>
   )
