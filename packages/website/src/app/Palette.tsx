@@ -1,10 +1,11 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { useQuery } from "@tanstack/react-query"
-import { type KeyboardEvent, type RefObject, useDeferredValue, useEffect, useId, useRef, useState } from "react"
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react"
 import { useNavigate } from "@tanstack/react-router"
 import { mayAct, useMe, useRole } from "../api/session.ts"
-import { deploymentsQuery } from "../catalog/queries.ts"
-import { projectsQuery, teamsQuery, ticketListQuery, viewsQuery } from "../planning/queries.ts"
+import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
+import { membersQuery } from "../identity/queries.ts"
+import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
@@ -14,12 +15,14 @@ import { vaultQuery } from "../vault/queries.ts"
 import { currentKeys, takeHeldKeys } from "../ui/keys.ts"
 import { overlay } from "../ui/overlay.ts"
 import { matches } from "../ui/match.ts"
+import { ranked } from "./palette.ts"
 import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
+import { usePaletteFinds } from "./usePaletteFinds.ts"
 
 /** The command palette: goes anywhere, does everything that has no object, over what is in the cache. */
 
-interface Command {
+export interface Command {
   readonly id: string
   readonly label: string
   readonly hint?: string
@@ -27,6 +30,8 @@ interface Command {
   readonly keys?: string
   /** By which it is found, besides. */
   readonly words?: string
+  /** Whether it is found by what it belongs to, and shown after what is called so. */
+  readonly isPart?: boolean
   readonly run: () => void
 }
 
@@ -62,7 +67,16 @@ const useThings = (slug: string): ReadonlyArray<Command> => {
   const { data: projects } = useQuery(projectsQuery(slug))
   const { data: teams } = useQuery(teamsQuery(slug))
   const { data: views } = useQuery(viewsQuery(slug))
+  const { data: products } = useQuery(productsQuery(slug))
+  const { data: members } = useQuery(membersQuery(slug))
   return [
+    ...(products?.products ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "product",
+      icon: "deployments",
+      run: () => void navigate({ to: "/w/$slug/$", params: { slug, _splat: `products/${one.slug}` } })
+    })),
     ...(projects?.projects ?? []).map((one): Command => ({
       id: one.id,
       label: visible(one.name),
@@ -84,10 +98,21 @@ const useThings = (slug: string): ReadonlyArray<Command> => {
       icon: "people",
       run: () => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team: one.key } })
     })),
+    ...(members?.members ?? [])
+      .filter(({ active }) => active)
+      .map((one): Command => ({
+        id: one.id,
+        label: visible(one.name),
+        hint: "member",
+        icon: "person",
+        words: one.email,
+        run: () => void navigate({ to: "/w/$slug/settings/members", params: { slug } })
+      })),
     ...(runs?.runs ?? []).map((run): Command => ({
       id: run.id,
       label: `Run ${run.number}`,
-      hint: `${run.product.name} · ${run.environment.name} · ${run.git.subject}`,
+      hint: visible(`${run.product.name} · ${run.environment.name} · ${run.git.subject}`),
+      isPart: true,
       icon: "runs",
       run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })
     })),
@@ -106,6 +131,7 @@ const useThings = (slug: string): ReadonlyArray<Command> => {
       id: one.id,
       label: one.name,
       hint: `secret of ${one.product.name}`,
+      isPart: true,
       icon: "vault",
       run: () =>
         void navigate({
@@ -115,28 +141,6 @@ const useThings = (slug: string): ReadonlyArray<Command> => {
     }))
   ]
 }
-
-/** As long as a search of tickets may be. */
-const longest = 200
-const mostWords = 10
-
-/** The tickets that have the words, once the server has found them. */
-const useTicketsFound = (slug: string, typed: string): ReadonlyArray<Command> => {
-  const navigate = useNavigate()
-  const q = useDeferredValue(typed.trim().split(/\s+/).slice(0, mostWords).join(" ").slice(0, longest))
-  const { data } = useQuery({ ...ticketListQuery(slug, { q }), enabled: q.length > 1 })
-  return q.length > 1
-    ? (data?.tickets ?? []).slice(0, mostTickets).map((one): Command => ({
-        id: one.id,
-        label: one.identifier,
-        hint: visible(one.title),
-        icon: "ticket",
-        run: () => void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.identifier } })
-      }))
-    : []
-}
-
-const mostTickets = 12
 
 const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
   const navigate = useNavigate()
@@ -249,9 +253,9 @@ const Palette = (props: Props) => {
   const popup = useRef<HTMLDivElement>(null)
   const finalFocus = useFocusBack(popup)
   const commands = useCommands(props)
-  const tickets = useTicketsFound(props.slug, text)
+  const asked = usePaletteFinds(props.slug, text)
   const named = commands.filter(({ hint, label, words }) => matches(text, `${label} ${hint ?? ""} ${words ?? ""}`))
-  const found = [...named.slice(0, maxShown), ...tickets]
+  const found = ranked(text, [...named, ...asked]).slice(0, maxShown)
   const current = Math.min(place, found.length - 1)
   const run = (command: Command | undefined) => {
     if (command === undefined) return

@@ -1,0 +1,28 @@
+/** In which order the palette shows what was found. Pure. */
+
+interface Named {
+  readonly label: string
+  /** What is found by what it belongs to, such as a run by its product, comes after what is called so. */
+  readonly isPart?: boolean
+}
+
+/** How well a label fits what was typed: 0 is the same, 4 is not at all, as where something else of it has the words. */
+const rankOf = (typed: string, { label }: Named): number => {
+  const name = label.toLowerCase()
+  if (name === typed) return 0
+  if (name.startsWith(typed)) return 1
+  const words = typed.split(/\s+/)
+  const starts = name.split(/\s+/)
+  if (words.every((word) => starts.some((start) => start.startsWith(word)))) return 2
+  return words.every((word) => name.includes(word)) ? 3 : 4
+}
+
+/** What fits best first; of those that fit as well, as they came, with parts behind. */
+export const ranked = <One extends Named>(text: string, found: ReadonlyArray<One>): ReadonlyArray<One> => {
+  const typed = text.trim().toLowerCase()
+  if (typed === "") return found
+  return found
+    .map((one) => ({ one, rank: rankOf(typed, one) }))
+    .toSorted((a, b) => a.rank - b.rank || Number(a.one.isPart ?? false) - Number(b.one.isPart ?? false))
+    .map(({ one }) => one)
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest"
+import { ranked } from "../../src/app/palette.ts"
+
+/** In which order the palette shows what was found. */
+
+const labels = (text: string, ...found: ReadonlyArray<{ readonly label: string; readonly isPart?: boolean }>) =>
+  ranked(text, found).map(({ label }) => label)
+
+describe("The palette", () => {
+  it("shows what is called so before what only belongs to it", () => {
+    const runs = Array.from({ length: 48 }, (_, index) => ({ label: `Run ${index}`, isPart: true }))
+    const found = [...runs, { label: "Shop in Production" }, { label: "The shopping cart" }, { label: "Shop" }]
+    expect(labels(" SHOP ", ...found).slice(0, 4)).toEqual(["Shop", "Shop in Production", "The shopping cart", "Run 0"])
+    expect(labels("run 4", ...found).slice(0, 2)).toEqual(["Run 4", "Run 40"])
+  })
+
+  it("takes beginnings of words before what is within them", () => {
+    expect(labels("cart", { label: "Descartes" }, { label: "adds to the cart" }, { label: "Cart" })).toEqual([
+      "Cart",
+      "adds to the cart",
+      "Descartes"
+    ])
+    expect(labels("in shop", { label: "unshopped inside" }, { label: "Shop in Staging" })[0]).toBe("Shop in Staging")
+  })
+
+  it("leaves everything as it came where nothing is typed", () => {
+    expect(labels("  ", { label: "b", isPart: true }, { label: "a" })).toEqual(["b", "a"])
+  })
+})
