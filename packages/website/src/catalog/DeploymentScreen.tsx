@@ -20,6 +20,7 @@ import { StatusMark } from "../ui/StatusMark.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { vaultQuery } from "../vault/queries.ts"
 import { EnvironmentName } from "./EnvironmentName.tsx"
+import { environmentOrder } from "./environmentOrder.ts"
 import { missingSecrets } from "./matrix.ts"
 import { deploymentQuery, deploymentsQuery, releasesQuery } from "./queries.ts"
 
@@ -47,9 +48,9 @@ interface Props {
 
 const Elsewhere = ({ deployment, slug }: Props) => {
   const { data } = useQuery(deploymentsQuery(slug))
-  const others = (data?.deployments ?? []).filter(
-    (one) => one.product.slug === deployment.product.slug && one.id !== deployment.id
-  )
+  const others = (data?.deployments ?? [])
+    .filter((one) => one.product.slug === deployment.product.slug && one.id !== deployment.id)
+    .toSorted((a, b) => environmentOrder(a.environment, b.environment))
   if (others.length === 0) return null
   return (
     <section aria-label="In other environments">

@@ -147,7 +147,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
             ))}
           </tr>
         </thead>
-        {/* Without room for columns: below each product what runs where, production first. */}
+        {/* Without room for columns: below each product what runs where, in the order of the columns. */}
         <tbody className="max-sm:block">
           {rows.map(({ cells, product }) => (
             <tr className="border-border border-b max-sm:flex max-sm:flex-col" key={product.slug}>
@@ -167,7 +167,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
               </th>
               {cells.map((cell, index) => (
                 <td
-                  className={`border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0 ${columns[index]!.class === "production" ? "" : "max-sm:order-1"}`}
+                  className="border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0"
                   key={columns[index]!.slug}
                 >
                   <span className="text-muted w-32 shrink-0 pl-4 sm:hidden">

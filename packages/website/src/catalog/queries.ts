@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { environmentOrder } from "./environmentOrder.ts"
 
 export const productsQuery = (slug: string) =>
   queryOptions({
@@ -8,10 +9,14 @@ export const productsQuery = (slug: string) =>
     queryFn: ({ signal }) => client.products.list({ params: { slug }, query: {} }, { signal })
   })
 
+/** In the order in which they stand everywhere. */
 export const environmentsQuery = (slug: string) =>
   queryOptions({
     queryKey: workspaceKey(slug, "environments"),
-    queryFn: ({ signal }) => client.environments.list({ params: { slug }, query: {} }, { signal })
+    queryFn: async ({ signal }) => {
+      const { environments } = await client.environments.list({ params: { slug }, query: {} }, { signal })
+      return { environments: environments.toSorted(environmentOrder) }
+    }
   })
 
 export const deploymentsQuery = (slug: string) =>
