@@ -2,15 +2,18 @@ import { Link } from "@tanstack/react-router"
 import type { AuditEntry } from "@delivery/domain/audit/Audit"
 import { useId, useState } from "react"
 import { actorName } from "../api/actors.ts"
+import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { IconButton } from "../ui/Button.tsx"
 import { Changes, changesText } from "../ui/Changes.tsx"
-import { Facts } from "../ui/Facts.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { List } from "../ui/List.tsx"
+import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 
 /** Who did what, a line each; what else is known of it, below the line when it is asked for. */
+
+const Details = later(() => import("./AuditDetails.tsx"))
 
 /** `key_created` as words. The operation that was refused stays as the API calls it: `members.update`. */
 const wordsOf = (action: string): string => visible(action).replaceAll("_", " ")
@@ -19,64 +22,43 @@ const wordsOf = (action: string): string => visible(action).replaceAll("_", " ")
 const maxText = 500
 
 /** Of a secret: where and which version; of a deployment that read its secrets: how many. */
-const scopeOf = ({ environments, secrets, versions }: AuditEntry): string => {
+const scopeOf = ({ environments, secrets, versions }: AuditEntry, nameOf: (environment: string) => string): string => {
   if (secrets !== undefined) return counted(secrets.length, "secret")
   return (environments ?? [])
-    .map((environment, index) => `${environment}${versions?.[index] === undefined ? "" : ` v${versions[index]}`}`)
+    .map(
+      (environment, index) => `${nameOf(environment)}${versions?.[index] === undefined ? "" : ` v${versions[index]}`}`
+    )
     .join(", ")
 }
 
-const credentialOf = ({ credential }: AuditEntry): string =>
-  credential === null
-    ? "none was shown"
-    : [credential.kind, credential.lastFour === "" ? "" : `…${credential.lastFour}`]
-        .filter((one) => one !== "")
-        .join(" ")
-
-const Details = ({ entry, id }: { readonly entry: AuditEntry; readonly id: string }) => (
-  <div className="bg-sunken border-border border-b pl-4" id={id}>
-    <Facts
-      facts={[
-        [
-          "Action",
-          <span className="font-mono text-xs" key="action">
-            {visible(entry.action)}
-          </span>
-        ],
-        ["Subject", `${visible(entry.subject.label)} (${visible(entry.subject.type)} ${visible(entry.subject.id)})`],
-        ["Credential", credentialOf(entry)],
-        ["Network address", entry.address ?? "none: it was the server itself"],
-        ...(entry.secrets === undefined
-          ? []
-          : [
-              ["Secrets", entry.secrets.map(({ name, version }) => `${visible(name)} v${version}`).join(", ")] as const
-            ]),
-        ...(entry.count === undefined ? [] : [["Times", String(entry.count)] as const]),
-        ...((entry.changes ?? []).length === 0 ? [] : [["Changes", changesText(entry.changes ?? [])] as const]),
-        ["Request", entry.requestId ?? "none"]
-      ]}
-    />
-  </div>
-)
+/** Who did it where no member, key or token did. */
+const others: Readonly<Record<string, string>> = {
+  ciToken: "a CI",
+  host: "the operator",
+  report: "a report",
+  server: "the server"
+}
 
 interface RowProps {
   readonly entry: AuditEntry
+  readonly slug: string
 }
 
-const Row = ({ entry }: RowProps) => {
+const Row = ({ entry, slug }: RowProps) => {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
+  const nameOf = useEnvironmentName(slug)
   const { actor } = entry
   const name = actorName(actor)
   const label = visible(entry.subject.label).slice(0, maxText)
-  const scope = visible(scopeOf(entry).slice(0, maxText))
+  const scope = visible(scopeOf(entry, nameOf).slice(0, maxText))
   const { changes = [] } = entry
   return (
     <li>
       <div className="border-border flex min-h-(--row) items-center gap-x-2 border-b py-1 pr-2 pl-4 max-md:items-start md:flex-wrap">
         <span className="min-w-0 flex-1 flex-wrap gap-x-2 max-md:flex max-md:py-0.5 md:contents">
           {actor.kind === "removed" ? (
-            <span className="text-muted md:w-36">{entry.credential?.kind ?? "somebody"}</span>
+            <span className="text-muted md:w-36">{others[entry.credential?.kind ?? ""] ?? "somebody"}</span>
           ) : (
             <Link
               className="foreign max-w-40 truncate font-medium hover:underline md:w-36"
@@ -99,7 +81,10 @@ const Row = ({ entry }: RowProps) => {
             {label}
           </Link>
           {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
-          <span className="text-muted foreign min-w-0 flex-1 truncate text-xs max-md:basis-full">
+          <span
+            className="text-muted foreign min-w-0 flex-1 truncate text-xs max-md:basis-full"
+            title={changesText(changes ?? []).slice(0, 1_000) || undefined}
+          >
             {scope}
             {scope !== "" && changes.length > 0 && " · "}
             <Changes changes={changes} />
@@ -125,10 +110,15 @@ const Row = ({ entry }: RowProps) => {
   )
 }
 
-export const AuditList = ({ entries }: { readonly entries: ReadonlyArray<AuditEntry> }) => (
+interface Props {
+  readonly entries: ReadonlyArray<AuditEntry>
+  readonly slug: string
+}
+
+export const AuditList = ({ entries, slug }: Props) => (
   <List isOrdered label="Audit" noun="entry">
     {entries.map((entry) => (
-      <Row entry={entry} key={entry.id} />
+      <Row entry={entry} key={entry.id} slug={slug} />
     ))}
   </List>
 )

@@ -40,7 +40,7 @@ const List = ({ slug }: { readonly slug: string }) => {
             )
           ) : (
             <>
-              <AuditList entries={entries} />
+              <AuditList entries={entries} slug={slug} />
               <Older noun="entries" query={query} />
             </>
           )

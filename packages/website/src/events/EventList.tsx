@@ -1,6 +1,6 @@
 import type { Event } from "@delivery/domain/events/Event"
 import { changesOf, doerOf } from "../api/actors.ts"
-import { Changes } from "../ui/Changes.tsx"
+import { Changes, changesText } from "../ui/Changes.tsx"
 import { visible } from "../ui/format.ts"
 import { List } from "../ui/List.tsx"
 import { PathLink } from "../ui/PathLink.tsx"
@@ -44,7 +44,10 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
           <PathLink path={pathOf(event.subject.url)} title={event.subject.label}>
             {visible(event.subject.label)}
           </PathLink>
-          <span className="text-muted foreign min-w-0 flex-1 truncate text-xs empty:hidden max-sm:basis-full">
+          <span
+            className="text-muted foreign min-w-0 flex-1 truncate text-xs empty:hidden max-sm:basis-full"
+            title={changesText(changesOf(event)).slice(0, 1_000) || undefined}
+          >
             <Changes changes={changesOf(event)} />
           </span>
         </span>

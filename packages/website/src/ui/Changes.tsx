@@ -1,3 +1,4 @@
+import { fieldWords, valueWords } from "./changeWords.ts"
 import { formatAbsolute, shortSha, visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 
@@ -17,21 +18,22 @@ const maxChanges = 10
 
 const isTime = (value: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)
 
-const shown = (value: string | null): string => {
+const shown = (field: string, value: string | null): string => {
   if (value === null) return "none"
-  return isTime(value) ? formatAbsolute(new Date(value)) : visible(shortSha(value).slice(0, maxText))
+  if (isTime(value)) return formatAbsolute(new Date(value))
+  return visible(shortSha(valueWords(field, value)).slice(0, maxText))
 }
 
-/** The API's `repositoryId` is "repository id" for people. */
-const wordsOf = (field: string): string =>
-  visible(field).replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
+const wordsOf = (field: string): string => visible(fieldWords(field))
+
+const inFull = (field: string, value: string): string => visible(valueWords(field, value))
 
 /** The same in words, in full. */
 export const changesText = (changes: ReadonlyArray<Change>): string =>
   changes
     .map(
       ({ field, from, to }) =>
-        `${wordsOf(field)}: ${from === null ? "" : `${visible(from)} to `}${visible(to ?? "none")}`
+        `${wordsOf(field)}: ${from === null ? "" : `${inFull(field, from)} to `}${to === null ? "none" : inFull(field, to)}`
     )
     .join(", ")
 
@@ -44,13 +46,13 @@ export const Changes = ({ changes }: { readonly changes: ReadonlyArray<Change> }
       {wordsOf(field)}:{" "}
       {from !== null && (
         <>
-          {shown(from)}
+          {shown(field, from)}
           <span className="mx-1 inline-block align-middle">
             <Icon name="arrowRight" size={12} />
           </span>
           <span className="sr-only"> to </span>
         </>
       )}
-      {shown(to)}
+      {shown(field, to)}
     </span>
   ))

@@ -15,7 +15,7 @@ import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { webhooksQuery } from "./queries.ts"
 import { WebhookState } from "./WebhookState.tsx"
-import { hostOf, kindsText } from "./words.ts"
+import { addressOf, kindsText } from "./words.ts"
 
 /** The addresses that are sent what happens. */
 
@@ -41,7 +41,12 @@ const List = ({ slug }: { readonly slug: string }) => (
                   params={{ slug, webhook: webhook.id }}
                   to="/w/$slug/webhooks/$webhook"
                 >
-                  {visible(hostOf(webhook.url))}
+                  {visible(
+                    addressOf(
+                      webhook.url,
+                      webhooks.map(({ url }) => url)
+                    )
+                  )}
                 </Link>
               }
             >

@@ -30,6 +30,22 @@ const errors: Readonly<Record<string, string>> = {
 export const attemptText = ({ durationMs, error, status }: WebhookAttempt): string =>
   `${status ?? errors[error ?? ""] ?? error ?? "no answer"} in ${formatDuration(durationMs)}`
 
+/** As long as a name in an address may be that is not taken for a secret. */
+const longestName = 12
+
+/** What tells the address apart from others of its host: its last name, or where that may be a secret, how it ends. */
+const endOf = (url: string): string => {
+  const last =
+    URL.parse(url)
+      ?.pathname.split("/")
+      .findLast((part) => part !== "") ?? ""
+  return last === "" ? "/" : last.length <= longestName ? `…/${last}` : `…${last.slice(-4)}`
+}
+
+/** The host of an address, and how the address ends where others of `urls` have the same host. */
+export const addressOf = (url: string, urls: ReadonlyArray<string>): string =>
+  urls.filter((one) => hostOf(one) === hostOf(url)).length > 1 ? `${hostOf(url)} ${endOf(url)}` : hostOf(url)
+
 /** The host of an address, which may be shown; the rest may be a secret. */
 export const hostOf = (url: string): string => {
   try {

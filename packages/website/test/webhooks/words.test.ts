@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { areNamed, attemptText, hostOf, kindsOf, kindsText } from "../../src/webhooks/words.ts"
+import { addressOf, areNamed, attemptText, hostOf, kindsOf, kindsText } from "../../src/webhooks/words.ts"
 
 describe("Webhooks in words", () => {
   it("say what is sent", () => {
@@ -26,5 +26,22 @@ describe("Webhooks in words", () => {
   it("show the host alone, since the rest may be a secret", () => {
     expect(hostOf("https://hooks.slack.com/services/T0/B0/x")).toBe("hooks.slack.com")
     expect(hostOf("no address")).toBe("no address")
+  })
+
+  it("are told apart where they have one host, without what may be a secret", () => {
+    const urls = [
+      "http://127.0.0.1:34795/deploys",
+      "http://127.0.0.1:34795/hooks/failures/",
+      "http://127.0.0.1:34795",
+      "http://127.0.0.1:34795/services/T0/B0/abcdefghijklmnopqrstuvwx",
+      "https://chat.example/services/secret"
+    ]
+    expect(urls.map((url) => addressOf(url, urls))).toEqual([
+      "127.0.0.1:34795 …/deploys",
+      "127.0.0.1:34795 …/failures",
+      "127.0.0.1:34795 /",
+      "127.0.0.1:34795 …uvwx",
+      "chat.example"
+    ])
   })
 })

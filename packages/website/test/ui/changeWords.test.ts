@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest"
+import { fieldWords, valueWords } from "../../src/ui/changeWords.ts"
+
+/** What the API calls fields and their values, in the words of the screens. */
+
+const told = (field: string, ...values: ReadonlyArray<string>) =>
+  `${fieldWords(field)}: ${values.map((value) => valueWords(field, value)).join(" to ")}`
+
+describe("What has changed", () => {
+  it("is told in plain words", () => {
+    expect(told("blocks", "false", "true")).toBe("blocks releases: no to yes")
+    expect(told("completion", "free", "evidence")).toBe("is completed: by anybody to only with evidence")
+    expect(told("flakyCount", "0", "1")).toBe("flaky tests: 0 to 1")
+    expect(told("isDefault", "true")).toBe("default: yes")
+  })
+
+  it("is told as it is where there are no other words", () => {
+    expect(told("repositoryId", "1")).toBe("repository id: 1")
+    expect(told("name", "constructor", "evidence")).toBe("name: constructor to evidence")
+    expect(told("toString", "__proto__")).toBe("to string: __proto__")
+    expect(told("completion", "constructor", "toString")).toBe("is completed: constructor to toString")
+  })
+})
