@@ -163,7 +163,11 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
           value={chosen}
         />
       )}
-      <ChosenTests ids={ids} onChange={setIds} product={chosen} />
+      <ChosenTests
+        ids={ids}
+        onChange={setIds}
+        product={visible(products?.products.find((one) => one.slug === chosen)?.name ?? chosen)}
+      />
       {chosen !== "" && (
         <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />
       )}

@@ -4,6 +4,8 @@ import type { DeliveryMetrics, MeasuredRelease } from "@delivery/domain/flow/Del
 import { type ReactNode, useMemo, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { productsQuery } from "../catalog/queries.ts"
+import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
+import { useProductName } from "../catalog/useProductName.ts"
 import { CasesTabs } from "../runs/CasesTabs.tsx"
 import { trendDays } from "../runs/search.ts"
 import { oneAt, withoutUndefined } from "../ui/address.ts"
@@ -127,15 +129,22 @@ const List = <A,>({ items, label, none, noun, row, title }: ListProps<A>) => {
   )
 }
 
-const ReleaseLink = ({ release, slug }: { readonly release: MeasuredRelease; readonly slug: string }) => (
-  <Link
-    className="min-w-0 truncate hover:underline"
-    params={{ slug, product: release.product, environment: release.environment }}
-    to="/w/$slug/deployments/$product/$environment"
-  >
-    <span className="font-mono text-xs">{shortSha(release.version)}</span> {release.product} in {release.environment}
-  </Link>
-)
+const ReleaseLink = ({ release, slug }: { readonly release: MeasuredRelease; readonly slug: string }) => {
+  const [productName, environmentName] = [useProductName(slug), useEnvironmentName(slug)]
+  return (
+    <Link
+      className="min-w-0 truncate hover:underline"
+      params={{ slug, product: release.product, environment: release.environment }}
+      to="/w/$slug/deployments/$product/$environment"
+    >
+      <span className="font-mono text-xs">{shortSha(release.version)}</span> {productName(release.product)} in{" "}
+      {environmentName(release.environment)}
+    </Link>
+  )
+}
+
+const ProductName = ({ product, slug }: { readonly product: string; readonly slug: string }) =>
+  useProductName(slug)(product)
 
 interface CommitProps {
   readonly slug: string
@@ -152,7 +161,7 @@ const CommitRow = ({ at, ms, product, release, sha, slug }: CommitProps) => (
     <span className="font-mono text-xs">{shortSha(sha)}</span>
     <span className="text-muted min-w-0 flex-1 truncate">
       {release === undefined ? (
-        product
+        <ProductName product={product} slug={slug} />
       ) : (
         <>
           in <ReleaseLink release={release} slug={slug} />

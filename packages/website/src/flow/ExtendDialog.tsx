@@ -6,6 +6,7 @@ import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
+import { useProductName } from "../catalog/useProductName.ts"
 import { counted } from "../ui/format.ts"
 import { changedByMutes } from "./changedByMutes.ts"
 import { differenceOf, expectedOf, extendedOf, isLatest, momentOf } from "./mute.ts"
@@ -64,6 +65,7 @@ const ExtendDialog = ({ onClose, slug, ticket, ...props }: Props) => {
   const { overdue, product, until: from } = mute
   const isUnmuted = !overdue && current === undefined
   const until = useUntil(current?.until ?? (isUnmuted ? undefined : from))
+  const productName = useProductName(slug)
   const end = until.until()
   const isOver = overdue || isUnmuted || !until.isMore
   const isShorter = !isOver && end !== undefined && Date.parse(end) < Date.parse(from)
@@ -84,7 +86,7 @@ const ExtendDialog = ({ onClose, slug, ticket, ...props }: Props) => {
   return (
     <FormDialog
       action={isOver ? "Mute again" : isShorter ? "Shorten" : "Extend"}
-      description={`${counted(cases.length, "test")} of ${product}, by ${ticket}.`}
+      description={`${counted(cases.length, "test")} of ${productName(product)}, by ${ticket}.`}
       doing={{
         ...extend,
         mutate: () => end !== undefined && extend.mutate({ to: end, was: isOver ? undefined : from })

@@ -139,7 +139,7 @@ const muteBy = async ({ ids, me, product, slug }: Asked, identifier: string, cho
   const params = { slug, ticket: identifier }
   const ticket = await client.tickets.get({ params })
   if (ticket.mute !== null && ticket.mute.product !== product.slug) {
-    throw new Error(`${identifier} mutes tests of ${ticket.mute.product}. Choose another ticket.`)
+    throw new Error(`${identifier} mutes tests of another product. Choose another ticket.`)
   }
   if (ticket.owner === null && me !== undefined) {
     if (!choice.isTaken)

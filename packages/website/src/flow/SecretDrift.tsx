@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { ChangedSecret } from "@delivery/domain/flow/Drift"
 import { FailureView } from "../api/FailureView.tsx"
+import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { PathLink } from "../ui/PathLink.tsx"
 import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
@@ -23,6 +24,7 @@ const changeOf = ({ loaded, version }: ChangedSecret): string => {
 /** What the running product does not have: secrets that changed since it loaded them, or are missing. Names, never values. */
 export const SecretDrift = ({ environment, product, slug }: Props) => {
   const { data, error, refetch } = useQuery(driftQuery(slug, product, environment))
+  const nameOf = useEnvironmentName(slug)
   const row = "border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4"
   const linkOf = (name: string) => (
     <span className="font-mono text-xs">
@@ -59,7 +61,7 @@ export const SecretDrift = ({ environment, product, slug }: Props) => {
             {data.missing.map(({ beside, name }) => (
               <li className={row} key={`missing ${name}`}>
                 {linkOf(name)}
-                <span className="text-warning">has a value in {beside}, and none here</span>
+                <span className="text-warning">has a value in {nameOf(beside)}, and none here</span>
               </li>
             ))}
           </ul>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { FailureView } from "../api/FailureView.tsx"
 import { environmentsQuery } from "../catalog/queries.ts"
+import { useProductName } from "../catalog/useProductName.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { withoutUndefined } from "../ui/address.ts"
@@ -21,6 +22,7 @@ const MuteCase = later(() => import("../flow/MuteCase.tsx"))
 /** A test of a product: what it is called and why, and its results over many runs. */
 const CaseScreen = () => {
   const { case: caseId, product, slug } = useParams({ from: "/w/$slug/products/$product/cases/$case" })
+  const productName = useProductName(slug)
   const { environment } = useSearch({ from: "/w/$slug/products/$product/cases/$case" })
   const { data, error, refetch } = useQuery(caseQuery(slug, product, caseId, environment))
   const { data: environments } = useQuery(environmentsQuery(slug))
@@ -30,7 +32,7 @@ const CaseScreen = () => {
       <Header
         crumbs={[
           { label: "Tests", link: { to: "/w/$slug/tests", params: { slug } } },
-          { label: product, link: { to: "/w/$slug/tests", params: { slug }, search: { product } } }
+          { label: productName(product), link: { to: "/w/$slug/tests", params: { slug }, search: { product } } }
         ]}
         title={data === undefined ? "Test" : visible(data.title.slice(0, 1_000))}
       />

@@ -25,7 +25,7 @@ export const descriptionOf = ({ run, test, url }: Failure): string => {
   const message = test.attempts.findLast(({ status }) => status === "failed")?.errorMessage
   const branch = run.git.branch === "" ? "" : `, branch ${codeSpan(visible(run.git.branch))}`
   return [
-    `[Run ${run.number}](${url}) of ${codeSpan(run.product.slug)} in ${codeSpan(run.environment.slug)}${branch}, ` +
+    `[Run ${run.number}](${url}) of ${codeSpan(visible(run.product.name))} in ${codeSpan(visible(run.environment.name))}${branch}, ` +
       `commit ${codeSpan(visible(run.git.sha.slice(0, 7)))}.`,
     `Test: ${codeSpan(visible(test.caseId))}`,
     ...(message == null ? [] : [codeBlock(cut(visible(withoutColours(message)), longestError))])

@@ -6,6 +6,7 @@ import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { environmentOrder } from "../catalog/environmentOrder.ts"
+import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Header } from "../ui/Header.tsx"
@@ -33,6 +34,8 @@ const did: Readonly<Record<string, string>> = {
 /** Who read and wrote it, newest first: for admins. */
 const Audit = ({ secret, slug }: { readonly secret: Secret; readonly slug: string }) => {
   const { data, error, refetch } = useQuery(secretAuditQuery(slug, secret.id))
+  const nameOf = useEnvironmentName(slug)
+  const namesOf = (environments: ReadonlyArray<string>) => environments.map(nameOf).join(", ")
   return (
     <section aria-label="Who read and wrote it">
       <h2 className="text-muted border-border border-b px-4 pt-5 pb-1 text-xs font-medium">Who read and wrote it</h2>
@@ -46,7 +49,7 @@ const Audit = ({ secret, slug }: { readonly secret: Secret; readonly slug: strin
               <span className="foreign min-w-0 truncate font-medium">{actorName(entry.actor)}</span>
               <span className="text-muted">{did[entry.action] ?? entry.action}</span>
               <span className="foreign min-w-0 flex-1 truncate">
-                {"environments" in entry && entry.environments != null && entry.environments.join(", ")}
+                {"environments" in entry && entry.environments != null && namesOf(entry.environments)}
               </span>
               {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
               <span className="text-muted font-mono text-xs max-sm:hidden">{entry.address}</span>

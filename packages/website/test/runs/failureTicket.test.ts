@@ -26,7 +26,7 @@ describe("A ticket of a failing test", () => {
     }
     expect(titleOf(failure)).toBe("Failing: Checkout › pays")
     expect(descriptionOf(failure)).toBe(
-      `[Run 12](${url}) of \`shop\` in \`staging\`, branch \`main\`, commit \`a3f9c1d\`.\n\n` +
+      `[Run 12](${url}) of \`Shop\` in \`Staging\`, branch \`main\`, commit \`a3f9c1d\`.\n\n` +
         "Test: `pay.spec.ts › pays`\n\n```text\nExpected 200, got 500\n```"
     )
   })
