@@ -1,39 +1,20 @@
 import { Dialog } from "@base-ui/react/dialog"
-import { useQuery } from "@tanstack/react-query"
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react"
 import { useNavigate } from "@tanstack/react-router"
 import { mayAct, useMe, useRole } from "../api/session.ts"
-import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
-import { membersQuery } from "../identity/queries.ts"
-import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
-import { latestRunsQuery } from "../runs/queries.ts"
-import { visible } from "../ui/format.ts"
-import { Icon, type IconName } from "../ui/Icon.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { useFocusBack } from "../ui/Dialog.tsx"
-import { vaultQuery } from "../vault/queries.ts"
 import { currentKeys, takeHeldKeys } from "../ui/keys.ts"
 import { overlay } from "../ui/overlay.ts"
 import { matches } from "../ui/match.ts"
-import { ranked } from "./palette.ts"
+import { type Command, ranked } from "./palette.ts"
 import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
 import { usePaletteFinds } from "./usePaletteFinds.ts"
+import { usePaletteThings } from "./usePaletteThings.ts"
 
 /** The command palette: goes anywhere, does everything that has no object, over what is in the cache. */
-
-export interface Command {
-  readonly id: string
-  readonly label: string
-  readonly hint?: string
-  readonly icon: IconName
-  readonly keys?: string
-  /** By which it is found, besides. */
-  readonly words?: string
-  /** Whether it is found by what it belongs to, and shown after what is called so. */
-  readonly isPart?: boolean
-  readonly run: () => void
-}
 
 interface Props {
   readonly slug: string
@@ -56,90 +37,6 @@ const useActions = (): ReadonlyArray<Command> => {
     // The palette has given the keyboard back by then: it does so once what is waited for now is over.
     run: () => void setTimeout(() => setTimeout(run))
   }))
-}
-
-/** What there is to go to. */
-const useThings = (slug: string): ReadonlyArray<Command> => {
-  const navigate = useNavigate()
-  const { data: runs } = useQuery(latestRunsQuery(slug))
-  const { data: deployments } = useQuery(deploymentsQuery(slug))
-  const { data: vault } = useQuery(vaultQuery(slug))
-  const { data: projects } = useQuery(projectsQuery(slug))
-  const { data: teams } = useQuery(teamsQuery(slug))
-  const { data: views } = useQuery(viewsQuery(slug))
-  const { data: products } = useQuery(productsQuery(slug))
-  const { data: members } = useQuery(membersQuery(slug))
-  return [
-    ...(products?.products ?? []).map((one): Command => ({
-      id: one.id,
-      label: visible(one.name),
-      hint: "product",
-      icon: "deployments",
-      run: () => void navigate({ to: "/w/$slug/$", params: { slug, _splat: `products/${one.slug}` } })
-    })),
-    ...(projects?.projects ?? []).map((one): Command => ({
-      id: one.id,
-      label: visible(one.name),
-      hint: "project",
-      icon: "project",
-      run: () => void navigate({ to: "/w/$slug/projects/$project", params: { slug, project: one.slug } })
-    })),
-    ...(views?.views ?? []).map((one): Command => ({
-      id: one.id,
-      label: visible(one.name),
-      hint: "view",
-      icon: "filter",
-      run: () => void navigate({ to: "/w/$slug/views/$view", params: { slug, view: one.id } })
-    })),
-    ...(teams?.teams ?? []).map((one): Command => ({
-      id: one.id,
-      label: visible(one.name),
-      hint: "team",
-      icon: "people",
-      run: () => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team: one.key } })
-    })),
-    ...(members?.members ?? [])
-      .filter(({ active }) => active)
-      .map((one): Command => ({
-        id: one.id,
-        label: visible(one.name),
-        hint: "member",
-        icon: "person",
-        words: one.email,
-        run: () => void navigate({ to: "/w/$slug/settings/members", params: { slug } })
-      })),
-    ...(runs?.runs ?? []).map((run): Command => ({
-      id: run.id,
-      label: `Run ${run.number}`,
-      hint: visible(`${run.product.name} · ${run.environment.name} · ${run.git.subject}`),
-      isPart: true,
-      icon: "runs",
-      run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })
-    })),
-    ...(deployments?.deployments ?? []).map((one): Command => ({
-      id: one.id,
-      label: `${one.product.name} in ${one.environment.name}`,
-      hint: "deployment",
-      icon: "deployments",
-      run: () =>
-        void navigate({
-          to: "/w/$slug/deployments/$product/$environment",
-          params: { slug, product: one.product.slug, environment: one.environment.slug }
-        })
-    })),
-    ...(vault?.secrets ?? []).map((one): Command => ({
-      id: one.id,
-      label: one.name,
-      hint: `secret of ${one.product.name}`,
-      isPart: true,
-      icon: "vault",
-      run: () =>
-        void navigate({
-          to: "/w/$slug/products/$product/secrets/$name",
-          params: { slug, product: one.product.slug, name: one.name }
-        })
-    }))
-  ]
 }
 
 const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
@@ -198,7 +95,7 @@ const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
       ? [{ id: "ticket", label: "New ticket", icon: "plus", keys: "n", run: () => overlay.show("ticket") } as const]
       : []),
     { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: () => overlay.show("keys") },
-    ...useThings(slug)
+    ...usePaletteThings(slug)
   ]
 }
 

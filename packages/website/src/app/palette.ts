@@ -1,4 +1,19 @@
-/** In which order the palette shows what was found. Pure. */
+import type { IconName } from "../ui/Icon.tsx"
+
+/** What the palette offers, and in which order it shows what was found. Pure. */
+
+export interface Command {
+  readonly id: string
+  readonly label: string
+  readonly hint?: string
+  readonly icon: IconName
+  readonly keys?: string
+  /** By which it is found, besides. */
+  readonly words?: string
+  /** Whether it is found by what it belongs to, and shown after what is called so. */
+  readonly isPart?: boolean
+  readonly run: () => void
+}
 
 interface Named {
   readonly label: string

@@ -6,7 +6,7 @@ import { workspaceKey } from "../api/queries.ts"
 import { productsQuery } from "../catalog/queries.ts"
 import { ticketListQuery } from "../planning/queries.ts"
 import { visible } from "../ui/format.ts"
-import type { Command } from "./Palette.tsx"
+import type { Command } from "./palette.ts"
 
 /** What the server finds by words: tickets, and tests of products. */
 

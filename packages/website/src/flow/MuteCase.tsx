@@ -84,13 +84,14 @@ const MuteCase = ({ caseId, product, slug, title }: Props) => {
       )}
       {muted === null && late !== undefined && (
         <span className="text-warning inline-flex min-h-7 flex-wrap items-center gap-1.5">
-          <Badge title="Its time has passed, and its ticket is still open" tone="warning">
+          <Badge title="Its time has passed, and its ticket is still open: nothing else puts it away" tone="warning">
             overdue
           </Badge>
           <span>
             its mute <MuteEnd until={late.until} />
           </span>
           {late.ticket !== null && <TicketLink slug={slug} ticket={late.ticket} />}
+          <span className="text-muted">Complete the ticket, or mute the test again.</span>
         </span>
       )}
       {about !== null && about.identifier !== muted?.ticket && about.identifier !== late?.ticket?.identifier && (

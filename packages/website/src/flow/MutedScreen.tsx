@@ -77,7 +77,10 @@ const Acts = ({ acts, one: { mute, title } }: Pick<RowProps, "acts" | "one">) =>
   )
 
 const Overdue = () => (
-  <Badge title="Its time has passed, and its ticket is still open" tone="warning">
+  <Badge
+    title="Its time has passed, and its ticket is still open: complete the ticket, or mute the test again"
+    tone="warning"
+  >
     overdue
   </Badge>
 )
@@ -140,7 +143,7 @@ const Row = ({ acts, isCurrent, one, slug }: RowProps) => (
       >
         {visible(one.title)}
       </Link>
-      <span className="text-muted hidden w-[44%] lg:flex">
+      <span className="text-muted hidden w-[44%] 2xl:flex">
         <Truncated text={visible(one.file)} />
       </span>
     </span>

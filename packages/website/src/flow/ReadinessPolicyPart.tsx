@@ -68,7 +68,10 @@ const factsOf = (policy: ReadinessPolicy, { at, from }: { readonly at: string | 
     ["Missing secrets", policy.from === null ? "compared with nothing" : meaningOf[policy.secrets]],
     ["Drift of secrets", meaningOf[policy.drift]],
     ["Overdue mutes", meaningOf[policy.mutes]],
-    ["Freeze windows", policy.freezes.length === 0 ? "none" : <Windows at={at} freezes={policy.freezes} />]
+    [
+      "Freeze windows, in your time",
+      policy.freezes.length === 0 ? "none" : <Windows at={at} freezes={policy.freezes} />
+    ]
   ] as const
 
 /** What must hold before a version goes out. */

@@ -52,7 +52,7 @@ export const plotsOf = (
             format: formatDuration,
             series: [
               {
-                label: "Half within",
+                label: "Median",
                 tone: "info" as const,
                 values: days.map((day) => median((released.get(day) ?? []).map(({ ms }) => ms)))
               }

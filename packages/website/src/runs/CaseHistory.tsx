@@ -49,7 +49,7 @@ const CaseHistory = ({ caseId, environment, product, run, slug }: Props) => {
         ))}
       </h2>
       <HeatLinks caseId={caseId} results={data.results} run={run} slug={slug} />
-      <dl className="grid max-w-80 grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+      <dl className="grid sm:max-w-80 grid-cols-[auto_1fr] gap-x-4 gap-y-1">
         {(
           [
             [
@@ -63,8 +63,8 @@ const CaseHistory = ({ caseId, environment, product, run, slug }: Props) => {
             ["First failure", <RunLink key="first" run={data.firstFailure} slug={slug} />],
             ["Pass rate, 30 days", data.passRate === null ? "—" : formatRate(data.passRate)],
             ["Flaky, 30 days", data.flakeRate === null ? "—" : formatRate(data.flakeRate)],
-            ["Duration, half", formatDuration(data.durationP50Ms)],
-            ["Duration, 95 %", formatDuration(data.durationP95Ms)]
+            ["Median duration", formatDuration(data.durationP50Ms)],
+            ["95th percentile", formatDuration(data.durationP95Ms)]
           ] as const
         ).map(([name, value]) => (
           <div className="contents" key={name}>

@@ -301,10 +301,10 @@ const CompareScreen = () => {
         <Filter
           choices={others.map((one) => ({
             value: String(one.number),
-            label: `${one.number}: ${one.git.subject.slice(0, 60)}`
+            label: `run ${one.number}: ${one.git.subject.slice(0, 60)}`
           }))}
           isRequired
-          noun="from run"
+          noun="base"
           onChange={(next) => void navigate({ search: { ...search, base: Number(next) }, replace: true })}
           value={number === undefined ? undefined : String(number)}
         />

@@ -44,8 +44,8 @@ const plotsOf = (found: ReadonlyArray<TrendDay>): ReadonlyArray<PlotProps> => {
       kind: "line",
       format: formatDuration,
       series: [
-        { label: "Half within", tone: "info", values: valuesOf("durationP50Ms") },
-        { label: "95 % within", tone: "accent", values: valuesOf("durationP95Ms") }
+        { label: "Median", tone: "info", values: valuesOf("durationP50Ms") },
+        { label: "95th percentile", tone: "accent", values: valuesOf("durationP95Ms") }
       ]
     },
     {
@@ -79,8 +79,8 @@ const TrendTable = ({ days }: { readonly days: ReadonlyArray<TrendDay> }) => {
         column("Passed", ({ passRate }) => rate(passRate)),
         column("At first attempt", ({ firstAttemptPassRate }) => rate(firstAttemptPassRate)),
         column("Flaky", ({ flaky }) => formatCount(flaky)),
-        column("Half within", ({ durationP50Ms }) => duration(durationP50Ms)),
-        column("95 % within", ({ durationP95Ms }) => duration(durationP95Ms))
+        column("Median duration", ({ durationP50Ms }) => duration(durationP50Ms)),
+        column("95th percentile", ({ durationP95Ms }) => duration(durationP95Ms))
       ]}
       days={days.map(({ date }) => date)}
     />

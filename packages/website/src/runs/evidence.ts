@@ -12,7 +12,7 @@ export const evidenceOf = (
     case "flaky":
       return flakeRate === null ? "in 30 days" : `${formatRate(flakeRate)} of its results of 30 days`
     case "slow":
-      return `95 % within ${formatDuration(durationP95Ms)}, half within ${formatDuration(durationP50Ms)}`
+      return `95th percentile ${formatDuration(durationP95Ms)}, median ${formatDuration(durationP50Ms)}`
     case "muted":
       return muted === null
         ? ""

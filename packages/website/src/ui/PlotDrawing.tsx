@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react"
 import UPlot from "uplot"
 import type { PlotProps, PlotTone } from "./Plot.tsx"
-import { counted } from "./format.ts"
+import { counted, formatDuration } from "./format.ts"
 
 const swatches: Readonly<Record<PlotTone, string>> = {
   success: "bg-success",
@@ -14,6 +14,25 @@ const swatches: Readonly<Record<PlotTone, string>> = {
 const plotHeight = 168
 const daySeconds = 86_400
 const fewPoints = 14
+
+/** By which the numbers at an axis may grow: those of things, and of durations in milliseconds, each said in one unit. */
+const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000]
+const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+const durations = [
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
+  ...[1, 2, 5, 10, 15, 30].map((one) => one * second),
+  ...[1, 2, 5, 10, 15, 30].map((one) => one * minute),
+  ...[1, 2, 3, 6, 12].map((one) => one * hour),
+  ...[1, 2, 5, 10, 20, 50, 100, 200].map((one) => one * daySeconds * second)
+]
 
 /** A token as the canvas knows it: it takes no `light-dark()`. */
 const colourOf = (element: HTMLElement, token: string): string => {
@@ -53,8 +72,8 @@ const optionsOf = (
       {
         ...axis,
         size: 56,
-        values: (_, values) => values.map((value) => format(value)),
-        incrs: kind === "bars" ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] : undefined!
+        values: (_, values) => values.map((value) => (value === 0 ? "0" : format(value))),
+        incrs: kind === "bars" ? counts : format === formatDuration ? durations : undefined!
       }
     ],
     scales: {

@@ -3,7 +3,6 @@
 const fields: Readonly<Record<string, string>> = {
   baseUrl: "base URL",
   blocks: "blocks releases",
-  completion: "is completed",
   drift: "drift of secrets",
   fileDays: "days that files are kept",
   fixtureUrl: "fixture URL",

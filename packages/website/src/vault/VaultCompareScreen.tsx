@@ -129,7 +129,7 @@ const CompareBar = ({ count, isBusy, left, onCompare, onToggle, right }: BarProp
     <>
       <div className="border-border flex flex-wrap items-center gap-2 border-b px-4 py-1.5">
         <button aria-pressed={only === "different"} className={pressedClass} onClick={onToggle} type="button">
-          Different <span className="tabular">{formatCount(count)}</span>
+          Only different <span className="tabular">{formatCount(count)}</span>
         </button>
         {onCompare !== undefined ? (
           <Button isBusy={isBusy} onClick={onCompare} shortcut="c">
@@ -137,8 +137,8 @@ const CompareBar = ({ count, isBusy, left, onCompare, onToggle, right }: BarProp
           </Button>
         ) : (
           <span className="text-muted">
-            {isProduction ? "Nobody reads values of production" : "Your role does not read values"}: names and versions
-            are compared.
+            {isProduction ? "Nobody reads values of production" : "Your role does not read values"}: only whether each
+            name has a value is compared.
           </span>
         )}
       </div>

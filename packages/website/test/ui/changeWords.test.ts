@@ -9,7 +9,7 @@ const told = (field: string, ...values: ReadonlyArray<string>) =>
 describe("What has changed", () => {
   it("is told in plain words", () => {
     expect(told("blocks", "false", "true")).toBe("blocks releases: no to yes")
-    expect(told("completion", "free", "evidence")).toBe("is completed: by anybody to only with evidence")
+    expect(told("completion", "free", "evidence")).toBe("completion: by anybody to only with evidence")
     expect(told("flakyCount", "0", "1")).toBe("flaky tests: 0 to 1")
     expect(told("isDefault", "true")).toBe("default: yes")
   })
@@ -18,6 +18,6 @@ describe("What has changed", () => {
     expect(told("repositoryId", "1")).toBe("repository id: 1")
     expect(told("name", "constructor", "evidence")).toBe("name: constructor to evidence")
     expect(told("toString", "__proto__")).toBe("to string: __proto__")
-    expect(told("completion", "constructor", "toString")).toBe("is completed: constructor to toString")
+    expect(told("completion", "constructor", "toString")).toBe("completion: constructor to toString")
   })
 })

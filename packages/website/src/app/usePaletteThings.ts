@@ -1,0 +1,104 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
+import { membersQuery } from "../identity/queries.ts"
+import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
+import { latestRunsQuery } from "../runs/queries.ts"
+import { visible } from "../ui/format.ts"
+import { vaultQuery } from "../vault/queries.ts"
+import type { Command } from "./palette.ts"
+
+/** What there is to go to, of what is read whole. */
+
+/** What has a name of its own. */
+const useNamed = (slug: string): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const { data: projects } = useQuery(projectsQuery(slug))
+  const { data: teams } = useQuery(teamsQuery(slug))
+  const { data: views } = useQuery(viewsQuery(slug))
+  const { data: products } = useQuery(productsQuery(slug))
+  const { data: members } = useQuery(membersQuery(slug))
+  return [
+    ...(products?.products ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "product",
+      icon: "deployments",
+      run: () => void navigate({ to: "/w/$slug/$", params: { slug, _splat: `products/${one.slug}` } })
+    })),
+    ...(projects?.projects ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "project",
+      icon: "project",
+      run: () => void navigate({ to: "/w/$slug/projects/$project", params: { slug, project: one.slug } })
+    })),
+    ...(views?.views ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "view",
+      icon: "filter",
+      run: () => void navigate({ to: "/w/$slug/views/$view", params: { slug, view: one.id } })
+    })),
+    ...(teams?.teams ?? []).map((one): Command => ({
+      id: one.id,
+      label: visible(one.name),
+      hint: "team",
+      icon: "people",
+      run: () => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team: one.key } })
+    })),
+    ...(members?.members ?? [])
+      .filter(({ active }) => active)
+      .map((one): Command => ({
+        id: one.id,
+        label: visible(one.name),
+        hint: "member",
+        icon: "person",
+        words: one.email,
+        run: () => void navigate({ to: "/w/$slug/settings/members", params: { slug } })
+      }))
+  ]
+}
+
+/** What belongs to products. */
+const useMade = (slug: string): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const { data: runs } = useQuery(latestRunsQuery(slug))
+  const { data: deployments } = useQuery(deploymentsQuery(slug))
+  const { data: vault } = useQuery(vaultQuery(slug))
+  return [
+    ...(runs?.runs ?? []).map((run): Command => ({
+      id: run.id,
+      label: `Run ${run.number}`,
+      hint: visible(`${run.product.name} · ${run.environment.name} · ${run.git.subject}`),
+      isPart: true,
+      icon: "runs",
+      run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })
+    })),
+    ...(deployments?.deployments ?? []).map((one): Command => ({
+      id: one.id,
+      label: `${one.product.name} in ${one.environment.name}`,
+      hint: "deployment",
+      icon: "deployments",
+      run: () =>
+        void navigate({
+          to: "/w/$slug/deployments/$product/$environment",
+          params: { slug, product: one.product.slug, environment: one.environment.slug }
+        })
+    })),
+    ...(vault?.secrets ?? []).map((one): Command => ({
+      id: one.id,
+      label: one.name,
+      hint: `secret of ${one.product.name}`,
+      isPart: true,
+      icon: "vault",
+      run: () =>
+        void navigate({
+          to: "/w/$slug/products/$product/secrets/$name",
+          params: { slug, product: one.product.slug, name: one.name }
+        })
+    }))
+  ]
+}
+
+export const usePaletteThings = (slug: string): ReadonlyArray<Command> => [...useNamed(slug), ...useMade(slug)]
