@@ -207,3 +207,22 @@ describe("Tests over time", () => {
     await page.getByRole("region", { name: "Ran in the newer run alone" }).waitFor()
   })
 })
+
+describe("The palette", () => {
+  it("finds products, tests and members, and what is called so before its runs", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/tickets`)
+    await page.getByRole("button", { name: "Search" }).first().waitFor()
+    await page.keyboard.press("Control+k")
+    const field = page.getByRole("combobox", { name: "Search and do" })
+    await field.fill("shop")
+    await page.getByRole("option", { name: /^Run / }).first().waitFor()
+    await page.getByRole("option", { name: "Shop product" }).waitFor()
+    expect((await page.getByRole("option").allInnerTexts())[0]).toMatch(/^Shop\s+product$/)
+    await field.fill("owner")
+    await page.getByRole("option", { name: "Owner member" }).waitFor()
+    await field.fill("pays by card")
+    await page.getByRole("option", { name: "Checkout › pays by card test of Shop" }).click()
+    await page.waitForURL(/\/products\/shop\/cases\//)
+  })
+})

@@ -701,22 +701,6 @@ describe("The palette", () => {
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { level: 1, name: "New checkout" }).waitFor()
   })
-
-  it("finds products, tests and members, and what is called so before its runs", async () => {
-    const page = await openScreen(site, "tickets")
-    await page.getByRole("button", { name: "Search" }).first().waitFor()
-    await page.keyboard.press("Control+k")
-    const field = page.getByRole("combobox", { name: "Search and do" })
-    await field.fill("shop")
-    await page.getByRole("option", { name: /^Run / }).first().waitFor()
-    await page.getByRole("option", { name: "Shop product" }).waitFor()
-    expect((await page.getByRole("option").allInnerTexts())[0]).toMatch(/^Shop\s+product$/)
-    await field.fill(me.name)
-    await page.getByRole("option", { name: `${me.name} member` }).waitFor()
-    await field.fill("pays by card")
-    await page.getByRole("option", { name: "Checkout › pays by card test of Shop" }).click()
-    await page.waitForURL(/\/products\/shop\/cases\//)
-  })
 })
 
 describe("A board", () => {
