@@ -109,7 +109,7 @@ const List = (target: Target & { readonly isActive: boolean }) => {
   const close = () => setDialog(undefined)
   useKeys(isActive ? [{ keys: "c", label: "New token", group: "Deployment tokens", run: () => setDialog("new") }] : [])
   const make = (
-    <Button icon="plus" look="primary" onClick={() => setDialog("new")}>
+    <Button icon="plus" look="primary" onClick={() => setDialog("new")} shortcut="c">
       New token
     </Button>
   )

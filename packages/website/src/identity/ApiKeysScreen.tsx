@@ -139,7 +139,7 @@ const ApiKeysScreen = () => {
       <Header
         actions={
           (!isOfWorkspace || mayManage) && (
-            <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
+            <Button icon="plus" look="primary" onClick={() => setMaking(true)} shortcut="c">
               New API key
             </Button>
           )

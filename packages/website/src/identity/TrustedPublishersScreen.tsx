@@ -100,7 +100,7 @@ const TrustedPublishersScreen = () => {
     mayManage ? [{ keys: "c", label: "Trust a workflow", group: "Trusted publishers", run: () => setMaking(true) }] : []
   )
   const make = (
-    <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
+    <Button icon="plus" look="primary" onClick={() => setMaking(true)} shortcut="c">
       Trust a workflow
     </Button>
   )

@@ -34,7 +34,10 @@ const CaseScreen = () => {
           { label: "Tests", link: { to: "/w/$slug/tests", params: { slug } } },
           { label: productName(product), link: { to: "/w/$slug/tests", params: { slug }, search: { product } } }
         ]}
-        title={data === undefined ? "Test" : visible(data.title.slice(0, 1_000))}
+        title={
+          // On narrow screens it stands below, in full.
+          <span className="max-sm:sr-only">{data === undefined ? "Test" : visible(data.title.slice(0, 1_000))}</span>
+        }
       />
       <search aria-label="Results" className="border-border border-b px-3 py-1.5">
         <Filter

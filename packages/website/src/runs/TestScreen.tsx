@@ -139,7 +139,10 @@ const TestScreen = () => {
           { label: `Run ${number}`, link: { to: "/w/$slug/test-runs/$run", params: { slug, run: number } } }
         ]}
         state={test !== undefined && <StatusMark isWordShown status={test.status} />}
-        title={test === undefined ? "Test" : visible(test.title.slice(0, 1_000))}
+        title={
+          // On narrow screens it stands below, in full.
+          <span className="max-sm:sr-only">{test === undefined ? "Test" : visible(test.title.slice(0, 1_000))}</span>
+        }
       />
       {run !== undefined && test !== undefined ? (
         <Loaded key={caseId} run={run} slug={slug} test={test} />

@@ -5,7 +5,7 @@ export const Truncated = ({ isMono = true, text }: { readonly isMono?: boolean; 
   const [start, end] = splitEnd(text)
   return (
     <span className={`inline-flex min-w-0 ${isMono ? "whole-letters font-mono text-xs" : "max-w-full"}`} title={text}>
-      <span className={`shrink-[9999] truncate whitespace-pre ${start.length > 2 ? "min-w-4" : ""}`}>{start}</span>
+      <span className="min-w-4 shrink-[9999] truncate whitespace-pre empty:hidden">{start}</span>
       <span className="min-w-0 truncate whitespace-pre">{end}</span>
     </span>
   )

@@ -35,8 +35,10 @@ export const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: Props)
     <>
       {mayWrite && (
         <>
-          <Button onClick={onPaste}>Paste .env</Button>
-          <Button icon="plus" look="primary" onClick={onAdd}>
+          <Button onClick={onPaste} shortcut="v">
+            Paste .env
+          </Button>
+          <Button icon="plus" look="primary" onClick={onAdd} shortcut="c">
             Add secret
           </Button>
         </>

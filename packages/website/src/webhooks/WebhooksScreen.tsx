@@ -73,7 +73,7 @@ const WebhooksScreen = () => {
       <Header
         actions={
           mayManage && (
-            <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
+            <Button icon="plus" look="primary" onClick={() => setMaking(true)} shortcut="c">
               New webhook
             </Button>
           )
