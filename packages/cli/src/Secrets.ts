@@ -69,6 +69,8 @@ const get = Command.make(
         params: { slug: workspace, productSlug: product, name },
         query: { values: environment }
       })
+    ).pipe(
+      Effect.mapError((failure) => (failure.message.startsWith("values: ") ? noEnvironment(environment) : failure))
     )
     const found = inEnvironment(secret, environment)
     if (found === undefined) {

@@ -1144,7 +1144,7 @@ describe("delivery", () => {
     assert.include(refused, { code: 1, out: "" })
     assert.include(refused.err, "BOTH, not a name")
     writeFileSync(join(at.directory, "a.env"), "A=1\n")
-    for (const args of [["export"], ["import", "a.env", "--yes"]]) {
+    for (const args of [["get", "BOTH"], ["export"], ["import", "a.env", "--yes"]]) {
       const nowhere = await at.delivery(["secrets", ...args, "--environment", "moon"], { env })
       assert.deepStrictEqual(nowhere, { code: 1, out: "", err: 'There is no environment "moon".\n' })
     }

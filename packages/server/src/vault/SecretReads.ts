@@ -96,7 +96,8 @@ export const readSecret = ({ audit, repo }: VaultDependencies) =>
     )
     yield* requireProduct(found, product)
     const unknown = asked?.find((ref) => !found.environments.some(({ id, slug }) => id === ref || slug === ref))
-    if (unknown !== undefined && found.secrets.length > 0) return yield* pathNotFound("environment", unknown)
+    if (unknown !== undefined && found.secrets.length > 0)
+      return yield* NotFound.reference("values", unknown, "environment")
     return yield* reveal(by, cipher, found, { asked })
   })
 

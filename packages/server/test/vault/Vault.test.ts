@@ -226,7 +226,8 @@ onEachStorage("Vault", (it) => {
         assert.deepStrictEqual(shown(yield* vault.get("shop", "A", refs).pipe(as(member))), expected)
         assert.deepStrictEqual(shown(yield* vault.update("shop", "A", {}, refs).pipe(as(member))), expected)
       }
-      assert.strictEqual(yield* refusal(vault.get("shop", "A", ["nowhere"]).pipe(as(member))), "NotFound")
+      const { message } = yield* Effect.flip(vault.get("shop", "A", ["nowhere"]).pipe(as(member)))
+      assert.strictEqual(message, 'values: there is no environment "nowhere" that you can see.')
     })
   )
 
