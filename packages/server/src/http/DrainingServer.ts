@@ -1,4 +1,5 @@
 import type { ServerOptions, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import { type PipelineLimits, PipelineServer } from "./Pipelines.ts"
 
 /**
@@ -14,10 +15,11 @@ const lastRequest = 1_000
  * Closes without losing a request of a client that keeps its connections alive. Node's own server closes the connections
  * that are idle at that instant, although a request may be on its way, and leaves the others open for more. This one goes
  * on answering on open connections for a moment, then sends `connection: close` with every answer, and then closes idle
- * connections.
+ * connections, and those that never sent anything.
  */
 export class DrainingServer extends PipelineServer {
   readonly #answering = new Set<ServerResponse>()
+  readonly #sockets = new Set<Socket>()
   #state: "open" | "stopped" | "ending" | "closing" = "open"
 
   readonly #onEnding: () => void
@@ -26,6 +28,10 @@ export class DrainingServer extends PipelineServer {
   constructor(options: ServerOptions, limits: PipelineLimits, onEnding: () => void) {
     super(options, limits)
     this.#onEnding = onEnding
+    this.on("connection", (socket) => {
+      this.#sockets.add(socket)
+      socket.once("close", () => this.#sockets.delete(socket))
+    })
     this.on("request", (_, response) => {
       this.#answering.add(response)
       if (this.#state === "ending" || this.#state === "closing") endConnection(response)
@@ -50,6 +56,8 @@ export class DrainingServer extends PipelineServer {
         setImmediate(() => {
           this.#state = "closing"
           super.closeIdleConnections()
+          // To Node a connection is busy until its first request has come.
+          for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
         })
       }, stillOpen + lastRequest)
     }

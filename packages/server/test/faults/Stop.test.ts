@@ -1,10 +1,11 @@
 import type { Product } from "@delivery/domain/catalog/Product"
+import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, describe, it } from "vitest"
 import { openDatabase } from "../support/Databases.ts"
-import { eventually, http } from "../support/Http.ts"
+import { eventually, http, openSocket } from "../support/Http.ts"
 import { type Call, MixedLoad } from "../support/MixedLoad.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 import { scrape, total } from "../telemetry/Scrape.ts"
@@ -157,4 +158,27 @@ describe("two servers under mixed load", () => {
     await load.release(other.baseUrl)
     assert.isTrue((await Promise.all(waiting)).some(({ status }) => status === 201))
   }, 240_000)
+})
+
+describe("a server that stops", () => {
+  it("keeps connections open that send a request, and none that never sent anything", async () => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "delivery-stop-"))
+    const server = await startServer({ DATA_DIR, BOOTSTRAP_API_KEY: apiKey })
+    const owner = http(server.baseUrl, apiKey, "main")
+    const [silent, busy] = [openSocket(owner), openSocket(owner)]
+    const lines = [
+      "POST /v1/workspaces/main/products HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${apiKey}`,
+      "Content-Type: application/json",
+      "Content-Length: 100"
+    ]
+    busy.write([...lines, "", "{"].join("\r\n"))
+    const ended = { silent: once(silent.resume(), "end"), busy: once(busy.resume(), "end") }
+    const stopped = server.end("SIGTERM")
+    assert.strictEqual(await Promise.race([ended.silent.then(() => "silent"), ended.busy.then(() => "busy")]), "silent")
+    for (const socket of [silent, busy]) socket.destroy()
+    assert.strictEqual(await stopped, 0)
+    rmSync(DATA_DIR, { recursive: true, force: true })
+  })
 })
