@@ -37,6 +37,9 @@ const mutedClass = "text-muted mr-auto flex min-w-0 items-center gap-1 pr-1.5 pl
 const quietClass =
   "pointer-fine:opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 has-[[aria-expanded=true]]:opacity-100"
 
+/** For so long, a row that comes later does not ask again. What is changed meanwhile is told by events. */
+const sharedMillis = 5_000
+
 interface ByProps {
   readonly slug: string
   readonly ticket: string
@@ -53,7 +56,11 @@ const useMutes = ({ error, run: number, slug, test }: Props) => {
   const { data: run } = useQuery(runQuery(slug, number))
   const product = run?.product
   // All rows share what is read once.
-  const { data, isPending } = useQuery({ ...mutesQuery(slug, product?.slug), enabled: product !== undefined })
+  const { data, isPending } = useQuery({
+    ...mutesQuery(slug, product?.slug),
+    enabled: product !== undefined,
+    staleTime: sharedMillis
+  })
   const nowOf = (caseId: string) => muteOf(data?.mutes ?? [], caseId, Date.now())
   const all = (error?.cases ?? []).filter(({ state }) => state !== "muted")
   const rest = all.filter(({ caseId }) => nowOf(caseId) === undefined)

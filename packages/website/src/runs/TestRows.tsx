@@ -11,9 +11,9 @@ import type { FailureRow } from "./failureRows.ts"
 /** The tests of a run: thousands of rows, of which those in view are drawn. */
 
 const RowActions = later(() => import("./RowActions.tsx"))
-const ErrorRow = later(
-  () => import("./ErrorRow.tsx"),
-  () => <div className="border-border bg-sunken h-(--row) border-b" />
+const ErrorText = later(
+  () => import("./ErrorText.tsx"),
+  () => <span className="flex-1" />
 )
 const TestPeek = later(() => import("./TestPeek.tsx"))
 
@@ -38,7 +38,15 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
     )
   }
   if (row.kind === "error") {
-    return <ErrorRow actions={`${actionsClass} ${actions}`} error={row.error} run={run} slug={slug} />
+    // What can be done with it comes with that of the tests below, so that all ask once for what is muted.
+    return (
+      <div className="border-border bg-sunken relative flex h-(--row) items-center gap-2 border-b pl-4 max-sm:flex-wrap max-sm:content-center max-sm:gap-y-0">
+        <ErrorText error={row.error} />
+        <div className={`${actionsClass} ${actions}`}>
+          <RowActions error={row.error} isCurrent={false} run={run} slug={slug} />
+        </div>
+      </div>
+    )
   }
   const { test } = row
   return (

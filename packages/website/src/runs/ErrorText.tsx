@@ -2,9 +2,8 @@ import type { RunError } from "@delivery/domain/runs/Case"
 import { Badge } from "../ui/Badge.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { failureLines } from "./failureLines.ts"
-import RowActions from "./RowActions.tsx"
 
-/** What failures of a run have in common, above them: what it says first, and what was expected and came. */
+/** What failures of a run have in common, in the row above them: what it says first, and what was expected and came. */
 
 const tones = { new: "danger", known: "plain", muted: "plain" } as const
 const meanings = {
@@ -13,18 +12,10 @@ const meanings = {
   muted: "It does not count"
 }
 
-interface Props {
-  readonly error: RunError
-  readonly actions: string
-  readonly slug: string
-  readonly run: number
-}
-
-const ErrorRow = ({ actions, error, run, slug }: Props) => {
-  const { count, message, state } = error
+const ErrorText = ({ error: { count, message, state } }: { readonly error: RunError }) => {
   const { details, first } = failureLines(message)
   return (
-    <div className="border-border bg-sunken relative flex h-(--row) items-center gap-2 border-b pl-4 max-sm:flex-wrap max-sm:content-center max-sm:gap-y-0">
+    <>
       <Badge title={meanings[state]} tone={tones[state]}>
         {state}
       </Badge>
@@ -44,11 +35,8 @@ const ErrorRow = ({ actions, error, run, slug }: Props) => {
         )}
       </h2>
       <span className="text-muted tabular sm:-mr-2">{counted(count, "test")}</span>
-      <div className={actions}>
-        <RowActions error={error} isCurrent={false} run={run} slug={slug} />
-      </div>
-    </div>
+    </>
   )
 }
 
-export default ErrorRow
+export default ErrorText
