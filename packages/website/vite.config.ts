@@ -50,8 +50,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: {
       output: {
-        // The first file names the others: of fewer letters, their hashes take less of every page.
+        // The first file names the others: by fewer letters, they take less of every page. The manifest has their names.
         hashCharacters: "hex",
+        chunkFileNames: "assets/[hash:8].js",
         // What every screen needs is one file: it compresses better, and is one request.
         codeSplitting: {
           groups: [

@@ -5,12 +5,12 @@ import { join } from "node:path"
 /** The repository. */
 const root = join(import.meta.dirname, "../../..")
 
-/** What a build is made of: the website, the client that it bundles, and the versions of all that is installed. */
+/** What a build is made of: the website, what it bundles of the client and the contract, and the versions of all that is installed. */
 const patterns = [
   "packages/website/{src,build,public}/**/*",
   "packages/website/*.{ts,json,html}",
   "packages/client/src/**/*.ts",
-  "packages/domain/src/{ServiceUrl,audit/AuditActions,events/EventKinds,vault/DotEnv,vault/ProcessNames}.ts",
+  "packages/domain/src/**/*.ts",
   "pnpm-lock.yaml"
 ]
 

@@ -170,8 +170,9 @@ const failures = (sql: PgClient.PgClient) => {
 
 const statuses =
   (sql: PgClient.PgClient): Repo["statuses"] =>
-  (rule, run = null, caseIds, limit, since = null) =>
-    sql<{ readonly caseId: string; readonly statuses: ReadonlyArray<string> }>`with newest as materialized (
+  (rule, named, caseIds, limit, ticket) => {
+    const [run, since] = [named ?? null, ticket ?? null]
+    return sql<{ readonly caseId: string; readonly statuses: ReadonlyArray<string> }>`with newest as materialized (
         select t.id, t.number, t.environment_id, t.git_branch, t.coverage, t.finished_at from test_runs t
         where t.workspace_id = ${rule.workspaceId} and t.product_id = ${rule.productId} and t.result is not null
         order by t.number desc limit ${sql.literal(String(lookedAt))}
@@ -192,6 +193,7 @@ const statuses =
       Effect.map((rows) => new Map(rows.map((row) => [row.caseId, row.statuses]))),
       dieOnSqlError
     )
+  }
 
 const ticketColumns = `t.id, t.team_id as "teamId", s.category, coalesce(t.cases->'caseIds', '[]') as "caseIds",
   made.rule_id as "ruleId"`

@@ -6,7 +6,7 @@ interface Props {
 }
 
 /** The drawer has the keyboard while it is open, Escape closes it, and what had the keyboard before gets it back. */
-const DrawerKeys = ({ drawer, onClose }: Props) => {
+export const DrawerKeys = ({ drawer, onClose }: Props) => {
   useEffect(() => {
     const before = document.activeElement
     const { current } = drawer
@@ -23,5 +23,3 @@ const DrawerKeys = ({ drawer, onClose }: Props) => {
   }, [drawer, onClose])
   return null
 }
-
-export default DrawerKeys

@@ -12,8 +12,8 @@ import { MenuButton } from "../ui/Menu.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
+import { DrawerKeys } from "./DrawerKeys.tsx"
 
-const DrawerKeys = later(() => import("./DrawerKeys.tsx"))
 const InboxCount = later(() => import("../agents/InboxCount.tsx"))
 const PersonMenuPopup = later(() => import("./PersonMenuPopup.tsx"))
 const WorkspaceMenuPopup = later(() => import("./WorkspaceMenuPopup.tsx"))

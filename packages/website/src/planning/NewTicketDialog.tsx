@@ -134,7 +134,10 @@ const NewTicketDialog = ({
       doing={create}
       fields={["title", "description"]}
       isWaiting={fields.isLoading}
-      missing={[...(title.trim() === "" ? ["a title"] : []), ...(shown.team === none && !fields.isLoading ? ["a team"] : [])]}
+      missing={[
+        ...(title.trim() === "" ? ["a title"] : []),
+        ...(shown.team === none && !fields.isLoading ? ["a team"] : [])
+      ]}
       onClose={onClose}
       onDiscard={forget}
       title="New ticket"

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { seed } from "../support/Seed.ts"
-import { accept, isLive, joinAs, type Site, startSite } from "../support/Site.ts"
+import { accept, assetOf, isLive, joinAs, type Site, startSite } from "../support/Site.ts"
 
 /** How the website is served, its frame, and what happens around its screens. */
 
@@ -39,7 +39,7 @@ describe("The website", () => {
     const html = await page.text()
     expect(html).not.toMatch(/<script(?![^>]*src=)|<style|style=/)
     // The files of the list of runs are asked for at once.
-    expect(html).toMatch(/modulepreload[^>]+RunsScreen/)
+    expect(html).toContain(`rel="modulepreload" crossorigin href="${assetOf("src/runs/RunsScreen.tsx")}"`)
     const etag = page.headers.get("etag")!
     const again = await fetch(`${site.origin}/w/main/test-runs`, { headers: { "if-none-match": etag } })
     expect(again.status).toBe(304)
@@ -192,7 +192,7 @@ describe("The website", () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve
     })
-    await page.route(/\/assets\/Palette-/, async (route) => {
+    await page.route(`**${assetOf("src/app/Palette.tsx")}`, async (route) => {
       await gate
       await route.continue()
     })

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { freePort } from "../../../server/src/cli/FreePort.ts"
 import { startChromium } from "../../../server/test/support/Chromium.ts"
 import { makeEmptyDatabase } from "../../../server/test/support/Databases.ts"
+import { buildName } from "../../build/inputs.ts"
 import { type ServerProcess, startServer } from "../../../server/test/support/ServerProcess.ts"
 
 /** A real server with its website, and browsers that visit it: on its embedded database, or with `TEST_SITES=PostgreSQL` on that. */
@@ -109,10 +110,18 @@ export const openScreen = async (site: Site, path: string, page?: Page): Promise
 export const isLive = (page: Page) =>
   page.getByRole("navigation", { name: "Workspace" }).getByText("Live", { exact: true }).waitFor()
 
+/** The path of the file that a module of the website, such as `src/app/Palette.tsx`, is loaded from. */
+export const assetOf = (module: string): string => {
+  const manifest = join(import.meta.dirname, `../../dist/${buildName()}/files/.vite/manifest.json`)
+  const chunks = JSON.parse(readFileSync(manifest, "utf8")) as Readonly<Record<string, { readonly file: string }>>
+  return `/${chunks[module]!.file}`
+}
+
 /** That the page has loaded what it may need next, too. */
 export const atRest = async (page: Page) => {
-  await page.waitForFunction(() =>
-    performance.getEntriesByType("resource").some(({ name }) => name.includes("/SessionOver-"))
+  await page.waitForFunction(
+    (path) => performance.getEntriesByType("resource").some(({ name }) => name.endsWith(path)),
+    assetOf("src/app/SessionOver.tsx")
   )
   // Under load the page may have been idle before it asked for what it may need next.
   await page.getByRole("region", { name: "Notifications" }).waitFor({ state: "attached" })
