@@ -207,17 +207,49 @@ const open = Command.make(
   })
 ).pipe(Command.withDescription("Open the page of a run in a browser, and print its address"))
 
+/** The retry of a run that is over, which is running all the same. */
+const runningRetryOf = ({ retries, state }: TestRun): TestRun["retries"][number] | undefined => {
+  const last = retries.at(-1)
+  return state !== "running" && last?.state === "running" ? last : undefined
+}
+
+const nameOf = ({ publishedBy }: TestRun["retries"][number]): string =>
+  "name" in publishedBy ? oneLine(publishedBy.name) : "who was removed"
+
+const endRetry = Effect.fnUntraced(function* ({ number }: TestRun, retry: TestRun["retries"][number]) {
+  const run = yield* call((client, { workspace }) =>
+    client.retries
+      .finish({
+        params: { slug: workspace, run: number, retry: retry.number },
+        payload: { interrupted: true, tests: [] }
+      })
+      .pipe(
+        Effect.mapError((error) =>
+          error._tag === "Forbidden" && error.reason === "not_publisher"
+            ? new Failure({
+                message: `Only its publisher, ${nameOf(retry)}, may end retry ${retry.number} of run ${number}. Otherwise the service ends it, at its time limit.`
+              })
+            : error
+        )
+      )
+  )
+  yield* print(run, `Retry ${retry.number} of run ${number} has ended as interrupted. ${run.url}`)
+})
+
 const end = Command.make(
   "end",
   { number: runNumber },
   Effect.fnUntraced(function* ({ number }) {
+    const found = yield* get(number)
+    const retry = runningRetryOf(found)
+    if (retry !== undefined) return yield* endRetry(found, retry)
     const { interruptedReport } = yield* Effect.promise(() => import("./PublishRun.ts"))
     const run = yield* call((client, { workspace }) =>
       client.testRuns.finish({ params: { slug: workspace, run: number }, payload: interruptedReport })
     )
     yield* print(run, `Run ${number} has ended as interrupted. ${run.url}`)
   })
-).pipe(Command.withDescription("End a run of yours that was started and never finished, as interrupted"))
+).pipe(Command.withDescription("End a run of yours, or its retry, that was started and never finished, as interrupted"))
 
 export const runs = Command.make("runs").pipe(
   Command.withDescription("Test runs: list, show, publish, end, retry, open, trace"),

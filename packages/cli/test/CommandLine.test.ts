@@ -828,6 +828,42 @@ describe("delivery", () => {
     assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
   })
 
+  test("runs end the retry that nobody finishes, if it is theirs", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const { number } = await startRun(workspace, { git: savedStart.git })
+    await finishRun(workspace, number, { tests: [report("a", { attempt: attempt("failed") })] })
+    const startRetry = (by: Http) =>
+      by.post(`test-runs/${number}/retries`, {
+        passes: 1,
+        baseUrl: null,
+        git: savedStart.git,
+        machine: savedStart.machine
+      })
+    await startRetry(workspace)
+    const ci = await accountKey(workspace, "member")
+    assert.deepStrictEqual(
+      await at.delivery(["runs", "end", String(number)], { env: { ...as(workspace), DELIVERY_API_KEY: ci.key! } }),
+      {
+        code: 1,
+        out: "",
+        err: `Only its publisher, Owner, may end retry 1 of run ${number}. Otherwise the service ends it, at its time limit.\n`
+      }
+    )
+    const ended = await at.delivery(["runs", "end", String(number)], { env: as(workspace) })
+    assert.deepInclude(ended, { code: 0, err: "" })
+    assert.match(ended.out, new RegExp(`^Retry 1 of run ${number} has ended as interrupted\\. http`))
+    const run = await workspace.get<TestRun>(`test-runs/${number}`)
+    assert.deepStrictEqual(
+      [run.state, run.result, ...run.retries.map(({ state }) => state)],
+      ["finished", "failed", "interrupted"]
+    )
+    assert.include(await at.delivery(["runs", "end", String(number)], { env: as(workspace) }), {
+      code: 1,
+      err: "The run is no longer running.\n"
+    })
+  })
+
   test("ready tells why a version may not go out, and says so by its exit code", async (owner) => {
     const workspace = await newDeployment(owner, { version: "1" })
     const at = home()

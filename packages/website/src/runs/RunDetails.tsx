@@ -2,9 +2,7 @@ import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { actorName } from "../api/actors.ts"
 import { Copyable } from "../ui/Copy.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { counted, formatCount } from "../ui/format.ts"
-import { Empty } from "../ui/States.tsx"
-import { StatusMark } from "../ui/StatusMark.tsx"
+import { formatCount } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
 
 const cleanupOf = ({ cleanup }: Pick<TestRun, "cleanup">): string => {
@@ -39,33 +37,3 @@ export const RunDetails = ({ run }: { readonly run: TestRun }) => (
     ]}
   />
 )
-
-export const RunRetries = ({ run }: { readonly run: TestRun }) =>
-  run.retries.length === 0 ? (
-    <Empty command={`npx @delivery/cli runs retry ${run.number}`} icon="runs" title="The failed tests were not retried">
-      A failed test that passes every attempt of a retry counts as flaky.
-    </Empty>
-  ) : (
-    <ul aria-label="Retries">
-      {run.retries.map((retry) => (
-        <li
-          className="border-border flex min-h-(--row) flex-wrap items-center gap-x-4 border-b px-4 py-1"
-          key={retry.number}
-        >
-          <StatusMark
-            status={retry.state === "running" ? "running" : retry.state === "interrupted" ? "interrupted" : "passed"}
-          />
-          <span className="font-medium">Retry {retry.number}</span>
-          <span className="text-muted">
-            {counted(retry.testCount, "test")}, {formatCount(retry.flakyCount)} flaky
-          </span>
-          <span className="text-muted">{counted(retry.requiredPasses, "pass", "passes")} required</span>
-          <span className="flex-1" />
-          <span className="text-muted">{actorName(retry.publishedBy)}</span>
-          <span className="text-muted">
-            <Time at={retry.startedAt} />
-          </span>
-        </li>
-      ))}
-    </ul>
-  )

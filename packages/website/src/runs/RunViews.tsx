@@ -2,7 +2,8 @@ import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { counted } from "../ui/format.ts"
 import { Empty } from "../ui/States.tsx"
 import { AllTests } from "./AllTests.tsx"
-import { RunDetails, RunRetries } from "./RunDetails.tsx"
+import { RunDetails } from "./RunDetails.tsx"
+import { RunRetries } from "./RunRetries.tsx"
 
 interface Props {
   readonly run: TestRun
@@ -32,7 +33,7 @@ const NoFailures = ({ run }: Pick<Props, "run">) => {
 const RunViews = ({ run, slug, view }: Props) => {
   if (view === "none") return <NoFailures run={run} />
   if (view === "tests") return <AllTests run={run} slug={slug} />
-  return view === "retries" ? <RunRetries run={run} /> : <RunDetails run={run} />
+  return view === "retries" ? <RunRetries run={run} slug={slug} /> : <RunDetails run={run} />
 }
 
 export default RunViews

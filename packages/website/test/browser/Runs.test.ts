@@ -232,6 +232,31 @@ describe("A run and its tests", () => {
     await error.waitFor()
   })
 
+  it("ends a retry that nobody finishes, and says what each retry came to", async () => {
+    const { git, machine } = runOf("Ship never")
+    const { number } = await start("Ship never")
+    const failedTest = passedTest("ships never")
+    const failed = { ...failedTest.attempt, status: "failed" }
+    await finish(number, [{ ...failedTest, attempt: failed }])
+    const retries = `test-runs/${number}/retries`
+    const body = { passes: 1, baseUrl: null, git, machine }
+    await site.call("POST", retries, body)
+    await site.call("POST", `${retries}/1/finish`, {
+      interrupted: false,
+      tests: [{ caseId: failedTest.caseId, attempts: [failed] }]
+    })
+    await site.call("POST", retries, body)
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}?view=retries`)
+    const told = page.getByRole("list", { name: "Retries" }).getByRole("listitem")
+    await told.filter({ hasText: "Retry 1" }).getByText("0 of 1 test passed").waitFor()
+    expect(await told.filter({ hasText: "Retry 1" }).getByText("Failed").count()).toBe(1)
+    await told.filter({ hasText: "Retry 2" }).getByRole("button", { name: "End the retry" }).click()
+    await told.filter({ hasText: "Retry 2" }).getByText("Interrupted").waitFor()
+    expect(await page.getByRole("button", { name: "End the retry" }).count()).toBe(0)
+    expect(await axeFindings(page)).toEqual([])
+  })
+
   it("becomes a ticket, by keyboard alone, with what failed and an owner", async () => {
     if ((await site.call<{ teams: ReadonlyArray<unknown> }>("GET", "teams")).teams.length === 0)
       await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
