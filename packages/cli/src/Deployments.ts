@@ -1,5 +1,5 @@
 import type { Deployment, Readiness } from "@delivery/client"
-import { mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { commitText, mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -176,10 +176,11 @@ const countsText = ({ failed, flaky, passed, skipped }: Readiness["runs"][number
 
 /** The run with its counts, what of it is muted, and what may still change it. */
 const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> => {
-  const { counts, coverage, environment, gateResult, mutedFailures, result, run } = decided
+  const { counts, coverage, environment, gateResult, git, mutedFailures, result, run } = decided
+  const commit = commitText(decided)
   const more = mutedFailures.count - mutedFailures.tests.length
   return [
-    `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`} (${countsText(counts)})`,
+    `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`} (${countsText(counts)})${commit === undefined ? "" : `, ${commit}`}${git.dirty ? ", with uncommitted changes" : ""}`,
     ...mutedFailures.tests.map(
       ({ ticket, title }) => `Run ${run}: “${title}” failed, and was muted${ticket === null ? "" : ` by ${ticket}`}.`
     ),

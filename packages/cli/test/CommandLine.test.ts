@@ -931,7 +931,7 @@ describe("delivery", () => {
     await put({ requires: [{ coverage: "critical" }] })
     const mutedLines = [
       "1 for shop in staging: ready, but 1 failed test is muted",
-      `Run ${run.number} in dev, critical: failed, passed without its muted tests (1 failed, 1 passed, 1 skipped)`,
+      `Run ${run.number} in dev, critical: failed, passed without its muted tests (1 failed, 1 passed, 1 skipped), main 9fceb02`,
       `Run ${run.number}: “rounds the tax” failed, and was muted by ${identifier}.`
     ]
     assert.deepStrictEqual(await ready(), { code: 0, out: `${mutedLines.join("\n")}\n`, err: "" })

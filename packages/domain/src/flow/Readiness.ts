@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Coverage, exampleTestEntry } from "../runs/TestEntry.ts"
-import { Counts } from "../runs/TestRun.ts"
+import { Counts, exampleGit } from "../runs/TestRun.ts"
 import { OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Severity } from "./ReadinessPolicy.ts"
@@ -88,6 +88,7 @@ const exampleRun = {
   environment: "staging",
   result: "failed",
   gateResult: "failed",
+  git: { branch: exampleGit.branch, sha: exampleGit.sha, dirty: false },
   counts: { total: 40, passed: 35, flaky: 0, failed: 2, skipped: 3 },
   mutedFailures: exampleMutedFailures,
   runningRetry: null,
@@ -140,6 +141,16 @@ const NewerRun = Schema.Struct({
 })
 export type NewerRun = typeof NewerRun.Type
 
+const TestedCommit = Schema.Struct({
+  branch: Schema.String,
+  sha: Schema.String.annotate({ description: "`unknown` where git did not say." }),
+  dirty: Schema.Boolean.annotate({ description: "Whether the working tree had uncommitted changes." })
+}).annotate({
+  identifier: "TestedCommit",
+  description: "The commit that the tests of a run came from.",
+  examples: [exampleRun.git]
+})
+
 const DecidingRun = Schema.Struct({
   coverage: Coverage,
   run: Schema.Int.annotate({ description: "The number of the run.", examples: [12] }),
@@ -148,6 +159,7 @@ const DecidingRun = Schema.Struct({
   gateResult: OneOf(["passed", "failed"]).annotate({
     description: "The result without the tests that were muted when the run started. It decides."
   }),
+  git: TestedCommit,
   counts: Counts,
   mutedFailures: MutedFailures,
   runningRetry: Schema.NullOr(Schema.Int).annotate({

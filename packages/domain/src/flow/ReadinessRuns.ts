@@ -8,6 +8,10 @@ type Runs = Readiness["runs"]
 export const mutedIn = (runs: Runs): number =>
   runs.reduce((sum, { gateResult, mutedFailures }) => sum + (gateResult === "passed" ? mutedFailures.count : 0), 0)
 
+/** Which commit a run tested, in short; undefined where git did not say. */
+export const commitText = ({ git: { branch, sha } }: Runs[number]): string | undefined =>
+  sha === "unknown" ? undefined : [branch, sha.slice(0, 7)].join(" ").trim()
+
 /** What may still change what a run says: its retry that is running, and a newer run of the same tests that has no result. */
 export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
   ...(runningRetry === null ? [] : [`Retry ${runningRetry} of run ${run} is running.`]),

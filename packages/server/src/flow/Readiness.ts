@@ -171,6 +171,7 @@ const decidedBy = ({ runMutes }: Dependencies) =>
             environment,
             finishedAt,
             gateResult,
+            git,
             mutedFailures,
             number,
             result,
@@ -183,6 +184,7 @@ const decidedBy = ({ runMutes }: Dependencies) =>
             // What a retry has passed on another release decides nothing here.
             result: retriedElsewhere ? ("failed" as const) : result,
             gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
+            git,
             counts,
             mutedFailures: {
               count: mutedFailures.count,

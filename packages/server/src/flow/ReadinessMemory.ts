@@ -128,6 +128,7 @@ const runs =
           skipped,
           total
         } = newest
+        const git = { branch: newest.gitBranch, sha: newest.gitSha, dirty: newest.gitDirty }
         return [
           {
             coverage,
@@ -139,6 +140,7 @@ const runs =
             runningRetry:
               database.table(testRunRetries).find((one) => one.runId === id && isRunning(one, now))?.number ?? null,
             error: error === null ? null : firstCharacters(error, maxErrorLine),
+            git,
             counts: { total, passed, flaky, failed, skipped },
             mutedFailures: mutedFailures(database, newest),
             finishedAt: finishedAt!,

@@ -51,6 +51,7 @@ export interface FoundRun {
   readonly runningRetry: number | null
   /** What went wrong outside of its tests: the first characters of it. */
   readonly error: string | null
+  readonly git: { readonly branch: string; readonly sha: string; readonly dirty: boolean }
   readonly counts: Counts
   readonly mutedFailures: {
     readonly count: number

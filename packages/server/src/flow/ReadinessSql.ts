@@ -75,8 +75,11 @@ const isKnown =
     )
   }
 
-type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "mutedFailures"> &
+type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "mutedFailures"> &
   Counts & {
+    readonly branch: string
+    readonly sha: string
+    readonly dirty: boolean
     readonly finishedAt: Date
     readonly slug: string
     readonly name: string
@@ -95,7 +98,8 @@ const runs =
   ) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
         newest.retried_elsewhere as "retriedElsewhere", newest.error,
-        newest.finished_at as "finishedAt", newest.slug, newest.name,
+        newest.finished_at as "finishedAt",
+        newest.git_branch as branch, newest.git_sha as sha, newest.git_dirty as dirty, newest.slug, newest.name,
         (select number from test_run_retries r
           where r.run_id = newest.id and r.state = 'running' and r.expires_at > ${date(now)}) as "runningRetry",
         newest.total, newest.passed, newest.flaky, newest.failed, newest.skipped, muted.count as "mutedCount", muted.tests as "mutedTests"
@@ -104,7 +108,7 @@ const runs =
         select t.*, e.slug, e.name
         from environments e cross join lateral (
           select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, left(error, ${maxErrorLine}::integer) as error, finished_at, total, passed, flaky,
-            failed, skipped, mutes
+            failed, skipped, mutes, git_branch, git_sha, git_dirty
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
@@ -130,7 +134,9 @@ const runs =
     )
 
 const foundRunOf = ({
+  branch,
   coverage,
+  dirty,
   error,
   failed,
   finishedAt,
@@ -145,6 +151,7 @@ const foundRunOf = ({
   result,
   retriedElsewhere,
   runningRetry,
+  sha,
   skipped,
   slug,
   total
@@ -157,6 +164,7 @@ const foundRunOf = ({
   retriedElsewhere: retriedElsewhere === true,
   runningRetry,
   error,
+  git: { branch, sha, dirty },
   counts: { total, passed, flaky, failed, skipped },
   mutedFailures: {
     count: mutedCount,

@@ -80,7 +80,10 @@ onEachServer("Readiness", (test) => {
       freezes: [{ from: "2999-01-01T00:00:00.000Z", to: "2999-01-02T00:00:00.000Z", reason: "Holidays" }]
     })
     assert.deepStrictEqual(await workspace.get(`${path}/readiness-policy`), policy)
-    const { number } = await startRun(workspace, { selection: { coverage: "critical", folders: [], caseIds: [] } })
+    const { number } = await startRun(workspace, {
+      selection: { coverage: "critical", folders: [], caseIds: [] },
+      git: { branch: "feature/z", sha: "9".repeat(40), dirty: true, subject: "Try" }
+    })
     await finishRun(workspace, number)
     await set(workspace, "MISSING", ["staging"])
     const blocked = await workspace.get<Readiness>(`${path}/readiness`)
@@ -97,6 +100,7 @@ onEachServer("Readiness", (test) => {
       environment: "staging",
       result: "passed",
       gateResult: "passed",
+      git: { branch: "feature/z", sha: "9".repeat(40), dirty: true },
       counts,
       mutedFailures: { count: 0, tests: [] },
       runningRetry: null,

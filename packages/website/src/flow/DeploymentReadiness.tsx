@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
-import { mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { commitText, mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { deploymentsQuery } from "../catalog/queries.ts"
@@ -158,32 +158,54 @@ const MutedFailures = ({ failures: { count, tests }, slug }: MutedProps) => (
   </div>
 )
 
-const Runs = ({ readiness, slug }: { readonly readiness: Readiness; readonly slug: string }) => {
+interface DecidedProps {
+  readonly decided: Readiness["runs"][number]
+  readonly slug: string
+}
+
+const Decided = ({ decided, slug }: DecidedProps) => {
   const nameOf = useEnvironmentName(slug)
-  return readiness.runs.length === 0 ? null : (
+  const { counts, coverage, environment, finishedAt, gateResult, git, mutedFailures, result, run } = decided
+  const commit = commitText(decided)
+  return (
+    <li className="border-border border-b px-4 py-1.5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <StatusMark size={14} status={statusOf({ counts, result, state: "finished" })} />
+        <PathLink path={`/w/${slug}/test-runs/${run}`}>Run {run}</PathLink>
+        <span className="text-muted">
+          {coverage}, in {nameOf(environment)}
+        </span>
+        <span className="tabular">{evidenceText(counts)}</span>
+        {commit !== undefined && (
+          <span className="text-muted foreign break-words" title={visible(git.sha)}>
+            {visible(commit)}
+          </span>
+        )}
+        {git.dirty && (
+          <Badge title="The working tree had changes that were not committed" tone="warning">
+            uncommitted changes
+          </Badge>
+        )}
+        {gateResult !== result && <Badge tone="warning">passes by its mutes</Badge>}
+        <span className="text-muted ml-auto">
+          <Time at={finishedAt} />
+        </span>
+      </div>
+      {mutedFailures.count > 0 && <MutedFailures failures={mutedFailures} slug={slug} />}
+    </li>
+  )
+}
+
+const Runs = ({ readiness, slug }: { readonly readiness: Readiness; readonly slug: string }) =>
+  readiness.runs.length === 0 ? null : (
     <Section isFlush title="Runs that decided">
       <ul>
-        {readiness.runs.map(({ counts, coverage, environment, finishedAt, gateResult, mutedFailures, result, run }) => (
-          <li className="border-border border-b px-4 py-1.5" key={coverage}>
-            <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <StatusMark size={14} status={statusOf({ counts, result, state: "finished" })} />
-              <PathLink path={`/w/${slug}/test-runs/${run}`}>Run {run}</PathLink>
-              <span className="text-muted">
-                {coverage}, in {nameOf(environment)}
-              </span>
-              <span className="tabular">{evidenceText(counts)}</span>
-              {gateResult !== result && <Badge tone="warning">passes by its mutes</Badge>}
-              <span className="text-muted ml-auto">
-                <Time at={finishedAt} />
-              </span>
-            </div>
-            {mutedFailures.count > 0 && <MutedFailures failures={mutedFailures} slug={slug} />}
-          </li>
+        {readiness.runs.map((decided) => (
+          <Decided decided={decided} key={decided.coverage} slug={slug} />
         ))}
       </ul>
     </Section>
   )
-}
 
 /** Which version is asked about: one that runs elsewhere, or any other that is typed. */
 const ChosenVersion = ({ deployment, slug }: Props) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
-import { mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { commitText, mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { evidenceText, markOf, readyWords, told } from "../../src/flow/reasons.ts"
 
 const reason = (
@@ -19,12 +19,20 @@ const decided = (run: Partial<Readiness["runs"][number]>): Readiness["runs"][num
   environment: "staging",
   result: "passed",
   gateResult: "passed",
+  git: { branch: "main", sha: "9".repeat(40), dirty: false },
   counts: { total: 1, passed: 1, flaky: 0, failed: 0, skipped: 0 },
   mutedFailures: { count: 0, tests: [] },
   runningRetry: null,
   newer: null,
   finishedAt: "2026-11-21T09:31:05.000Z",
   ...run
+})
+
+it("The commit of what decided is named as far as git said it", () => {
+  const git = { branch: "feature/z", sha: "9".repeat(40), dirty: true }
+  expect(commitText(decided({ git }))).toBe("feature/z 9999999")
+  expect(commitText(decided({ git: { ...git, branch: "" } }))).toBe("9999999")
+  expect(commitText(decided({ git: { ...git, sha: "unknown" } }))).toBeUndefined()
 })
 
 describe("What is ready", () => {
