@@ -17,7 +17,7 @@ import { Input } from "../ui/Field.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { changedByMutes } from "./changedByMutes.ts"
-import { alreadyMuted, expectedOf } from "./mute.ts"
+import { alreadyMuted, expectedOf, ticketOfAll } from "./mute.ts"
 import { mutesQuery, ticketsAboutQuery } from "./queries.ts"
 import { UntilField, useUntil } from "./UntilField.tsx"
 
@@ -45,13 +45,14 @@ const mine = { owner: "me" }
 /** The open tickets about the tests, then those that mute others of the product. */
 const useTicketChoices = ({ cases, product, slug }: Props) => {
   const ids = cases.slice(0, mostAsked).map(({ caseId }) => caseId)
-  const { data: about = [], isPending } = useQuery(ticketsAboutQuery(slug, product.slug, ids))
+  const { data: found = [], isPending } = useQuery(ticketsAboutQuery(slug, product.slug, ids))
   const { data } = useQuery(mutesQuery(slug, product.slug))
+  const about = found.flatMap((ticket) => ticket ?? [])
   const muting = (data?.mutes ?? []).flatMap(({ ticket }) => ticket ?? [])
   return {
     // The choice is made of what is known: it does not change under the hand of who makes it.
     isKnown: !isPending && data !== undefined,
-    about,
+    ofAll: cases.length > mostAsked ? undefined : ticketOfAll(found),
     tickets: [...new Map([...about, ...muting].map((ticket) => [ticket.identifier, ticket])).values()]
   }
 }
@@ -233,7 +234,7 @@ interface KnownProps extends Props {
 const Known = (props: KnownProps) => {
   const { cases, choices, onClose, product, slug } = props
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(cases.map(({ caseId }) => caseId)))
-  const [identifier, setIdentifier] = useState(choices.about[0]?.identifier ?? newTicket)
+  const [identifier, setIdentifier] = useState(choices.ofAll?.identifier ?? newTicket)
   const some = cases.filter(({ caseId }) => chosen.has(caseId))
   const [typed, setTitle] = useState<string>()
   const title = typed ?? titleOf(some)

@@ -142,3 +142,11 @@ export const alreadyMuted = (
       `${ticket === null ? "a ticket of a private team" : ticket.identifier} mutes ${what} until ${momentOf(until)}`
     ]
   })
+
+/** The ticket that each of some tests has; undefined where one has another, or none. */
+export const ticketOfAll = <Ticket extends { readonly identifier: string }>(
+  tickets: ReadonlyArray<Ticket | null>
+): Ticket | undefined => {
+  const [first] = tickets
+  return first != null && tickets.every((one) => one?.identifier === first.identifier) ? first : undefined
+}

@@ -31,7 +31,7 @@ export const ruleTicketsQuery = (slug: string, rule: string) =>
     queryFn: ({ signal }) => client.testRules.tickets({ params: { slug, testRule: rule } }, { signal })
   })
 
-/** The open tickets about some tests of a product, in their order. A test that no finished run has is about none. */
+/** The open ticket about each of some tests of a product, in their order; null where none is, as where no finished run has the test. */
 export const ticketsAboutQuery = (slug: string, product: string, caseIds: ReadonlyArray<string>) =>
   queryOptions({
     queryKey: workspaceKey(slug, "cases", product, "tickets", caseIds),
@@ -39,7 +39,7 @@ export const ticketsAboutQuery = (slug: string, product: string, caseIds: Readon
       const found = await Promise.all(
         caseIds.map((caseId) => client.safe.cases.get({ params: { slug, product, caseId }, query: {} }, { signal }))
       )
-      return found.flatMap((one) => (one.ok ? (one.value.ticket ?? []) : []))
+      return found.map((one) => (one.ok ? one.value.ticket : null))
     }
   })
 

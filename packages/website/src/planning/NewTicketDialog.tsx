@@ -51,11 +51,12 @@ const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
 /** What somebody may be at work on already. */
 const OpenTickets = ({ cases: { caseIds, product }, slug }: { readonly slug: string; readonly cases: TicketCases }) => {
   const { data = [] } = useQuery(ticketsAboutQuery(slug, product, caseIds))
-  if (data.length === 0) return null
+  const tickets = data.flatMap((ticket) => ticket ?? [])
+  if (tickets.length === 0) return null
   return (
     <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="status">
       {caseIds.length === 1 ? "This test has" : "These tests have"} a ticket that is open:{" "}
-      {data.map(({ identifier, title }, index) => (
+      {tickets.map(({ identifier, title }, index) => (
         <Fragment key={identifier}>
           {index > 0 && ", "}
           <Link

@@ -78,6 +78,7 @@ const useMutes = ({ error, run: number, slug, test }: Props) => {
 const Muting = (props: Props) => {
   const { isCurrent, slug, test } = props
   const { areAll, cases, isKnown, now, ofRun, product } = useMutes(props)
+  const hasCounted = test?.status === "failed"
   const mayMute = mayAct(useRole(slug), "member") && (test === undefined || test.status === "failed")
   const [isOpen, setOpen] = useState(false)
   useKeys(isCurrent && mayMute ? [{ keys: "m", label: "Mute the test", group: "List", run: () => setOpen(true) }] : [])
@@ -104,8 +105,11 @@ const Muting = (props: Props) => {
         <OpenTicket caseId={test.caseId} run={props.run} slug={slug} />
       )}
       {now !== undefined && (
-        <span className={mutedClass} title={`Until ${momentOf(now.until)}, in runs that start now`}>
-          muted{" "}
+        <span
+          className={mutedClass}
+          title={`${hasCounted ? "Its failure counted in this run. Muted until" : "Until"} ${momentOf(now.until)}, in runs that start now`}
+        >
+          {hasCounted ? "muted since" : "muted"}{" "}
           {now.ticket !== null && (
             <>
               by <By slug={slug} ticket={now.ticket.identifier} />

@@ -98,7 +98,7 @@ interface Props {
 export const TestRows = memo(({ label, rows, run, slug }: Props) => {
   const navigate = useNavigate()
   const hasFailed = rows.some((row) => row.kind === "test" && row.test.status === "failed")
-  const actions = hasFailed ? "min-w-9 shrink-0 md:w-52 xl:w-68" : "w-9 shrink-0"
+  const actions = hasFailed ? "min-w-9 shrink-0 md:w-60 xl:w-68" : "w-9 shrink-0"
   return (
     <Rows
       count={rows.length}

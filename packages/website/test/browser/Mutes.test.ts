@@ -68,10 +68,10 @@ describe("Muting", () => {
     expect(made.mute!.cases).toHaveLength(2)
     expect(made.mute!.cases).toContain(paysByCard)
     expect(await daysLeft("MUT-1")).toBe(30)
-    // The run was before: its failures count in it, and each row says that they would not now.
+    // The run was before: its failures count in it, and each row says that they would not in those since.
     const failures = page.getByRole("list", { name: "Failures" })
     const row = failures.getByRole("listitem").filter({ hasText: "Checkout › pays by card" })
-    await row.getByText("muted by MUT-1").waitFor()
+    await row.getByText("muted since by MUT-1").waitFor()
     await row.getByRole("link", { name: "MUT-1" }).waitFor()
     await row.getByRole("button", { name: "Mute again Checkout › pays by card" }).waitFor()
     await failures.getByRole("button", { name: /^Mute the rest of those that fail so: 1\stest/ }).waitFor()
@@ -80,8 +80,8 @@ describe("Muting", () => {
       if (new URL(request.url()).pathname.endsWith("/mutes")) asked.push(request.url())
     })
     await page.reload()
-    await row.getByText("muted by MUT-1").waitFor()
-    await failures.getByText("muted by MUT-1").nth(1).waitFor()
+    await row.getByText("muted since by MUT-1").waitFor()
+    await failures.getByText("muted since by MUT-1").nth(1).waitFor()
     expect(asked).toHaveLength(1)
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}/tests/${encodeURIComponent(paysByCard)}`)
     const summary = page.getByRole("region", { name: "Summary" })

@@ -1,6 +1,6 @@
 import type { ListedMute } from "@delivery/domain/flow/Mute"
 import { describe, expect, it } from "vitest"
-import { alreadyMuted, extendedOf, momentOf } from "../../src/flow/mute.ts"
+import { alreadyMuted, extendedOf, momentOf, ticketOfAll } from "../../src/flow/mute.ts"
 
 /** What an open dialog makes of a mute that others change meanwhile. */
 
@@ -59,4 +59,17 @@ describe("What mutes tests already", () => {
     expect(alreadyMuted([other("ENG-2", { overdue: true })], ["a"], undefined, now)).toEqual([])
     expect(alreadyMuted([other("ENG-2")], ["a"], undefined, Date.parse(mute().until))).toEqual([])
   })
+})
+
+it("A ticket is offered for several tests only where it is the one of all", () => {
+  const [one, two] = [{ identifier: "ENG-1" }, { identifier: "ENG-2" }]
+  expect(ticketOfAll([one])).toBe(one)
+  expect(ticketOfAll([one, one])).toBe(one)
+  expect([[one, two], [one, null], [null, one], [null], []].map(ticketOfAll)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined
+  ])
 })
