@@ -8,7 +8,7 @@ import { readinessQuery } from "../flow/readiness.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
-import { shortSha } from "../ui/format.ts"
+import { shortSha, visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { toast } from "../ui/toast.ts"
 import { useKnownVersions } from "./useKnownVersions.ts"
@@ -54,6 +54,9 @@ const useSetVersion = ({ environment, name, onClose, product, slug, version }: P
   const [isAsTyped, setAsTyped] = useState(false)
   const [reason, setReason] = useState("")
   const [doubted, setDoubted] = useState<Doubted>()
+  // What runs there as far as the person was told.
+  const [opened] = useState(version)
+  const [told, setTold] = useState(version)
   const typed = text.trim()
   const queries = useQueryClient()
   const read = useKnownVersions(slug, product)
@@ -64,22 +67,26 @@ const useSetVersion = ({ environment, name, onClose, product, slug, version }: P
   })
   const set = useMutation({
     mutationFn: async ({ force, isAsTyped, isConfirmed, reason, typed }: Setting) => {
+      const { version: now } = await client.deployments.get({ params: { slug, product, environment } })
       const next = isAsTyped ? typed : wholeOf(await read(), typed)
-      if (!isConfirmed && next !== version) {
-        const readiness = await queries.fetchQuery({
-          ...readinessQuery(slug, product, environment, next),
-          staleTime: 0
-        })
-        if (isDoubtful(readiness)) return { version: next, readiness }
-      }
+      const readiness =
+        isConfirmed || next === now
+          ? undefined
+          : await queries.fetchQuery({ ...readinessQuery(slug, product, environment, next), staleTime: 0 })
+      const doubt = readiness !== undefined && isDoubtful(readiness) ? readiness : undefined
+      if (now !== told || doubt !== undefined) return { version: next, asked: { now, doubt } }
       await client.deployments.update({
         params: { slug, product, environment },
         payload: { version: next, force, ...(reason === "" ? {} : { override: reason }) }
       })
-      return { version: next, readiness: undefined }
+      return { version: next, asked: undefined }
     },
-    onSuccess: async ({ readiness, version }) => {
-      if (readiness !== undefined) return setDoubted({ version, readiness })
+    onSuccess: async ({ asked, version }) => {
+      if (asked !== undefined) {
+        setTold(asked.now)
+        if (asked.doubt !== undefined) setDoubted({ version, readiness: asked.doubt })
+        return
+      }
       await Promise.all(
         ["deployments", "releases"].map((kind) => queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) }))
       )
@@ -94,6 +101,8 @@ const useSetVersion = ({ environment, name, onClose, product, slug, version }: P
     set,
     text,
     typed,
+    told,
+    isOvertaken: told !== opened,
     reason,
     setReason,
     /** What is set. */
@@ -131,13 +140,13 @@ const ShortId = ({ onKeep, typed, whole }: ShortProps) => (
 
 /** The field of the version: Enter asks, and never takes the second step. */
 const VersionField = ({ setting }: { readonly setting: ReturnType<typeof useSetVersion> }) => {
-  const { doubt, keepTyped, set, shown, submit, text, type, typed } = setting
+  const { doubt, isOvertaken, keepTyped, set, shown, submit, text, type, typed } = setting
   const failure = set.error === null ? undefined : failureOf(set.error)
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (doubt === undefined) submit()
+        if (doubt === undefined && !isOvertaken) submit()
       }}
     >
       <Input
@@ -179,7 +188,7 @@ const ReasonField = ({ setting }: { readonly setting: ReturnType<typeof useSetVe
 const SetVersion = (props: Props) => {
   const { environment, name, onClose, product, slug, version } = props
   const setting = useSetVersion(props)
-  const { doubt, isAsked, reason, set, shown, submit, typed } = setting
+  const { doubt, isAsked, isOvertaken, reason, set, shown, submit, told, typed } = setting
   const isLocked = set.error !== null && failureOf(set.error).reason === "run_in_progress"
   const isConfirmed = doubt !== undefined
   return (
@@ -195,10 +204,10 @@ const SetVersion = (props: Props) => {
           <Button
             disabled={isAsked && reason.trim() === ""}
             isBusy={set.isPending}
-            look={isConfirmed ? "danger" : "primary"}
+            look={isConfirmed || isOvertaken ? "danger" : "primary"}
             onClick={() => submit({ isConfirmed })}
           >
-            {isConfirmed ? "Record anyway" : "Set version"}
+            {isConfirmed || isOvertaken ? "Record anyway" : "Set version"}
           </Button>
         </>
       }
@@ -207,6 +216,12 @@ const SetVersion = (props: Props) => {
       title={`Version of ${name}`}
     >
       <VersionField setting={setting} />
+      {isOvertaken && (
+        <p className="bg-warning-soft text-warning foreign mt-3 rounded-md px-3 py-2 break-words" role="alert">
+          Meanwhile {told === null ? "no version" : visible(shortSha(told))} was recorded here. Nothing has been set
+          yet.
+        </p>
+      )}
       {typed !== "" && shown !== version && (
         <VersionWarning environment={environment} known={doubt} product={product} slug={slug} version={shown} />
       )}

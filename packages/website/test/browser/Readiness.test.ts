@@ -422,6 +422,29 @@ describe("Readiness", () => {
     expect((await versions())[0]).toEqual(["v2", null])
   })
 
+  it("says that another version was recorded while the dialog was open, and asks again", async () => {
+    const { product } = await makeKiosk(site.call, "desk")
+    const desk = `deployments/${product}/production`
+    const page = await openScreen(site, desk)
+    const dialog = page.getByRole("dialog")
+    const runs = async () => (await site.call<{ version: string }>("GET", desk)).version
+    await site.call("PUT", `${desk}/readiness-policy`, {})
+    await page.getByRole("button", { name: "Set version" }).click()
+    await dialog.getByLabel("Version").fill("v1-hotfix")
+    await site.call("PATCH", desk, { version: "v9" })
+    await dialog.getByLabel("Version").press("Enter")
+    await dialog.getByRole("alert").getByText("Meanwhile v9 was recorded here.").waitFor()
+    expect(await runs()).toBe("v9")
+    // Enter, which asked, does not take the second step.
+    await dialog.getByLabel("Version").press("Enter")
+    expect(await axeFindings(page)).toEqual([])
+    expect(await runs()).toBe("v9")
+    await dialog.getByText("Nobody has released or tested v1-hotfix").waitFor()
+    await dialog.getByRole("button", { name: "Record anyway" }).press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    expect(await runs()).toBe("v1-hotfix")
+  })
+
   it("takes the short id of a version that is known for the whole one", async () => {
     const staging = await site.call<{ version: string }>("GET", "deployments/shop/staging")
     const before = await site.call<{ version: string }>("GET", place)
