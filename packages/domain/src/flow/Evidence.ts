@@ -15,8 +15,17 @@ const reasons = {
   of_owner: "it was published by who owned the ticket since the failure, or by you as an agent"
 }
 
+const ranAt = {
+  environment: Schema.String.annotate({
+    description: "The slug of the environment of the run.",
+    examples: ["staging"]
+  }),
+  branch: Schema.String.annotate({ description: "The branch of its commit.", examples: [exampleGit.branch] })
+}
+
 const EvidenceRun = Schema.Struct({
   run: Schema.Int.annotate({ description: "The number of the run." }),
+  ...ranAt,
   commit: Schema.String,
   at: Timestamp.annotate({ description: "When the run ended." }),
   excluded: Schema.NullOr(Schema.Literals(["same_commit", "of_owner"])).annotate({
@@ -28,7 +37,14 @@ const EvidenceRun = Schema.Struct({
   identifier: "EvidenceRun",
   description: "A finished run in which a test passed since it failed last.",
   examples: [
-    { run: 14, commit: "1d2e3f4aabbccddeeff00112233445566778899a", at: "2026-11-22T09:31:05.000Z", excluded: null }
+    {
+      run: 14,
+      environment: "staging",
+      branch: "main",
+      commit: "1d2e3f4aabbccddeeff00112233445566778899a",
+      at: "2026-11-22T09:31:05.000Z",
+      excluded: null
+    }
   ]
 })
 export type EvidenceRun = typeof EvidenceRun.Type
@@ -38,16 +54,30 @@ const exampleCase = {
   title: exampleTest.title,
   passed: 1,
   needed: 2,
-  failed: { run: 12, commit: exampleGit.sha, at: "2026-11-21T09:31:05.000Z" },
+  failed: {
+    run: 12,
+    environment: "staging",
+    branch: exampleGit.branch,
+    commit: exampleGit.sha,
+    at: "2026-11-21T09:31:05.000Z"
+  },
   runs: [
     {
       run: 14,
+      environment: "staging",
+      branch: "main",
       commit: "1d2e3f4aabbccddeeff00112233445566778899a",
       at: "2026-11-22T09:31:05.000Z",
       excluded: null
     }
   ]
 } as const
+
+const EvidenceFailure = Schema.Struct({ ...CaseRun.fields, ...ranAt }).annotate({
+  identifier: "EvidenceFailure",
+  description: "A finished run in which a test failed or was flaky.",
+  examples: [exampleCase.failed]
+})
 
 const EvidenceCase = Schema.Struct({
   caseId: Schema.String,
@@ -56,7 +86,7 @@ const EvidenceCase = Schema.Struct({
   }),
   passed: Schema.Int.annotate({ description: "In how many runs it passed that count." }),
   needed: Schema.Int.annotate({ description: "In how many it must pass." }),
-  failed: Schema.NullOr(CaseRun).annotate({
+  failed: Schema.NullOr(EvidenceFailure).annotate({
     description:
       "The run in which it failed or was flaky last, among the newest 300 finished runs of the product; null for none."
   }),

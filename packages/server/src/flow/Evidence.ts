@@ -169,7 +169,13 @@ export const readEvidence = (dependencies: Pick<Dependencies, "repo" | "tickets"
   })
 }
 
-const placeOf = ({ commit, finishedAt, number }: EvidenceResult) => ({ run: number, commit, at: finishedAt })
+const placeOf = ({ branch, commit, environment, finishedAt, number }: EvidenceResult) => ({
+  run: number,
+  environment,
+  branch,
+  commit,
+  at: finishedAt
+})
 
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(

@@ -4,6 +4,7 @@ import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { agents } from "../access/ActorRows.ts"
+import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
 import { testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -41,6 +42,7 @@ const results =
         .toSorted((a, b) => b.number - a.number)
         .slice(0, evidenceRuns)
         .flatMap((run) => {
+          const environment = database.table(environments).get(run.environmentId)!.slug
           const publisher = { kind: run.publisherKind, id: run.publisherId } as ActorRef
           return (database.table(testRunTestsTable).get(run.id) ?? [])
             .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
@@ -50,6 +52,8 @@ const results =
               number: run.number,
               run: run.id,
               status,
+              environment,
+              branch: run.gitBranch,
               commit: run.gitSha,
               finishedAt: run.finishedAt!,
               publisher,

@@ -11,6 +11,9 @@ export interface EvidenceResult {
   readonly run: TestRunId
   readonly number: number
   readonly status: string
+  /** The slug of the environment of the run. */
+  readonly environment: string
+  readonly branch: string
   readonly commit: string
   readonly finishedAt: Timestamp
   readonly publisher: ActorRef

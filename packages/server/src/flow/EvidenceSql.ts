@@ -27,15 +27,17 @@ const results =
   (sql: PgClient.PgClient): Repo["results"] =>
   (workspaceId, productId, caseIds) =>
     sql<ResultRow>`with newest as materialized (
-        select r.id, r.number, r.git_sha, r.finished_at, r.publisher_kind, r.publisher_id from test_runs r
+        select r.id, r.number, r.git_sha, r.git_branch, r.environment_id, r.finished_at, r.publisher_kind, r.publisher_id from test_runs r
         where r.workspace_id = ${workspaceId} and r.product_id = ${productId} and r.result is not null
         order by r.number desc limit ${sql.literal(String(evidenceRuns))}
       )
-      select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, r.git_sha as commit, r.finished_at as "finishedAt",
+      select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
+        r.git_sha as commit, r.finished_at as "finishedAt",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
           when 'agent' then (select a.person_id from agents a where a.id = r.publisher_id) end as "personId"
       from newest r join test_run_tests t on t.run_id = r.id and t.case_id = any(${texts(caseIds, (caseId) => caseId)})
+        join environments e on e.id = r.environment_id
       where t.status <> 'skipped' order by r.number desc`.pipe(
       Effect.map((rows) =>
         rows.map(({ finishedAt, publisherId, publisherKind, ...row }) => ({

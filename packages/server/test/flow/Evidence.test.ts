@@ -142,7 +142,10 @@ withServicesOnEachStorage("Evidence", (it) => {
       const { cases, product } = yield* as(at.viewer)(read(at.ticket.id))
       assert.strictEqual(product, at.product.slug)
       assert.deepInclude(cases[0], { title: report("a").title })
-      assert.deepInclude(cases[0]!.failed, { commit: broken })
+      const { environment, git } = yield* as(at.viewer)((yield* TestRuns).get(proof))
+      const place = { environment: environment.slug, branch: git.branch }
+      assert.deepInclude(cases[0]!.failed, { ...place, commit: broken })
+      assert.deepInclude(cases[0]!.runs[0], { ...place, run: proof, commit: mended })
       const { number } = yield* start(at)
       const long = report("a", { title: "\u{1F680}".repeat(300) })
       yield* as(at.member)((yield* TestRuns).finish(number, finishBody({ tests: [long] })))

@@ -1,5 +1,6 @@
 import type { EvidenceRun, TicketEvidence } from "@delivery/domain/flow/Evidence"
 import { Link } from "@tanstack/react-router"
+import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { shortSha, visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 
@@ -10,11 +11,24 @@ const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
   of_owner: "published by an owner of the ticket"
 }
 
-const RunLink = ({ commit, run, slug }: { readonly commit: string; readonly run: number; readonly slug: string }) => (
-  <Link className="text-text underline" params={{ slug, run: String(run) }} to="/w/$slug/test-runs/$run">
-    run {run} <span className="font-mono text-xs">({shortSha(visible(commit))})</span>
-  </Link>
-)
+interface RunProps {
+  readonly slug: string
+  readonly ran: Pick<EvidenceRun, "run" | "environment" | "branch" | "commit">
+}
+
+/** A run, where it ran and of what: a pass in another environment, or of another branch, may prove little. */
+const Run = ({ ran: { branch, commit, environment, run }, slug }: RunProps) => {
+  const nameOf = useEnvironmentName(slug)
+  return (
+    <>
+      <Link className="text-text underline" params={{ slug, run: String(run) }} to="/w/$slug/test-runs/$run">
+        run {run}
+      </Link>{" "}
+      in {nameOf(environment)} ({branch !== "" && <>{visible(branch)} </>}
+      <span className="font-mono text-xs">{shortSha(visible(commit))}</span>)
+    </>
+  )
+}
 
 interface Props {
   readonly slug: string
@@ -47,21 +61,21 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
             "Failed in none of the newest 300 runs"
           ) : (
             <>
-              Failed last in <RunLink commit={failed.commit} run={failed.run} slug={slug} />
+              Failed last in <Run ran={failed} slug={slug} />
             </>
           )}
           {proofs.length > 0 && ", passed in "}
-          {proofs.map(({ commit, run }, index) => (
-            <span key={run}>
+          {proofs.map((ran, index) => (
+            <span key={ran.run}>
               {index > 0 && ", "}
-              <RunLink commit={commit} run={run} slug={slug} />
+              <Run ran={ran} slug={slug} />
             </span>
           ))}
           .
-          {others.map(({ commit, excluded, run }) => (
-            <span key={run}>
+          {others.map((ran) => (
+            <span key={ran.run}>
               {" "}
-              Not counted: <RunLink commit={commit} run={run} slug={slug} />, {whys[excluded!]}.
+              Not counted: <Run ran={ran} slug={slug} />, {whys[ran.excluded!]}.
             </span>
           ))}
         </span>

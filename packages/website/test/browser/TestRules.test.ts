@@ -87,7 +87,7 @@ describe("Test rules", () => {
     await page.waitForURL(/\/tickets\/WEB-1$/)
     await page
       .getByRole("region", { name: "Tests" })
-      .getByText(/Failed last in run \d+/)
+      .getByText(/Failed last in run \d+ in Staging \(main /)
       .waitFor()
     // The failed run leads to it, and says whose it is, though it may not be counted yet.
     await page.route("**/products/shop/cases?*", (route) => route.fulfill({ json: { cases: [], nextCursor: null } }))
