@@ -210,7 +210,10 @@ const finish = (dependencies: Dependencies) => {
     const event = yield* events.make(access, {
       kind: report.interrupted ? "retry_interrupted" : "retry_finished",
       subject: { type: "retry", id: retry.id, label: labelOfRetry(number, retryNumber), path: runPath + number },
-      changes: outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]
+      changes: [
+        ...(outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]),
+        ...(run.result === recounted.result ? [] : [{ field: "result", from: run.result, to: recounted.result }])
+      ]
     })
     const stored = yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event)
     if (stored === undefined) return yield* notRunning("retry")

@@ -367,11 +367,15 @@ const finish = (dependencies: Dependencies) => {
       return yield* InvalidInput.at("tests", "Expected each caseId once")
     }
     const subject = { type: "run", id: run.id, label: runLabel + number, path: runPath + number }
-    const eventOf = ({ result, state }: Pick<FinishedTestRun, "result" | "state">) =>
+    const eventOf = ({ gateResult, result, state }: Pick<FinishedTestRun, "gateResult" | "result" | "state">) =>
       events.make(access, {
         kind: state === "finished" ? "run_finished" : "run_interrupted",
         subject,
-        changes: result === null ? [] : [{ field: "result", from: null, to: result }]
+        changes: [
+          ...(result === null ? [] : [{ field: "result", from: null, to: result }]),
+          // Alerts are about what is held back: muted failures alone do not.
+          ...(gateResult === null || gateResult === result ? [] : [{ field: "gateResult", from: null, to: gateResult }])
+        ]
       })
     const at = yield* now
     if (run.shards !== null) {

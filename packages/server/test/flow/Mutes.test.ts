@@ -121,6 +121,11 @@ withServicesOnEachStorage("Muting", (it) => {
 
       const judged = yield* run(at, ["a", "b"], ["c"])
       assert.deepStrictEqual([judged.result, judged.gateResult, judged.counts.failed], ["failed", "passed", 2])
+      const told = (yield* eventsOfKinds(at, "run_finished")).at(-1)
+      assert.deepStrictEqual(told?.changes, [
+        { field: "result", from: null, to: "failed" },
+        { field: "gateResult", from: null, to: "passed" }
+      ])
       assert.strictEqual((yield* run(at, ["a", "c"])).gateResult, "failed")
       assert.strictEqual((yield* run(at, [], ["a"])).gateResult, "passed")
       // A run judges by what its start answered.

@@ -214,6 +214,11 @@ for (const storage of sharedStorages) {
           2,
           0
         ])
+        const last = (yield* eventsOf(at.workspace)).findLast(({ kind }) => kind === "retry_finished")
+        assert.deepStrictEqual(last?.changes, [
+          { field: "flakyCount", from: "0", to: "1" },
+          { field: "result", from: "failed", to: "passed" }
+        ])
         assert.strictEqual(yield* answer(as(at.member)(retries.start(1, startOf()))), "Conflict nothing_to_retry")
         const run = yield* as(at.member)(runs.get(1))
         assert.deepInclude(run, { result: "passed", passRate: 1, firstAttemptPassRate: 0.5, state: "finished" })

@@ -8,6 +8,7 @@ const fields: Readonly<Record<string, string>> = {
   fixtureUrl: "fixture URL",
   flakyCount: "flaky tests",
   freezes: "freeze window",
+  gateResult: "result without muted tests",
   isDefault: "default",
   mutes: "overdue mutes",
   passes: "runs to pass in",
