@@ -1,4 +1,11 @@
-import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  Outlet,
+  parseSearchWith,
+  redirect
+} from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { queryClient } from "../api/queries.ts"
@@ -16,7 +23,7 @@ import {
   readTestsSearch,
   readTrendsSearch
 } from "../runs/search.ts"
-import { type Address, oneAt, textsAt, withoutUndefined } from "../ui/address.ts"
+import { type Address, oneAt, parameter, textsAt, withoutUndefined } from "../ui/address.ts"
 import { later } from "../ui/later.tsx"
 import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
 import { ScreenFailure } from "./ScreenFailure.tsx"
@@ -370,6 +377,7 @@ const design = import.meta.env.DEV
 export const router = createRouter({
   routeTree: root.addChildren([home, screens, ...design]),
   context: { queries: queryClient },
+  parseSearch: parseSearchWith(parameter),
   defaultPreload: "intent",
   defaultPreloadDelay: 40,
   // The queries keep what was read, and say when it is old.

@@ -17,7 +17,6 @@ import { mutedIds } from "./gate.ts"
 import { neighbour } from "./neighbour.ts"
 import { runErrorsQuery, runQuery } from "./queries.ts"
 import { RunSummary } from "./RunSummary.tsx"
-import type { TestsSearch } from "./search.ts"
 import { statusOf } from "./status.ts"
 import { TestRows } from "./TestRows.tsx"
 
@@ -40,20 +39,6 @@ const Failures = ({ run, slug }: ViewProps) => {
   if (isPending && run.counts.failed > 0) return <SkeletonRows isTall rows={10} />
   if (rows.length > 0) return <TestRows label="Failures" rows={rows} run={run.number} slug={slug} />
   return <More run={run} slug={slug} view="none" />
-}
-
-const views = [
-  ["failures", "Failures"],
-  ["tests", "All tests"],
-  ["retries", "Retries"],
-  ["details", "Details"]
-] as const
-
-const View = ({ run, slug, view }: ViewProps & { readonly view: NonNullable<TestsSearch["view"]> }) => {
-  if (view !== "failures") {
-    return <More run={run} slug={slug} view={view} />
-  }
-  return <Failures run={run} slug={slug} />
 }
 
 const Loaded = ({ run, slug }: ViewProps) => {
@@ -80,17 +65,17 @@ const Loaded = ({ run, slug }: ViewProps) => {
       run: () => void navigate({ to: "/w/$slug/compare", params: { slug }, search: { run: run.number } })
     }
   ])
-  const numbers = {
-    failures: run.counts.failed + run.counts.flaky,
-    tests: run.counts.total,
-    retries: run.retries.length,
-    details: 0
-  }
+  const views = [
+    ["failures", "Failures", run.counts.failed + run.counts.flaky],
+    ["tests", "All tests", run.counts.total],
+    ["retries", "Retries", run.retries.length],
+    ["details", "Details", 0]
+  ] as const
   return (
     <>
       <RunSummary run={run} slug={slug} />
       <Tabs label="Views of the run">
-        {views.map(([name, label]) => (
+        {views.map(([name, label, count]) => (
           <Link
             activeOptions={{ exact: true }}
             className={tabClass}
@@ -101,13 +86,11 @@ const Loaded = ({ run, slug }: ViewProps) => {
             to="."
           >
             {label}
-            {numbers[name] > 0 && (
-              <span className="text-muted tabular text-xs font-normal">{formatCount(numbers[name])}</span>
-            )}
+            {count > 0 && <span className="text-muted tabular text-xs font-normal">{formatCount(count)}</span>}
           </Link>
         ))}
       </Tabs>
-      <View run={run} slug={slug} view={shownView} />
+      {shownView === "failures" ? <Failures run={run} slug={slug} /> : <More run={run} slug={slug} view={shownView} />}
     </>
   )
 }

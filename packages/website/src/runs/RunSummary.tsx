@@ -10,9 +10,10 @@ import { later } from "../ui/later.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { CountsBar } from "./Counts.tsx"
-import { gateText } from "./gate.ts"
 
 const CodeBlock = later(async () => ({ default: (await import("../ui/Code.tsx")).CodeBlock }))
+
+const RunGate = later(() => import("./RunGate.tsx"))
 
 /** What one wants to know of a run first: of which commit, where, how many, and how long. */
 
@@ -89,12 +90,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
             </span>
           )
         )}
-        <span className={`font-medium empty:hidden ${run.gateResult === "failed" ? "text-danger" : "text-warning"}`}>
-          {gateText(run)}
-        </span>
-        {run.retries.at(-1)?.state === "running" && (
-          <span className="text-muted">retry {run.retries.length} is running</span>
-        )}
+        {(run.gateResult !== run.result || run.retries.length > 0) && <RunGate run={run} />}
         {run.passRate !== null && <span className="text-muted">{formatRate(run.passRate)} passed</span>}
         {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
           <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>

@@ -2,6 +2,10 @@
 
 export type Address = Readonly<Record<string, unknown>>
 
+/** What a parameter says, as JSON where it is some. A number that reads differently when it is written again is a text: 1.10, 4e1. */
+export const parameter = (text: string): unknown =>
+  Number.isNaN(+text) || `${+text}` === text ? JSON.parse(text) : text
+
 /** A text of up to 500 characters. One of digits alone arrives as a number. */
 export const textAt = (address: Address, name: string): string | undefined => {
   const value = address[name]
