@@ -51,7 +51,7 @@ onEachStorage("Stored deployment tokens", (it) => {
 
   it.effect("keep every column", () =>
     Effect.gen(function* () {
-      const { add, deployment } = yield* make
+      const { add, deployment, ...at } = yield* make
       const full = yield* add({
         allowedAddresses: ["10.0.0.0/8"],
         expiresAt: minute(9),
@@ -64,7 +64,8 @@ onEachStorage("Stored deployment tokens", (it) => {
       const { lock, ofWorkspace } = yield* DeploymentTokensRepo
       assert.deepStrictEqual(yield* lock(deployment.id, full.id), full)
       const [found] = yield* ofWorkspace(full.workspaceId, minute(5))
-      const { maker, makerEndedAt, ...row } = found!
+      const { environment, maker, makerEndedAt, product, ...row } = found!
+      assert.deepStrictEqual([product.slug, environment.slug], [at.product.slug, at.environment.slug])
       assert.deepStrictEqual([row, maker.active, makerEndedAt], [full, true, null])
       assert.isUndefined(yield* lock(deployment.id, "none"))
       assert.isUndefined(yield* lock(newId(), full.id))
