@@ -132,33 +132,6 @@ const isAlive = () =>
     () => false
   )
 
-/** No page reads that much before its stream is open. */
-const earlyMillis = 60_000
-
-/** A header tells whole seconds, and servers are not quite at one. */
-const clockMillis = 2_000
-
-const earlyEvents = 20
-
-interface StoredEvent {
-  readonly kind: string
-  readonly at: string
-  readonly subject: { readonly type: string; readonly url: string }
-}
-
-const happenedOf = ({ kind, subject }: StoredEvent): Happened => ({ kind, type: subject.type, url: subject.url })
-
-/** What has happened since the page was opened, by the clock of the server; undefined where that is much, or is not known. */
-const eventsSinceOpened = async (slug: string, signal: AbortSignal): Promise<ReadonlyArray<Happened> | undefined> => {
-  const path = `/v1/workspaces/${encodeURIComponent(slug)}/events?limit=${earlyEvents}`
-  const response = await fetch(path, { signal })
-  if (!response.ok) return undefined
-  const { events } = (await response.json()) as { readonly events: ReadonlyArray<StoredEvent> }
-  const from = Date.parse(response.headers.get("date") ?? "") - Math.min(performance.now(), earlyMillis) - clockMillis
-  const young = events.filter(({ at }) => !(Date.parse(at) < from))
-  return young.length < earlyEvents ? young.map(happenedOf) : undefined
-}
-
 /** Opens the stream, again and again. Answers what ends it. */
 const follow = (slug: string, tell: (happened: Happened) => void, onState: (state: LiveState) => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -195,7 +168,8 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
       timer = setTimeout(open, againMillis)
     })
     source.addEventListener("message", ({ data }: MessageEvent<string>) => {
-      tell(happenedOf(JSON.parse(data) as StoredEvent))
+      const event = JSON.parse(data) as { kind: string; subject: { type: string; url: string } }
+      tell({ kind: event.kind, type: event.subject.type, url: event.subject.url })
     })
     source.addEventListener("notifications", () => tell(reading))
     close = () => source.close()
@@ -228,20 +202,9 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   const stop = new AbortController()
   let state: LiveState = "connecting"
   let isBehind = false
-  let isFirst = true
-  const readAll = () => void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
-  /** What happened between the first reads and the stream. */
-  const catchUp = async () => {
-    const happened = await eventsSinceOpened(slug, stop.signal).catch(() => undefined)
-    if (stop.signal.aborted) return
-    if (happened === undefined) readAll()
-    else for (const one of happened) applyEvent(read, slug, one)
-  }
   const setState = (next: LiveState) => {
     // What happened while nobody listened was missed by whoever read before.
-    if (isBehind && next === "live") readAll()
-    else if (isFirst && next === "live") void catchUp()
-    isFirst = isFirst && next !== "live"
+    if (isBehind && next === "live") void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
     isBehind = next !== "live" && (isBehind || state === "live" || next !== "connecting")
     state = next
     onState(next)
@@ -279,7 +242,9 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   navigator.locks.request(name, { signal: stop.signal }, lead).catch(() => {})
   channel.postMessage({ ask: true })
   const timer = setInterval(() => {
-    if (isBehind && document.visibilityState === "visible") readAll()
+    if (isBehind && document.visibilityState === "visible") {
+      void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
+    }
   }, pollMillis)
   return () => {
     stop.abort()

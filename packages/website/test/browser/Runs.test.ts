@@ -196,20 +196,14 @@ describe("A run and its tests", () => {
     await finish(number, [{ ...failedTest, attempt: failed }])
     await site.call("POST", `test-runs/${number}/retries`, { passes: 1, baseUrl: null, git, machine })
     const page = await site.signIn()
-    // What happens between the first reads and the stream is seen, too.
-    const finished = Promise.withResolvers<void>()
-    await page.route("**/events/stream?*", async (route) => {
-      await finished.promise
-      await route.continue()
-    })
     await page.goto(`${site.origin}/w/main/test-runs/${number}`)
     const isRetried = page.getByText("retry 1 is running")
     await isRetried.waitFor()
+    await isLive(page)
     await site.call("POST", `test-runs/${number}/retries/1/finish`, {
       interrupted: false,
       tests: [{ caseId: failedTest.caseId, attempts: [failedTest.attempt] }]
     })
-    finished.resolve()
     await isRetried.waitFor({ state: "detached" })
     await page.goto(`${site.origin}/w/main/test-runs/${number}/tests/${encodeURIComponent(failedTest.caseId)}`)
     const tabs = page.getByRole("navigation", { name: "Attempts" })
