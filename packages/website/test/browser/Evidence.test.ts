@@ -197,7 +197,7 @@ describe("Evidence", () => {
     const number = await run("passed", "f")
     const part = page.getByRole("region", { name: "Evidence" })
     await part.getByText("the ticket may be completed").waitFor()
-    await part.getByRole("link", { name: new RegExp(`^run ${number} `) }).waitFor()
+    await part.getByRole("link", { name: `run ${number}`, exact: true }).waitFor()
     await page.keyboard.press("s")
     await page.getByRole("menuitemradio", { name: /Done/ }).click()
     await page.getByText(`${identifier} is Done`).waitFor()
