@@ -23,6 +23,15 @@ const ranAt = {
   branch: Schema.String.annotate({ description: "The branch of its commit.", examples: [exampleGit.branch] })
 }
 
+const exampleRun = {
+  run: 14,
+  environment: "staging",
+  branch: "main",
+  commit: "1d2e3f4aabbccddeeff00112233445566778899a",
+  at: "2026-11-22T09:31:05.000Z",
+  excluded: null
+} as const
+
 const EvidenceRun = Schema.Struct({
   run: Schema.Int.annotate({ description: "The number of the run." }),
   ...ranAt,
@@ -36,16 +45,7 @@ const EvidenceRun = Schema.Struct({
 }).annotate({
   identifier: "EvidenceRun",
   description: "A finished run in which a test passed since it failed last.",
-  examples: [
-    {
-      run: 14,
-      environment: "staging",
-      branch: "main",
-      commit: "1d2e3f4aabbccddeeff00112233445566778899a",
-      at: "2026-11-22T09:31:05.000Z",
-      excluded: null
-    }
-  ]
+  examples: [exampleRun]
 })
 export type EvidenceRun = typeof EvidenceRun.Type
 
@@ -61,16 +61,7 @@ const exampleCase = {
     commit: exampleGit.sha,
     at: "2026-11-21T09:31:05.000Z"
   },
-  runs: [
-    {
-      run: 14,
-      environment: "staging",
-      branch: "main",
-      commit: "1d2e3f4aabbccddeeff00112233445566778899a",
-      at: "2026-11-22T09:31:05.000Z",
-      excluded: null
-    }
-  ]
+  runs: [exampleRun]
 } as const
 
 const EvidenceFailure = Schema.Struct({ ...CaseRun.fields, ...ranAt }).annotate({

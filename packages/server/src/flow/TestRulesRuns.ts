@@ -2,7 +2,7 @@ import { Conflict } from "@delivery/domain/Errors"
 import { hasRecovered, isBroken, isDue, maxTicketsOfRun } from "@delivery/domain/flow/TestRule"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
-import type { AgentId, TicketId } from "@delivery/domain/Ids"
+import type { AgentId, TestRunId, TicketId } from "@delivery/domain/Ids"
 import { type Access, actorOf } from "../access/Access.ts"
 import { Effect } from "effect"
 import type { Messages } from "../agents/Messages.ts"
@@ -306,7 +306,8 @@ const lookBack = 40
 const closeTickets = (dependencies: Dependencies) => {
   const { comments, repo } = dependencies
   const move = moveTo(dependencies)
-  const isHeld = heldByOthers(dependencies)
+  const isHeld = isHeldBy(dependencies)
+  const findOthers = othersThan(dependencies)
   return Effect.fnUntraced(function* (finished: Finished, one: Acting) {
     const { as, author, rule } = one
     const { place, run, told } = finished
@@ -314,30 +315,52 @@ const closeTickets = (dependencies: Dependencies) => {
     if (open.length === 0) return
     const ids = [...new Set(open.flatMap(({ caseIds }) => caseIds))]
     const statuses = yield* repo.statuses(rule, run.id, ids, lookBack)
+    // Once for all tickets, and only where one is well.
+    const others = yield* Effect.cached(findOthers(finished, rule))
     for (const ticket of open) {
       const { caseIds, id } = ticket
       const areWell = caseIds.every((caseId) => hasRecovered(statuses.get(caseId) ?? [], rule.closeAfter))
+      if (!areWell || (yield* isHeld(yield* others, ticket))) continue
       // What needs more evidence than this stays open.
-      if (!areWell || (yield* isHeld(finished, rule, ticket)) || (yield* move(one, id, "completed")) !== undefined)
-        continue
+      if ((yield* move(one, id, "completed")) !== undefined) continue
       yield* as(comments.create(id, { body: passedAgain(rule.closeAfter, run, place, nameOf(rule)) }))
     }
   })
 }
 
+/** Another rule of the product, which may know that a test fails elsewhere. */
+interface Other {
+  readonly rule: FoundTestRule
+  /** The run, where the rule is for it. */
+  readonly run: TestRunId | undefined
+  /** The tests that its own open tickets are about. */
+  readonly caseIds: ReadonlySet<string>
+}
+
+const othersThan = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* ({ rules, run }: Finished, rule: FoundTestRule) {
+    return yield* Effect.forEach(yield* repo.others(rule), (other) => {
+      const viewer = { workspaceId: other.workspaceId, personId: other.authorId, seesPrivateTeams: true }
+      const isOfRun = rules.some(({ id }) => id === other.id)
+      return Effect.map(repo.openOf(viewer, other.id), (open): Other => ({
+        rule: other,
+        run: isOfRun ? run.id : undefined,
+        caseIds: new Set(open.flatMap((ticket) => ticket.caseIds))
+      }))
+    })
+  })
+
 /**
  * Whether a test of a ticket has failed, since that was made, in runs of another rule, and not recovered there. Where it has a ticket
  * of that rule, that one is about it.
  */
-const heldByOthers = ({ repo }: Dependencies) =>
-  Effect.fnUntraced(function* ({ rules, run }: Finished, rule: FoundTestRule, { caseIds, id }: CaseTicket) {
-    for (const other of yield* repo.others(rule)) {
-      const viewer = { workspaceId: other.workspaceId, personId: other.authorId, seesPrivateTeams: true }
-      const own = new Set((yield* repo.openOf(viewer, other.id)).flatMap((ticket) => ticket.caseIds))
+const isHeldBy = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (others: ReadonlyArray<Other>, { caseIds, id }: CaseTicket) {
+    for (const { caseIds: own, rule, run } of others) {
       const left = caseIds.filter((caseId) => !own.has(caseId))
-      const isOfRun = rules.some((one) => one.id === other.id)
-      const statuses = yield* repo.statuses(other, isOfRun ? run.id : undefined, left, lookBack, id)
-      if (left.some((caseId) => isBroken(statuses.get(caseId) ?? [], other.closeAfter))) return true
+      if (left.length === 0) continue
+      const statuses = yield* repo.statuses(rule, run, left, lookBack, id)
+      if (left.some((caseId) => isBroken(statuses.get(caseId) ?? [], rule.closeAfter))) return true
     }
     return false
   })
