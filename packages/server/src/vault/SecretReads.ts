@@ -1,3 +1,4 @@
+import { isNamed } from "@delivery/domain/Named"
 import { NotFound } from "@delivery/domain/Errors"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { SecretId } from "@delivery/domain/Ids"
@@ -95,7 +96,7 @@ export const readSecret = ({ audit, repo }: VaultDependencies) =>
       isReading ? yield* audit.origin(by) : undefined
     )
     yield* requireProduct(found, product)
-    const unknown = asked?.find((ref) => !found.environments.some(({ id, slug }) => id === ref || slug === ref))
+    const unknown = asked?.find((ref) => !found.environments.some((one) => isNamed(one, ref)))
     if (unknown !== undefined && found.secrets.length > 0)
       return yield* NotFound.reference("values", unknown, "environment")
     return yield* reveal(by, cipher, found, { asked })
@@ -137,10 +138,10 @@ interface Shown {
   readonly asked?: ReadonlyArray<string> | undefined
 }
 
-const isShownIn = ({ asked, earlier }: Shown, { id, slug }: EnvironmentPart): boolean =>
+const isShownIn = ({ asked, earlier }: Shown, environment: EnvironmentPart): boolean =>
   earlier === undefined
-    ? asked === undefined || asked.includes(id) || asked.includes(slug)
-    : (earlier.versions.find(({ environmentId }) => environmentId === id)?.shown ?? true)
+    ? asked === undefined || asked.some((ref) => isNamed(environment, ref))
+    : (earlier.versions.find(({ environmentId }) => environmentId === environment.id)?.shown ?? true)
 
 /** A single secret as the caller may see it, as it is now or as an earlier answer had it. */
 const reveal = Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, found: FoundSecrets, shown: Shown) {
