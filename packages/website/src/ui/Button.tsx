@@ -32,7 +32,10 @@ const onceHeld = (event: KeyboardEvent<HTMLButtonElement>) => {
   if (event.repeat && (event.key === "Enter" || event.key === " ")) event.preventDefault()
 }
 
-/** A button with a verb on it. */
+/** As `aria-keyshortcuts` writes it. */
+const spoken = (key: string) => (/^[A-Z]$/.test(key) ? `Shift+${key}` : key)
+
+/** A button with a verb on it. Its key is no part of its name. */
 export const Button = ({
   children,
   icon,
@@ -48,6 +51,7 @@ export const Button = ({
     {...rest}
     aria-busy={isBusy || undefined}
     aria-disabled={isBusy || undefined}
+    aria-keyshortcuts={shortcut && spoken(shortcut)}
     className={buttonClass(look)}
     onClick={(event) => (isBusy ? event.preventDefault() : onClick?.(event))}
     onKeyDown={(event) => {
@@ -57,7 +61,11 @@ export const Button = ({
   >
     {icon !== undefined && <Icon name={icon} size={14} />}
     {children}
-    {shortcut !== undefined && <Kbd keys={shortcut} />}
+    {shortcut !== undefined && (
+      <span aria-hidden className="contents">
+        <Kbd keys={shortcut} />
+      </span>
+    )}
   </button>
 )
 
