@@ -180,6 +180,12 @@ const overHttp = globSync(["packages/server/test/**/*.test.ts"], { cwd: import.m
 // keep. The output says "retry x1" beside a test that passed at the second try.
 const whereShared = process.env["CI"] === undefined ? 0 : 1
 
+const ofBrowsers = {
+  ...packages,
+  globalSetup: [...packages.globalSetup, `${import.meta.dirname}/packages/website/test/globalSetup.ts`],
+  retry: 1
+}
+
 const withEnv = (env: Readonly<Record<string, string>>) => ({ ...packages, env: { ...packages.env, ...env } })
 
 const projects = [
@@ -193,15 +199,15 @@ const projects = [
     retry: whereShared,
     globalSetup: [...packages.globalSetup, `${import.meta.dirname}/packages/cli/test/globalSetup.ts`]
   },
-  { ...packages, name: "slow browsers", include: browsers, exclude: exhaustiveBrowsers, retry: 1 },
+  { ...ofBrowsers, name: "slow browsers", include: browsers, exclude: exhaustiveBrowsers },
   { ...packages, name: "exhaustive", include: exhaustive, exclude: [], retry: whereShared },
-  { ...packages, name: "exhaustive browsers", include: exhaustiveBrowsers, exclude: [], retry: 1 },
+  { ...ofBrowsers, name: "exhaustive browsers", include: exhaustiveBrowsers, exclude: [] },
   {
-    ...withEnv({ TEST_SITES: "PostgreSQL" }),
+    ...ofBrowsers,
+    env: withEnv({ TEST_SITES: "PostgreSQL" }).env,
     name: "storage browsers",
     include: journeys,
-    exclude: [],
-    retry: 1
+    exclude: []
   },
   { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "storage servers", include: overHttp, exclude: [] },
   { ...withEnv({ TEST_STORAGES: "the embedded database" }), name: "storage races", include: races, exclude: [] }

@@ -64,6 +64,13 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
             default: "false"
           })
         ),
+        latest: Schema.optionalKey(
+          OneOf(["true", "false"]).annotate({
+            description:
+              "`true` for only the newest finished run of each deployment whose product and environment are not archived. With `result=failed`: what fails now.",
+            default: "false"
+          })
+        ),
         cursor: Schema.optionalKey(
           NumberInQuery.pipe(
             Schema.annotateEncoded({

@@ -54,6 +54,7 @@ export interface TestRunQuery {
   readonly q?: string | undefined
   readonly commit?: string | undefined
   readonly mine?: boolean | undefined
+  readonly latest?: boolean | undefined
   /** The page holds runs numbered below it. */
   readonly cursor?: number | undefined
 }

@@ -306,10 +306,30 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilte
     database
       .table(testRuns)
       .filter((run) => run.workspaceId === workspaceId && matches(run, filter))
+      .filter((run) => filter.latest !== true || isLatest(database, run))
       .toSorted((a, b) => b.number - a.number)
       .slice(0, limit)
       .map((run) => withNames(database, run))
   )
+
+/** Whether it is the newest finished run of its deployment, of a product and an environment that are not archived. */
+const isLatest = (database: MemoryDatabase, run: TestRunRow): boolean =>
+  run.state === "finished" &&
+  database.table(products).get(run.productId)?.archivedAt === null &&
+  database.table(environments).get(run.environmentId)?.archivedAt === null &&
+  database
+    .table(deployments)
+    .find((one) => one.productId === run.productId && one.environmentId === run.environmentId && one.deletedAt === null) !==
+    undefined &&
+  database
+    .table(testRuns)
+    .find(
+      (other) =>
+        other.state === "finished" &&
+        other.productId === run.productId &&
+        other.environmentId === run.environmentId &&
+        other.number > run.number
+    ) === undefined
 
 const lock = (memory: Memory) => (id: TestRunId) =>
   memory.read((database) => {

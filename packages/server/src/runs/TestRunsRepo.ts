@@ -175,6 +175,8 @@ export interface TestRunFilter {
   /** A whole commit SHA, in any case. */
   readonly commit?: string | undefined
   readonly publisher?: ActorRef | undefined
+  /** Only the newest finished run of each deployment of a product and an environment that are not archived. */
+  readonly latest?: boolean | undefined
   /** Only runs numbered below it. */
   readonly below?: number | undefined
 }

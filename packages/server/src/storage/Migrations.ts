@@ -69,6 +69,7 @@ import shorterRunErrors from "./migrations/0186_shorter_run_errors.ts"
 import unresolvedRuns from "./migrations/0187_unresolved_runs.ts"
 import releaseOverrides from "./migrations/0188_release_overrides.ts"
 import personalViews from "./migrations/0189_personal_views.ts"
+import latestRuns from "./migrations/0190_latest_runs.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -139,7 +140,8 @@ export const migrations = {
   "0186_shorter_run_errors": shorterRunErrors,
   "0187_unresolved_runs": unresolvedRuns,
   "0188_release_overrides": releaseOverrides,
-  "0189_personal_views": personalViews
+  "0189_personal_views": personalViews,
+  "0190_latest_runs": latestRuns
 }
 
 /** The number of the latest migration. */

@@ -225,6 +225,7 @@ const query = fc.oneof(
             "q",
             "commit",
             "mine",
+            "latest",
             "cursor",
             "x"
           ),

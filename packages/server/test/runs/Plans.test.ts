@@ -141,4 +141,30 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
       assert.isBelow(known.results, 1_000)
     })
   )
+
+  it.effect("finds the newest run of each deployment through an index, also of one that is seldom tested", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runs = yield* TestRunsRepo
+      const at = yield* makeDeployed()
+      const rare = yield* startRun(at)
+      yield* finishRun(rare)
+      const often = yield* startRun(yield* makeDeployed({ workspace: at }))
+      yield* finishRun(often)
+      yield* sql`insert into test_runs select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(),
+          'number', 1000 + n, 'token_hash', gen_random_uuid(), 'result', 'failed'))).*
+        from test_runs r, generate_series(1, 10000) n where r.id = ${often.runId}`
+      yield* sql`vacuum analyze test_runs`
+      const returned = sql<{ readonly tuples: number }>`select
+        (select sum(pg_stat_get_xact_tuples_returned(indexrelid))::int from pg_index where indrelid = 'test_runs'::regclass)
+        + pg_stat_get_xact_tuples_returned('test_runs'::regclass)::int as tuples`
+      const list = runs.list(at.workspace.id, { latest: true }, 51)
+      const [[before], found, [after]] = yield* sql.withTransaction(Effect.all([returned, list, returned]))
+      assert.deepStrictEqual(
+        found.map(({ number }) => number),
+        [11_000, 1]
+      )
+      assert.isBelow(after!.tuples - before!.tuples, 20)
+    })
+  )
 })

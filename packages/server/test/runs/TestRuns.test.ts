@@ -440,5 +440,40 @@ for (const storage of sharedStorages) {
         assert.strictEqual(yield* refusal(as(at.outsider)(runs.get(1))), "NotFound")
       })
     )
+
+    it.effect("lists the newest finished run of each deployment", () =>
+      Effect.gen(function* () {
+        const runs = yield* TestRuns
+        const at = yield* makeDeployed()
+        const beside = yield* makeDeployed({ workspace: at })
+        const deleted = yield* makeDeployed({ workspace: at })
+        const archived = yield* makeDeployed({ workspace: at })
+        const run = Effect.fnUntraced(function* (of: typeof at, ...results: ReadonlyArray<"passed" | "failed">) {
+          const { number } = yield* as(at.member)(runs.start(startBody(of)))
+          if (results.length === 0) return
+          const tests = results.map((status, index) => report(`case ${index}`, { attempt: attempt(status) }))
+          yield* as(at.member)(runs.finish(number, finishBody({ tests })))
+        })
+        yield* run(at, "failed")
+        yield* run(beside, "passed")
+        yield* run(at, "passed")
+        yield* run(deleted, "failed")
+        yield* run(archived, "failed")
+        yield* run(beside, "failed")
+        // Two that run say nothing yet.
+        yield* run(at)
+        yield* run(beside)
+        const list = (query: Parameters<typeof runs.list>[0] = {}) =>
+          Effect.map(as(at.viewer)(runs.list({ ...query, latest: true })), ({ runs }) => runs.map((run) => run.number))
+        assert.deepStrictEqual(yield* list(), [6, 5, 4, 3])
+        yield* as(at.admin)((yield* Deployments).delete(deleted.product.slug, deleted.environment.slug))
+        yield* as(at.admin)((yield* Products).archive(archived.product.slug))
+        assert.deepStrictEqual(yield* list(), [6, 3])
+        assert.deepStrictEqual(yield* list({ cursor: 6 }), [3])
+        assert.deepStrictEqual(yield* list({ result: "failed" }), [6])
+        assert.deepStrictEqual(yield* list({ product: at.product.slug, result: "passed", q: git.branch }), [3])
+        assert.deepStrictEqual(yield* list({ product: at.product.slug, result: "failed" }), [])
+      })
+    )
   })
 }

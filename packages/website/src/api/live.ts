@@ -65,9 +65,9 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   status: ["statuses", "tickets"]
 }
 
-/** What one change of many tickets tells in a row is read once, and the same no more often than once a second. */
+/** What one change of many tickets tells in a row is read once, and the same no more often than twice a second. */
 const gatherMillis = 100
-const restMillis = 1_000
+const restMillis = 500
 
 /** Reads queries again, by the starts of their keys: soon, and seldom. */
 const makeReader = (queries: QueryClient) => {

@@ -5,7 +5,7 @@ import { FailureView } from "../api/FailureView.tsx"
 import { EventList } from "../events/EventList.tsx"
 import { eventsQuery } from "../events/queries.ts"
 import { countsText } from "../runs/countsText.ts"
-import { latestRunsQuery } from "../runs/queries.ts"
+import { deploymentRunsQuery, latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
 import { formatDuration, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
@@ -15,7 +15,6 @@ import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
-import { newestOfPairs } from "./attention.ts"
 
 /** What needs somebody now: what waits for them, what fails, what runs, and what changed. In a new workspace: how to begin. */
 
@@ -58,10 +57,11 @@ const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: s
 
 const HomeScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/" })
-  const { data, error, refetch } = useQuery(latestRunsQuery(slug))
+  const { data: latest } = useQuery(latestRunsQuery(slug))
+  const { data, error, refetch } = useQuery(deploymentRunsQuery(slug))
   const { data: events } = useInfiniteQuery(eventsQuery(slug))
-  const running = data?.runs.filter((run) => run.state === "running") ?? []
-  const failing = newestOfPairs(data?.runs ?? []).filter((run) => run.result === "failed")
+  const running = latest?.runs.filter((run) => run.state === "running") ?? []
+  const failing = data?.filter((run) => run.result === "failed") ?? []
   return (
     <>
       <Header crumbs={[]} title="Home" />
@@ -90,7 +90,7 @@ const HomeScreen = () => {
               ))}
             </Section>
           )}
-          {failing.length === 0 && data.runs.length > 0 && (
+          {failing.length === 0 && data.length > 0 && (
             <p className="text-success flex items-center gap-2 px-4 pt-4">
               <Icon name="check" /> The newest run of every deployment passed.
             </p>

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Release } from "@delivery/domain/releases/Release"
@@ -6,7 +6,7 @@ import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
-import { latestRunsQuery } from "../runs/queries.ts"
+import { runsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -83,17 +83,16 @@ const Elsewhere = ({ deployment, slug }: Props) => {
 }
 
 const Runs = ({ deployment, slug }: Props) => {
-  const { data } = useQuery(latestRunsQuery(slug))
-  const runs = (data?.runs ?? []).filter(
-    (run) => run.product.slug === deployment.product.slug && run.environment.slug === deployment.environment.slug
-  )
+  const { environment, product } = deployment
+  const { data } = useInfiniteQuery(runsQuery(slug, { product: product.slug, environment: environment.slug }))
+  const runs = data?.pages[0]?.runs ?? []
   return (
     <section aria-label="Newest runs">
       <h2 className="text-muted px-4 pt-4 pb-1 text-xs font-medium">Newest runs</h2>
       {data === undefined ? (
         <SkeletonRows rows={6} />
       ) : (
-        runs.length === 0 && <p className="text-muted px-4">None of the newest 50 runs ran here.</p>
+        runs.length === 0 && <p className="text-muted px-4">No run tested it yet.</p>
       )}
       <ul>
         {runs.slice(0, 6).map((run) => (

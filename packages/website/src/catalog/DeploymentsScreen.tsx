@@ -9,7 +9,7 @@ import { type CSSProperties, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
-import { latestRunsQuery } from "../runs/queries.ts"
+import { deploymentRunsQuery, latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { counted, shortSha } from "../ui/format.ts"
@@ -203,7 +203,8 @@ const DeploymentsScreen = () => {
   const deployments = useQuery(deploymentsQuery(slug))
   const products = useQuery(productsQuery(slug))
   const environments = useQuery(environmentsQuery(slug))
-  const { data: runs } = useQuery(latestRunsQuery(slug))
+  const { data: latest } = useQuery(latestRunsQuery(slug))
+  const { data: ofDeployments = [] } = useQuery(deploymentRunsQuery(slug))
   const { data: vault } = useQuery(vaultQuery(slug))
   const failed = [deployments, products, environments].find(({ error }) => error !== null)
   const mayManage = mayAct(useRole(slug), "admin")
@@ -227,7 +228,7 @@ const DeploymentsScreen = () => {
           deployments={deployments.data.deployments}
           environments={environments.data.environments}
           products={products.data.products}
-          runs={runs?.runs ?? []}
+          runs={[...(latest?.runs ?? []), ...ofDeployments]}
           secrets={vault?.secrets ?? []}
           slug={slug}
         />

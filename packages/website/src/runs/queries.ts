@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
+import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { queryOf, type RunFilters } from "./filters.ts"
@@ -22,6 +23,23 @@ export const latestRunsQuery = (slug: string) =>
   queryOptions({
     queryKey: workspaceKey(slug, "runs", "latest"),
     queryFn: ({ signal }) => client.testRuns.list({ params: { slug }, query: {} }, { signal })
+  })
+
+/** How many pages of 50 deployments are asked for at most. */
+const mostPages = 10
+
+/** The newest finished run of each deployment. */
+export const deploymentRunsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "runs", "of deployments"),
+    queryFn: ({ signal }) => {
+      const from = async (cursor: number | undefined, left: number): Promise<ReadonlyArray<TestRunSummary>> => {
+        const query = { latest: "true", ...(cursor === undefined ? {} : { cursor }) } as const
+        const { nextCursor, runs } = await client.testRuns.list({ params: { slug }, query }, { signal })
+        return nextCursor === null || left === 1 ? runs : [...runs, ...(await from(nextCursor, left - 1))]
+      }
+      return from(undefined, mostPages)
+    }
   })
 
 export const runQuery = (slug: string, run: number) =>

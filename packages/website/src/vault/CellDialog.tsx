@@ -71,7 +71,7 @@ const Present = ({ cell, path }: { readonly cell: SecretEnvironment; readonly pa
           <Button
             icon={isCopied ? "check" : "copy"}
             isBusy={isBusy}
-            onClick={() => void copy().then(() => setCopied(true))}
+            onClick={() => void copy().then(setCopied)}
           >
             {isCopied ? "Copied" : "Copy without showing"}
           </Button>

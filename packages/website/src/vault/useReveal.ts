@@ -46,14 +46,18 @@ export const useReveal = (path: CellPath, version: number) => {
       removeEventListener("blur", hide)
     }
   }, [hide, shown])
-  const read = async (use: (read: Read) => unknown) => {
+  /** Answers whether it was read and used. */
+  const read = async (use: (read: Read) => unknown): Promise<boolean> => {
     setBusy(true)
     try {
       const read = await readCell(path)
       if (read?.version !== version) await queries.invalidateQueries({ queryKey: workspaceKey(path.slug, "vault") })
-      if (read !== undefined) await use(read)
+      if (read === undefined) return false
+      await use(read)
+      return true
     } catch (error) {
       tellFailure("The value could not be read.", error)
+      return false
     } finally {
       setBusy(false)
     }

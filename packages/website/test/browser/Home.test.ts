@@ -60,3 +60,54 @@ describe("The first minute", () => {
     expect(await headings(member)).not.toContain("The first minute")
   })
 })
+
+const reported = {
+  caseId: "pays",
+  title: "Pays",
+  file: "pays.spec.ts",
+  coverage: "acceptance",
+  testKind: "journey",
+  priority: null,
+  files: []
+}
+
+describe("What fails now", () => {
+  it("is of every deployment, however many runs of others are newer", async () => {
+    await site.call("POST", "environments", { slug: "staging", name: "Staging", class: "non-production" })
+    const at = { environment: "staging", baseUrl: "https://staging.example" }
+    for (const slug of ["quiet", "busy"]) {
+      await site.call("POST", "products", { slug, name: slug === "quiet" ? "Quiet" : "Busy", type: "website" })
+      await site.call("POST", "deployments", { ...at, product: slug })
+    }
+    const git = { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add it" }
+    const started = {
+      ...at,
+      git,
+      machine: { hostname: "ci-7", platform: "linux" },
+      selection: { coverage: "acceptance", folders: [], caseIds: [] }
+    }
+    const finish = async (product: string, status: "passed" | "failed") => {
+      const { number } = await site.call<{ number: number }>("POST", "test-runs", { ...started, product })
+      const errorMessage = status === "failed" ? "Expected 1 to be 2" : null
+      const startedAt = "2026-11-21T12:00:00.000Z"
+      const attempt = { status, durationMs: 5, startedAt, errorMessage, errorStack: null, files: [] }
+      await site.call("POST", `test-runs/${number}/finish`, {
+        interrupted: false,
+        durationMs: 5,
+        error: null,
+        cleanup: null,
+        tests: [{ ...reported, attempt }]
+      })
+      return number
+    }
+    const failed = await finish("quiet", "failed")
+    for (let run = 0; run < 51; run++) await finish("busy", "passed")
+    const page = await openScreen(site, "")
+    const failing = page.getByRole("region", { name: "Failing now" })
+    await failing.getByText(`#${failed}`).waitFor()
+    expect(await failing.getByRole("link").count()).toBe(1)
+    await finish("quiet", "passed")
+    await page.getByText("The newest run of every deployment passed.").waitFor()
+    expect(await failing.count()).toBe(0)
+  })
+})

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
-import { atRest, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { assetOf, atRest, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** The server is killed while somebody types, and comes back: what they typed is still there, and is stored once. */
 
@@ -117,7 +117,7 @@ describe("A server that is killed", () => {
     const page = await site.signIn()
     // One part is asked for, and not sent before the server is killed.
     const { promise: killed, resolve: go } = Promise.withResolvers<void>()
-    await page.route(/\/Toasts-/, async (route) => {
+    await page.route(`**${assetOf("src/ui/Toasts.tsx")}`, async (route) => {
       await killed
       await route.continue()
     })

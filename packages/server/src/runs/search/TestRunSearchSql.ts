@@ -36,10 +36,29 @@ export const list =
   (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number): Effect.Effect<ReadonlyArray<Run>> => {
     const { readRuns, sql } = dependencies
     const page = { workspaceId, filter, limit }
+    if (filter.latest === true) {
+      const which = [...conditions(sql, page), ...matchesQ(sql, filter), isLatest(sql, workspaceId)]
+      return readRuns(workspaceId, selectNumbers(sql, which, limit))
+    }
     return (filter.q ?? "") === "" && !hasSeveral(filter)
       ? readRuns(workspaceId, selectNumbers(sql, conditions(sql, page), limit))
       : search(dependencies, page)
   }
+
+/** Whether the run `r` is the newest finished one of its deployment. There are few deployments, and many runs. */
+const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.Fragment =>
+  sql`r.number = any(array(
+    select (
+      select n.number from test_runs n
+      where n.workspace_id = ${workspaceId} and n.product_id = d.product_id and n.environment_id = d.environment_id
+        and n.result is not null
+      order by n.number desc limit 1
+    )
+    from deployments d
+    join products p on p.id = d.product_id and p.archived_at is null
+    join environments e on e.id = d.environment_id and e.archived_at is null
+    where d.workspace_id = ${workspaceId} and d.deleted_at is null
+  ))`
 
 /** Whether the list has several filters without an index for all of them. Few runs have one commit. */
 const hasSeveral = ({ commit, environmentId, productId, publisher, result }: TestRunFilter): boolean =>
