@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { type Call, openScreen, type Site, startSite } from "../support/Site.ts"
+import { type Call, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Traces that Playwright itself has made, opened in its viewer on an origin of its own. */
 
@@ -121,6 +121,33 @@ describe("A server with an origin for files", () => {
     expect(new URL(viewer.url()).origin).toBe(`http://files.localhost:${port}`)
     expect(await viewer.evaluate(() => [document.cookie, opener])).toEqual(["", null])
     expect(page.url()).toBe(`${site.origin}/w/main/test-runs/${run}`)
+  })
+
+  it("leads from the list of runs over the error and its trace to a ticket, by keyboard alone", async () => {
+    await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+    const page = await openScreen(site, "")
+    await isLive(page)
+    await page.keyboard.press("g")
+    await page.keyboard.press("r")
+    await page.waitForURL(/\/test-runs$/)
+    await page.getByRole("list", { name: "Runs" }).getByText("Show the basket").waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(new RegExp(`/test-runs/${run}$`))
+    await page.getByRole("list", { name: "Failures" }).getByText("expected 1").first().waitFor()
+    await page.keyboard.press("n")
+    await page.getByRole("region", { name: "the error" }).getByText("expected 1").first().waitFor()
+    await page.getByRole("link", { name: "Open trace" }).waitFor()
+    await (await openedTrace(page, () => page.keyboard.press("t"))).close()
+    await page.keyboard.press("c")
+    const title = page.getByRole("dialog", { name: "New ticket" }).getByLabel("Title")
+    await title.and(page.locator(":focus")).waitFor()
+    await page.keyboard.press("End")
+    await page.keyboard.type(" in the shop")
+    await page.keyboard.press("Control+Enter")
+    await page.getByText("ENG-1 was created").first().waitFor()
+    const { title: made } = await site.call<{ title: string }>("GET", "tickets/ENG-1")
+    expect(made).toMatch(/^Failing: .+ in the shop$/)
   })
 
   it("opens it from the test's page, by one key or one click, and shows what the page was like", async () => {

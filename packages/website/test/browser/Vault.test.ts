@@ -61,7 +61,9 @@ const canary = "hunter2"
 const holds = (page: Page, value: string) =>
   page.evaluate(async (value) => {
     const databases = JSON.stringify(await indexedDB.databases())
+    const cached = await caches.keys()
     const kept = [
+      ...cached,
       document.documentElement.outerHTML,
       location.href,
       JSON.stringify(history.state),
@@ -463,12 +465,17 @@ describe("The vault", () => {
     await cell(page, "CLEARED in Staging", "has a value").waitFor()
   })
 
-  it("leaves no value in the profile of the browser", async () => {
+  it("leaves no value in the profile of the browser: shown, copied, compared, pasted or typed", async () => {
     const folder = mkdtempSync(join(tmpdir(), "delivery-profile-"))
     const secretCanary = "c4n4ry-9f3b1e7d5a2c"
     const control = "c0ntr0l-1d7e4a9c6b3f"
-    await site.call("POST", "products/shop/secrets", { name: "CANARY", values: { staging: secretCanary } })
-    const context = await chromium.launchPersistentContext(folder, { ...(await chromiumOptions()), locale: "en-US" })
+    const values = { staging: secretCanary, review: secretCanary }
+    await site.call("POST", "products/shop/secrets", { name: "CANARY", values })
+    const context = await chromium.launchPersistentContext(folder, {
+      ...(await chromiumOptions()),
+      locale: "en-US",
+      permissions: ["clipboard-read", "clipboard-write"]
+    })
     try {
       await context.addCookies(await (await site.signIn()).context().cookies())
       const page = await context.newPage()
@@ -480,10 +487,33 @@ describe("The vault", () => {
       await dialog.getByText(secretCanary).waitFor()
       await dialog.getByRole("button", { name: "Hide" }).press("Enter")
       await dialog.getByRole("button", { name: "Reveal for 30 s" }).waitFor()
+      await dialog.getByRole("button", { name: "Copy without showing" }).press("Enter")
+      await dialog.getByRole("button", { name: "Copied" }).waitFor()
       expect(await holds(page, secretCanary)).toBe(false)
       await page.keyboard.press("Escape")
       await page.goto(`${site.origin}/w/main/vault/compare?product=shop&left=staging&right=review`)
-      await page.keyboard.press("c")
+      await page.getByRole("button", { name: "Compare the values" }).press("Enter")
+      await page.getByRole("link", { name: "CANARY the same value" }).waitFor()
+      expect(await holds(page, secretCanary)).toBe(false)
+      await page.goto(`${site.origin}/w/main/vault?product=shop`)
+      await page.getByRole("button", { name: "Paste .env" }).press("Enter")
+      const pasting = page.getByRole("dialog", { name: "Paste a .env file" })
+      await pasting.getByLabel("Contents of the file").fill(`PASTED_CANARY=${secretCanary}-pasted`)
+      await pasting.getByRole("button", { name: "Show the difference" }).press("Enter")
+      await pasting.getByRole("button", { name: "Write 1 secret" }).press("Enter")
+      await pasting.waitFor({ state: "detached" })
+      await page.getByRole("button", { name: "Add secret" }).press("Enter")
+      const adding = page.getByRole("dialog", { name: "Add a secret" })
+      await adding.getByLabel("Name").fill("TYPED_CANARY")
+      await adding
+        .getByLabel(/^Value/)
+        .first()
+        .fill(`${secretCanary}-typed`)
+      await adding.getByRole("button", { name: "Add secret" }).press("Enter")
+      await adding.waitFor({ state: "detached" })
+      await page.getByRole("rowheader", { name: "TYPED_CANARY" }).waitFor()
+      expect(await holds(page, secretCanary)).toBe(false)
+      await page.goBack()
       await page.goBack()
       await page.getByRole("heading", { name: "CANARY" }).waitFor()
     } finally {
