@@ -1,8 +1,4 @@
-import {
-  draggable,
-  dropTargetForElements,
-  type ElementDropTargetEventBasePayload
-} from "@atlaskit/pragmatic-drag-and-drop/element/adapter"
+import { draggable } from "@atlaskit/pragmatic-drag-and-drop/element/adapter"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
@@ -17,9 +13,10 @@ import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
 import { askClass, TagBadge } from "./TagBadge.tsx"
 import { Badge } from "../ui/Badge.tsx"
-import { besideAt, placeOf } from "./board.ts"
+import { besideAt, isStaying } from "./board.ts"
 import type { Beside } from "./pendingTickets.ts"
 import type { Selection } from "./useSelection.ts"
+import { useDropPlace } from "./useDropPlace.ts"
 import { useTicketMove } from "./useTicketMove.ts"
 
 /** Tickets in columns, moved by drag and by keys. Load it lazily: it brings the dragging. */
@@ -129,29 +126,27 @@ interface ColumnProps extends Omit<Props, "columns"> {
   readonly onDrop: (ticket: string, index: number) => void
 }
 
+/** What stands over a column whose tickets have no places that anybody chooses. */
+const NoPlaceNote = ({ isHere, label }: { readonly isHere: boolean; readonly label: string }) => (
+  <p
+    aria-hidden="true"
+    className="bg-raised border-accent shadow-overlay pointer-events-none absolute inset-x-2 bottom-2 z-2 rounded-md border px-3 py-2 text-xs"
+    data-no-place=""
+  >
+    <b className="font-medium">{isHere ? `It is in ${label} already.` : `Moves to ${label}.`}</b>{" "}
+    <span className="text-muted">A place within it is chosen where one team is shown, by status, in manual order.</span>
+  </p>
+)
+
 const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, slug }: ColumnProps) => {
   const scroller = useRef<HTMLDivElement>(null)
   const frame = useRef<HTMLElement>(null)
-  const [place, setPlace] = useState<number>()
   const { category, isOrdered, label, tickets } = column
-  const dropped = useRef(onDrop)
-  dropped.current = onDrop
   const count = tickets.length
-  useEffect(() => {
-    const [list, element] = [scroller.current, frame.current]
-    if (list === null || element === null || !mayChange) return
-    const indexAt = ({ location }: ElementDropTargetEventBasePayload) =>
-      placeOf(location.current.input.clientY - list.getBoundingClientRect().top + list.scrollTop, cardHeight, count)
-    return dropTargetForElements({
-      element,
-      onDrag: (event) => setPlace(indexAt(event)),
-      onDragLeave: () => setPlace(undefined),
-      onDrop: (event) => {
-        setPlace(undefined)
-        dropped.current(String(event.source.data["ticket"]), indexAt(event))
-      }
-    })
-  }, [count, mayChange])
+  const over = useDropPlace({ cardHeight, column, frame, list: scroller, mayChange, onDrop })
+  const from = over === undefined ? -1 : tickets.findIndex(({ id }) => id === over.ticket)
+  const isOfMany = over !== undefined && ids.size > 1 && ids.has(over.ticket)
+  const place = over === undefined || (!isOfMany && isStaying(over.place, from)) ? undefined : over.place
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -170,7 +165,7 @@ const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, sl
   return (
     <section
       aria-label={label}
-      className={`bg-sunken flex h-full w-72 min-w-56 flex-1 flex-col max-w-88 max-sm:shrink-0 rounded-lg border ${place === undefined ? "border-border" : "border-accent"}`}
+      className={`bg-sunken relative flex h-full w-72 min-w-56 flex-1 flex-col max-w-88 max-sm:shrink-0 rounded-lg border ${over === undefined ? "border-border" : "border-accent"}`}
       ref={frame}
     >
       <h2 className="flex h-9 items-center gap-2 px-3 font-medium">
@@ -206,6 +201,7 @@ const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, sl
           )}
         </ol>
       </div>
+      {over !== undefined && !isOrdered && <NoPlaceNote isHere={from >= 0 && !isOfMany} label={label} />}
     </section>
   )
 }

@@ -7,6 +7,9 @@ import type { Beside } from "./pendingTickets.ts"
 export const placeOf = (offset: number, cardHeight: number, count: number): number =>
   Math.max(0, Math.min(count, Math.round(offset / cardHeight)))
 
+/** Whether a card of this column that is dropped there stays where it is; `from` is -1 where it is of another one. */
+export const isStaying = (place: number, from: number): boolean => from >= 0 && (place === from || place === from + 1)
+
 /** Beside which of the others a card stands at this place; undefined where there is no other. */
 export const besideAt = (others: ReadonlyArray<TicketSummary>, place: number): Beside | undefined => {
   const [before, after] = [others[place], others[place - 1]]

@@ -283,15 +283,28 @@ describe("A board", () => {
       .getByText(/Tickets have an order of their own in each status of a team/)
       .first()
       .waitFor()
-    const cards = () => page.getByRole("region", { name: "Unstarted" }).locator("[data-card] .tabular").allInnerTexts()
+    const unstarted = page.getByRole("region", { name: "Unstarted" })
+    const cards = () => unstarted.locator("[data-card] .tabular").allInnerTexts()
+    // While it is dragged, no line stands where it would not land.
+    await card(page, made[0]!).hover()
+    await page.mouse.down()
+    const { x, y } = (await unstarted.boundingBox())!
+    await page.mouse.move(x + 60, y + 60, { steps: 8 })
+    await unstarted.getByText("Moves to Unstarted.").waitFor()
+    await page.mouse.move(x + 60, y + 90, { steps: 8 })
+    expect(await page.locator("#board ol > li[aria-hidden]").count()).toBe(0)
+    const home = (await card(page, made[0]!).boundingBox())!
+    await page.mouse.move(home.x + 60, home.y + 60, { steps: 8 })
+    await page.getByText("It is in Backlog already.").waitFor()
+    expect(await page.locator("[data-no-place]").count()).toBe(1)
+    await page.mouse.up()
+    await page.locator("[data-no-place]").waitFor({ state: "detached" })
     const { promise, resolve } = Promise.withResolvers<void>()
     await page.route(/tickets\/batch|tickets\/update|tickets$/, async (route) => {
       if (route.request().method() !== "GET") await promise
       await route.continue()
     })
-    await card(page, made[0]!).dragTo(page.getByRole("region", { name: "Unstarted" }), {
-      targetPosition: { x: 60, y: 50 }
-    })
+    await card(page, made[0]!).dragTo(unstarted, { targetPosition: { x: 60, y: 50 } })
     await expect.poll(async () => (await cards()).length).toBe(3)
     const shown = await cards()
     expect(shown.at(-1)).toBe(made[0]!.identifier)
@@ -319,6 +332,10 @@ describe("A board", () => {
       await expect.poll(isSeen).toBe(true)
     }
     await drag(made[1]!)
+    // Where it is already, nothing would change.
+    const { x, y } = (await card(page, made[2]!).boundingBox())!
+    await page.mouse.move(x + 60, y + 60, { steps: 8 })
+    await mark.waitFor({ state: "detached" })
     await drag(made[0]!)
     await page.mouse.up()
     await mark.waitFor({ state: "detached" })

@@ -1,7 +1,7 @@
 import type { ProjectId } from "@delivery/domain/Ids"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { describe, expect, it } from "vitest"
-import { besideAt, placeOf } from "../../src/planning/board.ts"
+import { besideAt, isStaying, placeOf } from "../../src/planning/board.ts"
 import { branchOf } from "../../src/planning/branch.ts"
 import {
   changed,
@@ -101,6 +101,11 @@ describe("Changes on their way", () => {
     }
     expect([-10, 43, 45, 900].map((offset) => placeOf(offset, 88, 4))).toEqual([0, 0, 1, 4])
     expect(besideAt([], 0)).toBeUndefined()
+  })
+
+  it("stay where they are above and below themselves, and nowhere of another column", () => {
+    expect([0, 1, 2, 3, 4].map((place) => isStaying(place, 2))).toEqual([false, false, true, true, false])
+    expect([0, 1].map((place) => isStaying(place, -1))).toEqual([false, false])
   })
 })
 
