@@ -3,6 +3,7 @@ import { counted } from "../ui/format.ts"
 import { Empty } from "../ui/States.tsx"
 import { AllTests } from "./AllTests.tsx"
 import { RunDetails } from "./RunDetails.tsx"
+import { RunningRun } from "./RunningRun.tsx"
 import { RunRetries } from "./RunRetries.tsx"
 
 interface Props {
@@ -12,14 +13,8 @@ interface Props {
 }
 
 /** In place of failures: why there are none. */
-const NoFailures = ({ run }: Pick<Props, "run">) => {
-  if (run.state === "running") {
-    return (
-      <Empty icon="clock" title="This run is running">
-        Its tests appear when it has finished. This page shows them then by itself.
-      </Empty>
-    )
-  }
+const NoFailures = ({ run, slug }: Pick<Props, "run" | "slug">) => {
+  if (run.state === "running") return <RunningRun run={run} slug={slug} />
   if (run.error !== null) return <Empty icon="warning" title="It failed outside of its tests" />
   if (run.tests.length === 0) return <Empty icon="runs" title="No test was reported" />
   return (
@@ -31,7 +26,7 @@ const NoFailures = ({ run }: Pick<Props, "run">) => {
 
 /** What is asked of a run after its failures, and loaded when it is. */
 const RunViews = ({ run, slug, view }: Props) => {
-  if (view === "none") return <NoFailures run={run} />
+  if (view === "none") return <NoFailures run={run} slug={slug} />
   if (view === "tests") return <AllTests run={run} slug={slug} />
   return view === "retries" ? <RunRetries run={run} slug={slug} /> : <RunDetails run={run} />
 }

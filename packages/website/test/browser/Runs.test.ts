@@ -113,6 +113,37 @@ describe("Runs", () => {
     await other.getByText("No tests ran.").first().waitFor()
     await row(list, number).getByText("Failed").waitFor()
   })
+
+  it("tell while they run how long such runs take, and which semaphores they hold and wait for", async () => {
+    const { number: before } = await start("Rounds once")
+    await finish(before, [passedTest("rounds")])
+    const { number, semaphores } = await site.call<{ number: number; semaphores: { token: string } }>(
+      "POST",
+      "test-runs",
+      runOf("Rounds twice")
+    )
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}`)
+    await page.getByText("This run is running").waitFor()
+    await page.getByText(/^usually /).waitFor()
+    const last = page.getByRole("list", { name: "Last runs of this kind" })
+    await last.getByRole("link", { name: `Run ${before}`, exact: true }).waitFor()
+    expect(await last.getByRole("link", { name: `Run ${number}`, exact: true }).count()).toBe(0)
+    const take = (requestId: string, test: string) =>
+      fetch(`${site.origin}/v1/workspaces/main/semaphores/runs-sandbox/leases`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${semaphores.token}`, "content-type": "application/json" },
+        body: JSON.stringify({ capacity: 1, waitMs: 0, requestId, test })
+      })
+    expect((await take("first", "pays by card")).status).toBe(201)
+    expect((await take("second", "pays by invoice")).status).toBe(202)
+    const held = page.getByRole("list", { name: "Semaphores of the run" }).getByRole("listitem")
+    await held.filter({ hasText: /runs-sandbox.*holds.*pays by card/ }).waitFor()
+    await held.filter({ hasText: /waits, 1\. in the queue.*pays by invoice/ }).waitFor()
+    await finish(number, [passedTest("rounds")])
+    await held.first().waitFor({ state: "detached" })
+    await page.getByText("No test failed").waitFor()
+  })
 })
 
 describe("A run of shards", () => {
@@ -134,6 +165,10 @@ describe("A run of shards", () => {
     await finishShard(number, 1, [passedTest("pays by card")])
     await page.getByText("1 of 2 shards finished").waitFor()
     await page.getByRole("link", { name: /pays by card/ }).waitFor()
+    await page.getByRole("link", { name: "Failures" }).click()
+    await page.getByText("1 of 2 shards finished, 1 running").waitFor()
+    await page.getByText("So far 1 test, and none has failed.").waitFor()
+    await page.getByRole("link", { name: /^All tests/ }).click()
     await finishShard(number, 2, [passedTest("pays by invoice")])
     await page.getByText("2 of 2 shards finished").waitFor()
     await page.getByRole("link", { name: /pays by invoice/ }).waitFor()
