@@ -1,5 +1,5 @@
 import type { AuditEntry } from "@delivery/domain/audit/Audit"
-import { changesText } from "../ui/Changes.tsx"
+import { type Change, changesText } from "../ui/Changes.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
 
@@ -25,7 +25,14 @@ const credentialOf = ({ credential }: AuditEntry): string =>
         .filter((one) => one !== "")
         .join(" ")
 
-const AuditDetails = ({ entry, id }: { readonly entry: AuditEntry; readonly id: string }) => (
+interface Props {
+  readonly entry: AuditEntry
+  /** Those of the entry, by the names of what they name. */
+  readonly changes: ReadonlyArray<Change>
+  readonly id: string
+}
+
+const AuditDetails = ({ changes, entry, id }: Props) => (
   <div className="bg-sunken border-border border-b pl-4" id={id}>
     <Facts
       facts={[
@@ -35,7 +42,10 @@ const AuditDetails = ({ entry, id }: { readonly entry: AuditEntry; readonly id: 
             {visible(entry.action)}
           </span>
         ],
-        ["Subject", `${visible(entry.subject.label)} (${visible(entry.subject.type)} ${visible(entry.subject.id)})`],
+        [
+          "Subject",
+          `${visible(entry.subject.label)} (${visible(entry.subject.type).replaceAll("_", " ")} ${visible(entry.subject.id)})`
+        ],
         ["Credential", credentialOf(entry)],
         ["Network address", entry.address ?? "none: it was the server itself"],
         ...(entry.secrets === undefined
@@ -44,7 +54,7 @@ const AuditDetails = ({ entry, id }: { readonly entry: AuditEntry; readonly id: 
               ["Secrets", entry.secrets.map(({ name, version }) => `${visible(name)} v${version}`).join(", ")] as const
             ]),
         ...(entry.count === undefined ? [] : [["Times", String(entry.count)] as const]),
-        ...((entry.changes ?? []).length === 0 ? [] : [["Changes", changesText(entry.changes ?? [])] as const]),
+        ...(changes.length === 0 ? [] : [["Changes", changesText(changes)] as const]),
         ["Request", entry.requestId ?? "none"]
       ]}
     />

@@ -9,14 +9,16 @@ import { Changes, changesText } from "../ui/Changes.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { List } from "../ui/List.tsx"
 import { later } from "../ui/later.tsx"
+import { namedChanges } from "../ui/namedChanges.ts"
 import { Time } from "../ui/Time.tsx"
+import { actionWords } from "./words.ts"
 
 /** Who did what, a line each; what else is known of it, below the line when it is asked for. */
 
 const Details = later(() => import("./AuditDetails.tsx"))
+const WebhookEnd = later(() => import("../webhooks/WebhookEnd.tsx"))
 
-/** `key_created` as words. The operation that was refused stays as the API calls it: `members.update`. */
-const wordsOf = (action: string): string => visible(action).replaceAll("_", " ")
+const wordsOf = (action: string): string => actionWords(visible(action))
 
 /** The most that a line says of what others wrote. */
 const maxText = 500
@@ -52,7 +54,7 @@ const Row = ({ entry, slug }: RowProps) => {
   const name = actorName(actor)
   const label = visible(entry.subject.label).slice(0, maxText)
   const scope = visible(scopeOf(entry, nameOf).slice(0, maxText))
-  const { changes = [] } = entry
+  const changes = namedChanges(entry.changes ?? [], nameOf)
   return (
     <li>
       <div className="border-border flex min-h-(--row) items-center gap-x-2 border-b py-1 pr-2 pl-4 max-md:items-start md:flex-wrap">
@@ -79,11 +81,12 @@ const Row = ({ entry, slug }: RowProps) => {
             to="."
           >
             {label}
+            {entry.subject.type === "webhook" && <WebhookEnd id={entry.subject.id} label={label} slug={slug} />}
           </Link>
           {entry.outcome === "refused" && <Badge tone="danger">refused</Badge>}
           <span
             className="text-muted foreign min-w-0 flex-1 truncate text-xs max-md:basis-full"
-            title={changesText(changes ?? []).slice(0, 1_000) || undefined}
+            title={changesText(changes).slice(0, 1_000) || undefined}
           >
             {scope}
             {scope !== "" && changes.length > 0 && " · "}
@@ -105,7 +108,7 @@ const Row = ({ entry, slug }: RowProps) => {
           />
         </span>
       </div>
-      {isOpen && <Details entry={entry} id={id} />}
+      {isOpen && <Details changes={changes} entry={entry} id={id} />}
     </li>
   )
 }

@@ -2,11 +2,15 @@ import type { Event } from "@delivery/domain/events/Event"
 import { changesOf, doerOf } from "../api/actors.ts"
 import { Changes, changesText } from "../ui/Changes.tsx"
 import { visible } from "../ui/format.ts"
+import { later } from "../ui/later.tsx"
 import { List } from "../ui/List.tsx"
 import { PathLink } from "../ui/PathLink.tsx"
 import { Time } from "../ui/Time.tsx"
 
 /** What happened, a line each: who, what, to which object, and what changed. */
+
+const PolicyLine = later(() => import("./PolicyLine.tsx"), Changes)
+const WebhookEnd = later(() => import("../webhooks/WebhookEnd.tsx"))
 
 /** Kinds whose words are others than their verb and noun. */
 const others: Readonly<Record<string, string>> = {
@@ -31,6 +35,9 @@ const pathOf = (url: string): string => {
   }
 }
 
+/** The workspace that it is of. */
+const slugOf = (url: string): string => pathOf(url).split("/")[2] ?? ""
+
 export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> }) => (
   <List isOrdered label="Events" noun="event">
     {events.map((event) => (
@@ -43,12 +50,19 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
           <span className="text-muted">{wordsOf(event.kind, event.subject.type)}</span>
           <PathLink path={pathOf(event.subject.url)} title={event.subject.label}>
             {visible(event.subject.label)}
+            {event.subject.type === "webhook" && (
+              <WebhookEnd id={event.subject.id} label={event.subject.label} slug={slugOf(event.subject.url)} />
+            )}
           </PathLink>
           <span
             className="text-muted foreign min-w-0 flex-1 truncate text-xs empty:hidden max-sm:basis-full"
             title={changesText(changesOf(event)).slice(0, 1_000) || undefined}
           >
-            <Changes changes={changesOf(event)} />
+            {event.subject.type === "policy" ? (
+              <PolicyLine changes={changesOf(event)} slug={slugOf(event.subject.url)} />
+            ) : (
+              <Changes changes={changesOf(event)} />
+            )}
           </span>
         </span>
         <span className="text-muted ml-auto">

@@ -1,13 +1,17 @@
 /** What the API calls fields and their values, in the words of the screens. Pure. */
 
 const fields: Readonly<Record<string, string>> = {
+  allowPullRequests: "for pull requests",
   baseUrl: "base URL",
   blocks: "blocks releases",
+  cases: "tests",
   drift: "drift of secrets",
+  expiresAt: "expires",
   fileDays: "days that files are kept",
   fixtureUrl: "fixture URL",
   flakyCount: "flaky tests",
   freezes: "freeze window",
+  from: "versions from",
   gateResult: "result without muted tests",
   isDefault: "default",
   mutes: "overdue mutes",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { fieldWords, valueWords } from "../../src/ui/changeWords.ts"
+import { namedChanges } from "../../src/ui/namedChanges.ts"
 
 /** What the API calls fields and their values, in the words of the screens. */
 
@@ -13,6 +14,23 @@ describe("What has changed", () => {
     expect(told("flakyCount", "0", "1")).toBe("flaky tests: 0 to 1")
     expect(told("gateResult", "failed", "passed")).toBe("result without muted tests: failed to passed")
     expect(told("isDefault", "true")).toBe("default: yes")
+    expect(told("from", "staging")).toBe("versions from: staging")
+    expect(told("cases", "1 test of shop")).toBe("tests: 1 test of shop")
+  })
+
+  it("names environments as people do", () => {
+    const nameOf = (slug: string) => (slug === "staging" ? "Staging" : slug)
+    const changes = [
+      { field: "from", from: null, to: "staging" },
+      { field: "from", from: "staging", to: null },
+      { field: "environment", from: null, to: "staging" }
+    ]
+    expect(namedChanges(changes, nameOf)).toEqual([
+      { field: "from", from: null, to: "Staging" },
+      { field: "from", from: "Staging", to: null },
+      // What a CI calls its own.
+      { field: "environment", from: null, to: "staging" }
+    ])
   })
 
   it("is told as it is where there are no other words", () => {
