@@ -11,7 +11,7 @@ import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
-import { counted, formatCount, formatDuration, shortSha, visible } from "../ui/format.ts"
+import { counted, formatDuration, shortSha, visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
@@ -124,6 +124,10 @@ const Runs = ({ deployment, slug }: Props) => {
   )
 }
 
+/** Whether its only commit is what its version says. */
+const isOfOneCommit = ({ commits: [first, ...rest], version }: Release): boolean =>
+  version !== null && rest.length === 0 && first?.sha.startsWith(version) === true
+
 const ReleaseRow = ({ release }: { readonly release: Release }) => (
   <li className="border-border flex flex-col gap-1 border-b px-4 py-2">
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -134,8 +138,8 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
         <Copyable label="Copy the version" shown={shortSha(release.version)} text={release.version} />
       )}
       {release.rolledBackTo !== null && <Badge tone="warning">back to release {release.rolledBackTo}</Badge>}
-      {release.runs.failed > 0 && <span className="text-danger">{formatCount(release.runs.failed)} failed</span>}
-      {release.runs.passed > 0 && <span className="text-success">{formatCount(release.runs.passed)} passed</span>}
+      {release.runs.failed > 0 && <span className="text-danger">{counted(release.runs.failed, "run")} failed</span>}
+      {release.runs.passed > 0 && <span className="text-success">{counted(release.runs.passed, "run")} passed</span>}
       <span className="text-muted ml-auto flex min-w-0 gap-3">
         <span className="truncate">{actorName(release.by)}</span>
         <span className="shrink-0">
@@ -153,7 +157,7 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
       <ul className="text-muted flex flex-col gap-0.5 pl-11">
         {release.commits.slice(0, 10).map((commit) => (
           <li className="flex min-w-0 items-baseline gap-2" key={commit.sha}>
-            <span className="shrink-0 font-mono text-xs">{shortSha(commit.sha)}</span>
+            {!isOfOneCommit(release) && <span className="shrink-0 font-mono text-xs">{shortSha(commit.sha)}</span>}
             <span className="foreign truncate">{visible(commit.subject)}</span>
           </li>
         ))}

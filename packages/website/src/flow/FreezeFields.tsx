@@ -2,6 +2,7 @@ import { useRef } from "react"
 import type { FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Input } from "../ui/Field.tsx"
+import { inYourTime } from "./zone.ts"
 
 /** A freeze window as it is typed, in the time of the browser. */
 export interface FreezeDraft {
@@ -60,7 +61,7 @@ export const FreezeFields = ({ freezes, onChange }: Props) => {
   const add = useRef<HTMLButtonElement>(null)
   return (
     <fieldset className="flex flex-col gap-3">
-      <legend className="text-muted pb-1 text-xs font-medium">Freeze windows, in your time</legend>
+      <legend className="text-muted pb-1 text-xs font-medium">Freeze windows, {inYourTime()}</legend>
       {freezes.map((one, index) => (
         <div className="border-border flex items-start gap-2 border-b pb-3" key={one.key}>
           <div className="grid min-w-0 flex-1 gap-2 sm:grid-cols-2">

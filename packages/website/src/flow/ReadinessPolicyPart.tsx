@@ -14,6 +14,7 @@ import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { momentOf } from "./mute.ts"
 import { policyQuery } from "./readiness.ts"
+import { inYourTime } from "./zone.ts"
 
 const PolicyDialog = later(() => import("./PolicyDialog.tsx"))
 
@@ -69,7 +70,7 @@ const factsOf = (policy: ReadinessPolicy, { at, from }: { readonly at: string | 
     ["Drift of secrets", meaningOf[policy.drift]],
     ["Overdue mutes", meaningOf[policy.mutes]],
     [
-      "Freeze windows, in your time",
+      `Freeze windows, ${inYourTime()}`,
       policy.freezes.length === 0 ? "none" : <Windows at={at} freezes={policy.freezes} />
     ]
   ] as const

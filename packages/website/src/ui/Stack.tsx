@@ -1,5 +1,6 @@
 import { CopyButton } from "./Copy.tsx"
 import { visible, withoutColours } from "./format.ts"
+import { isOfCode, isOfLibrary } from "./stackLines.ts"
 
 /** Lines of a stack: those of the project stand out from those of its libraries. */
 export const Stack = ({ text }: { readonly text: string }) => {
@@ -18,7 +19,11 @@ export const Stack = ({ text }: { readonly text: string }) => {
       >
         {lines.map((line, index) => (
           // Lines have no other identity than their place.
-          <span className={isOfLibrary(line) ? "text-faint block" : "block"} key={index}>
+          // Code is not wrapped: a mark below it would point elsewhere.
+          <span
+            className={`block ${isOfLibrary(line) ? "text-faint" : isOfCode(line) ? "whitespace-pre" : ""}`}
+            key={index}
+          >
             {visible(line) || " "}
           </span>
         ))}
@@ -26,5 +31,3 @@ export const Stack = ({ text }: { readonly text: string }) => {
     </div>
   )
 }
-
-const isOfLibrary = (line: string): boolean => /^\s+at .*(?:node_modules|node:|<anonymous>)/.test(line)

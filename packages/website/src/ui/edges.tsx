@@ -25,7 +25,7 @@ export const useEdges = () => {
   return { scrolled, ...edges }
 }
 
-const edgeClass = "pointer-events-none absolute inset-y-0 w-10 from-surface to-transparent"
+const edgeClass = "pointer-events-none absolute inset-y-0 w-10 from-surface from-50% to-transparent"
 
 export const MoreLeft = () => <span aria-hidden="true" className={`${edgeClass} left-0 bg-linear-to-r`} />
 

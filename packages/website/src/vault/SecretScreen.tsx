@@ -104,9 +104,8 @@ const SecretScreen = () => {
                     {words[cellState(cell, secret)]}
                   </span>
                   {cell.version > 0 && <span className="text-muted tabular">v{cell.version}</span>}
-                  <span className="flex-1" />
                   {cell.updatedAt !== null && cell.updatedBy !== null && (
-                    <span className="text-muted">
+                    <span className="text-muted ml-auto">
                       {actorName(cell.updatedBy)}, <Time at={cell.updatedAt} />
                     </span>
                   )}
