@@ -1,3 +1,4 @@
+import type { ListedCase } from "@delivery/domain/runs/Case"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useDeferredValue } from "react"
@@ -6,6 +7,7 @@ import { workspaceKey } from "../api/queries.ts"
 import { productsQuery } from "../catalog/queries.ts"
 import { ticketListQuery } from "../planning/queries.ts"
 import { visible } from "../ui/format.ts"
+import { beginningsOf, type FoundCases, narrowed } from "./foundCases.ts"
 import type { Command } from "./palette.ts"
 
 /** What the server finds by words: tickets, and tests of products. */
@@ -20,23 +22,45 @@ const mostTickets = 12
 const mostCases = 6
 const mostProducts = 12
 
-/** The tests of each product that have the words. A product that does not answer has none. */
+/** Fewer characters find too much. */
+const shortest = 2
+
+type Found = ReadonlyArray<FoundCases<ListedCase>>
+
+const foundKey = (slug: string, products: ReadonlyArray<string>, q: string) =>
+  workspaceKey(slug, "cases", products, "found", q)
+
+/**
+ * The tests of each product that have the words. A product that does not answer has none; one of which all are known that have the
+ * beginning of the words is not asked again.
+ */
 const foundCasesQuery = (slug: string, products: ReadonlyArray<string>, q: string) =>
   queryOptions({
-    queryKey: workspaceKey(slug, "cases", products, "found", q),
-    queryFn: ({ signal }) =>
-      Promise.all(
-        products.map(async (product) => {
-          const answer = await client.safe.cases.list({ params: { slug, product }, query: { q } }, { signal })
-          return answer.ok ? answer.value.cases : []
-        })
-      )
+    queryKey: foundKey(slug, products, q),
+    queryFn: ({ client: queries, signal }) => {
+      const known = beginningsOf(q, shortest).flatMap((beginning) => {
+        const state = queries.getQueryState<Found>(foundKey(slug, products, beginning))
+        return state?.data === undefined || state.isInvalidated ? [] : [state.data]
+      })
+      const found = async (product: string, index: number): Promise<Found[number]> => {
+        const now = Date.now()
+        for (const one of known) {
+          const narrower = narrowed(one[index], q, now)
+          if (narrower !== undefined) return narrower
+        }
+        const answer = await client.safe.cases.list({ params: { slug, product }, query: { q } }, { signal })
+        return answer.ok
+          ? { cases: answer.value.cases, isWhole: answer.value.nextCursor === null, at: now }
+          : { cases: [], isWhole: false, at: now }
+      }
+      return Promise.all(products.map(found))
+    }
   })
 
 export const usePaletteFinds = (slug: string, typed: string): ReadonlyArray<Command> => {
   const navigate = useNavigate()
   const q = useDeferredValue(typed.trim().split(/\s+/).slice(0, mostWords).join(" ").slice(0, longest))
-  const isAsking = q.length > 1
+  const isAsking = q.length >= shortest
   const { data } = useQuery({ ...ticketListQuery(slug, { q }), enabled: isAsking })
   const { data: products } = useQuery(productsQuery(slug))
   const asked = products?.products.slice(0, mostProducts) ?? []
@@ -52,7 +76,7 @@ export const usePaletteFinds = (slug: string, typed: string): ReadonlyArray<Comm
       run: () => void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.identifier } })
     })),
     ...asked.flatMap((product, index) =>
-      (cases?.[index] ?? []).slice(0, mostCases).map((one): Command => ({
+      (cases?.[index]?.cases ?? []).slice(0, mostCases).map((one): Command => ({
         id: `${product.id} ${one.caseId}`,
         label: visible(one.title.slice(0, longest)),
         hint: `test of ${visible(product.name)}`,

@@ -221,7 +221,19 @@ describe("The palette", () => {
     expect((await page.getByRole("option").allInnerTexts())[0]).toMatch(/^Shop\s+product$/)
     await field.fill("owner")
     await page.getByRole("option", { name: "Owner member" }).waitFor()
+    const asked: Array<string> = []
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith("/cases")) asked.push(`${searchParams.get("q")}`)
+    })
+    await field.fill("pa")
+    await page.getByRole("option", { name: "Checkout › pays by card test of Shop" }).waitFor()
+    const before = asked.length
+    expect(new Set(asked)).toEqual(new Set(["pa"]))
+    // All tests that begin so are known: none is asked for by more of their words.
     await field.fill("pays by card")
+    await page.getByRole("option", { name: /^Run / }).first().waitFor({ state: "detached" })
+    expect(asked).toHaveLength(before)
     await page.getByRole("option", { name: "Checkout › pays by card test of Shop" }).click()
     await page.waitForURL(/\/products\/shop\/cases\//)
   })
