@@ -43,19 +43,42 @@ const ProgressFacts = ({ project, slug }: Props) => (
   </div>
 )
 
-const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
+interface FactProps {
+  readonly name: string
+  /** Opens what changes it. */
+  readonly onOpen: (() => void) | undefined
+  readonly children: ReactNode
+}
+
+const Fact = ({ children, name, onOpen }: FactProps) => (
   <div className="flex min-h-(--row) items-center gap-2">
     <dt className="text-muted w-20 shrink-0">{name}</dt>
-    <dd className="foreign min-w-0 px-2">{children}</dd>
+    <dd className="foreign min-w-0 flex-1">
+      {onOpen === undefined ? (
+        <span className="block px-2">{children}</span>
+      ) : (
+        <button
+          className="hover:bg-hover min-h-7 w-full min-w-0 rounded-md px-2 text-left"
+          onClick={onOpen}
+          type="button"
+        >
+          <span className="sr-only">Change {name.toLowerCase()}: </span>
+          {children}
+        </button>
+      )}
+    </dd>
   </div>
 )
 
-const ProjectProperties = ({
-  mayChange,
-  onChange,
-  project,
-  slug
-}: Props & { readonly mayChange: boolean; readonly onChange: (change: UpdateProject) => void }) => {
+interface ShownProps extends Props {
+  readonly mayChange: boolean
+  readonly onChange: (change: UpdateProject) => void
+  /** Opens the dialog in which all of it is changed. */
+  readonly onOpen: () => void
+}
+
+const ProjectProperties = ({ mayChange, onChange, onOpen, project, slug }: ShownProps) => {
+  const open = mayChange ? onOpen : undefined
   const { data: members } = useQuery(membersQuery(slug))
   const people = (members?.members ?? []).filter(({ active }) => active)
   return (
@@ -102,7 +125,7 @@ const ProjectProperties = ({
             {project.lead === null ? "Nobody" : visible(project.lead.name)}
           </span>
         </Property>
-        <Fact name="Target">
+        <Fact name="Target" onOpen={open}>
           {project.targetDate === null ? (
             <span className="text-muted">No date</span>
           ) : (
@@ -117,7 +140,7 @@ const ProjectProperties = ({
             ["Products", project.products.map(({ name }) => visible(name)).join(", ") || "None"]
           ] as const
         ).map(([name, value]) => (
-          <Fact key={name} name={name}>
+          <Fact key={name} name={name} onOpen={open}>
             {value}
           </Fact>
         ))}

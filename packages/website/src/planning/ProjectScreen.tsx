@@ -119,6 +119,7 @@ const Shown = ({ project, slug }: Props) => {
           <ProjectProperties
             mayChange={mayChange}
             onChange={(asked) => change.mutate(asked)}
+            onOpen={() => setChanging(true)}
             project={project}
             slug={slug}
           />

@@ -72,6 +72,11 @@ describe("Projects", () => {
     await page.getByRole("dialog", { name: "Add a milestone" }).getByRole("textbox", { name: "Name" }).fill("Beta")
     await page.keyboard.press("Enter")
     await page.getByRole("link", { name: "1. Beta" }).waitFor()
+    // What stands beside its words is changed by a press on it.
+    await page.getByRole("button", { name: "Change target: No date" }).click()
+    await page.getByRole("dialog", { name: "Change the project" }).getByLabel("Target date").fill("2100-01-31")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Change target: Jan 31, 2100" }).waitFor()
     await page.keyboard.press("e")
     await page.getByRole("textbox", { name: "Document" }).fill("# Goal\n\nMoney back in a day.")
     await page.keyboard.press("Control+Enter")
