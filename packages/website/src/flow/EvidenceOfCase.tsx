@@ -50,7 +50,7 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
       </span>
       <span className="min-w-0 flex-1">
         <Link
-          className="foreign block truncate font-medium hover:underline"
+          className="foreign block truncate font-medium outline-offset-0 hover:underline"
           params={{ slug, product, case: caseId }}
           to="/w/$slug/products/$product/cases/$case"
         >

@@ -159,7 +159,7 @@ const RefusedDialog = (props: Props) => {
           <Button look="quiet" onClick={() => setOverridden(true)}>
             Complete anyway…
           </Button>
-          <Button look="primary" onClick={onClose}>
+          <Button autoFocus look="primary" onClick={onClose}>
             {tickets.length === 1 ? "Leave it open" : "Leave them open"}
           </Button>
         </>
