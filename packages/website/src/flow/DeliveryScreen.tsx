@@ -198,8 +198,7 @@ const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly 
               {timeToRestore.failures.toReversed().map((release) => (
                 <li className={row} key={keyOf(release)}>
                   <ReleaseLink release={release} slug={slug} />
-                  <span className="flex-1" />
-                  <span className="text-muted tabular">restored in {formatDuration(release.ms)}</span>
+                  <span className="text-muted tabular ml-auto">restored in {formatDuration(release.ms)}</span>
                   <span className="text-muted">
                     <Time at={release.at} />
                   </span>
@@ -238,8 +237,7 @@ const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly 
             <li className={row} key={keyOf(release)}>
               <ReleaseLink release={release} slug={slug} />
               {failed.has(keyOf(release)) && <Badge tone="danger">rolled back</Badge>}
-              <span className="flex-1" />
-              <span className="text-muted">
+              <span className="text-muted ml-auto">
                 <Time at={release.at} />
               </span>
             </li>

@@ -227,7 +227,7 @@ const Side = ({ label, run, slug }: { readonly label: string; readonly run: Test
       <span className="tabular shrink-0 font-medium">Run {run.number}</span>
       <span className="foreign min-w-0 truncate">{visible(run.git.subject)}</span>
     </span>
-    <span className="text-muted flex min-w-0 flex-wrap gap-x-3">
+    <span className="text-muted flex min-w-0 flex-wrap items-baseline gap-x-3">
       <span className="truncate">
         {run.product.name} / {run.environment.name}
       </span>
