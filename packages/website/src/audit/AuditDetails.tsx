@@ -1,7 +1,9 @@
 import type { AuditEntry } from "@delivery/domain/audit/Audit"
-import { type Change, changesText } from "../ui/Changes.tsx"
+import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
+import { changesText } from "../ui/Changes.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
+import { namedChanges } from "../ui/namedChanges.ts"
 
 /** What else is known of an entry of the audit than its line says. */
 
@@ -27,38 +29,43 @@ const credentialOf = ({ credential }: AuditEntry): string =>
 
 interface Props {
   readonly entry: AuditEntry
-  /** Those of the entry, by the names of what they name. */
-  readonly changes: ReadonlyArray<Change>
   readonly id: string
+  readonly slug: string
 }
 
-const AuditDetails = ({ changes, entry, id }: Props) => (
-  <div className="bg-sunken border-border border-b pl-4" id={id}>
-    <Facts
-      facts={[
-        [
-          "Action",
-          <span className="font-mono text-xs" key="action">
-            {visible(entry.action)}
-          </span>
-        ],
-        [
-          "Subject",
-          `${visible(entry.subject.label)} (${visible(entry.subject.type).replaceAll("_", " ")} ${visible(entry.subject.id)})`
-        ],
-        ["Credential", credentialOf(entry)],
-        ["Network address", entry.address ?? "none: it was the server itself"],
-        ...(entry.secrets === undefined
-          ? []
-          : [
-              ["Secrets", entry.secrets.map(({ name, version }) => `${visible(name)} v${version}`).join(", ")] as const
-            ]),
-        ...(entry.count === undefined ? [] : [["Times", String(entry.count)] as const]),
-        ...(changes.length === 0 ? [] : [["Changes", changesText(changes)] as const]),
-        ["Request", entry.requestId ?? "none"]
-      ]}
-    />
-  </div>
-)
+const AuditDetails = ({ entry, id, slug }: Props) => {
+  const changes = namedChanges(entry.changes ?? [], useEnvironmentName(slug))
+  return (
+    <div className="bg-sunken border-border border-b pl-4" id={id}>
+      <Facts
+        facts={[
+          [
+            "Action",
+            <span className="font-mono text-xs" key="action">
+              {visible(entry.action)}
+            </span>
+          ],
+          [
+            "Subject",
+            `${visible(entry.subject.label)} (${visible(entry.subject.type).replaceAll("_", " ")} ${visible(entry.subject.id)})`
+          ],
+          ["Credential", credentialOf(entry)],
+          ["Network address", entry.address ?? "none: it was the server itself"],
+          ...(entry.secrets === undefined
+            ? []
+            : [
+                [
+                  "Secrets",
+                  entry.secrets.map(({ name, version }) => `${visible(name)} v${version}`).join(", ")
+                ] as const
+              ]),
+          ...(entry.count === undefined ? [] : [["Times", String(entry.count)] as const]),
+          ...(changes.length === 0 ? [] : [["Changes", changesText(changes)] as const]),
+          ["Request", entry.requestId ?? "none"]
+        ]}
+      />
+    </div>
+  )
+}
 
 export default AuditDetails

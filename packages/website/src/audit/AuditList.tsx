@@ -9,13 +9,13 @@ import { Changes, changesText } from "../ui/Changes.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { List } from "../ui/List.tsx"
 import { later } from "../ui/later.tsx"
-import { namedChanges } from "../ui/namedChanges.ts"
 import { Time } from "../ui/Time.tsx"
 import { actionWords } from "./words.ts"
 
 /** Who did what, a line each; what else is known of it, below the line when it is asked for. */
 
 const Details = later(() => import("./AuditDetails.tsx"))
+const PolicyLine = later(() => import("../events/PolicyLine.tsx"), Changes)
 const WebhookEnd = later(() => import("../webhooks/WebhookEnd.tsx"))
 
 const wordsOf = (action: string): string => actionWords(visible(action))
@@ -54,7 +54,7 @@ const Row = ({ entry, slug }: RowProps) => {
   const name = actorName(actor)
   const label = visible(entry.subject.label).slice(0, maxText)
   const scope = visible(scopeOf(entry, nameOf).slice(0, maxText))
-  const changes = namedChanges(entry.changes ?? [], nameOf)
+  const { changes = [] } = entry
   return (
     <li>
       <div className="border-border flex min-h-(--row) items-center gap-x-2 border-b py-1 pr-2 pl-4 max-md:items-start md:flex-wrap">
@@ -90,7 +90,11 @@ const Row = ({ entry, slug }: RowProps) => {
           >
             {scope}
             {scope !== "" && changes.length > 0 && " · "}
-            <Changes changes={changes} />
+            {entry.subject.type === "policy" ? (
+              <PolicyLine changes={changes} slug={slug} />
+            ) : (
+              <Changes changes={changes} />
+            )}
           </span>
         </span>
         <span className="text-muted tabular text-xs max-lg:hidden">{entry.address}</span>
@@ -108,7 +112,7 @@ const Row = ({ entry, slug }: RowProps) => {
           />
         </span>
       </div>
-      {isOpen && <Details changes={changes} entry={entry} id={id} />}
+      {isOpen && <Details entry={entry} id={id} slug={slug} />}
     </li>
   )
 }
