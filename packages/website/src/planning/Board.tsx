@@ -134,7 +134,9 @@ const NoPlaceNote = ({ isHere, label }: { readonly isHere: boolean; readonly lab
     data-no-place=""
   >
     <b className="font-medium">{isHere ? `It is in ${label} already.` : `Moves to ${label}.`}</b>{" "}
-    <span className="text-muted">A place within it is chosen where one team is shown, by status, in manual order.</span>
+    <span className="text-muted">
+      A place within it is chosen where one team is shown, by status, in its own order.
+    </span>
   </p>
 )
 
@@ -195,7 +197,7 @@ const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, sl
           {place !== undefined && isOrdered && (
             <li
               aria-hidden="true"
-              className="bg-accent-fill absolute inset-x-0 top-0 h-0.5 rounded-full"
+              className="bg-accent absolute inset-x-0 top-0 h-0.5 rounded-full"
               style={{ transform: `translateY(${markedAt(place)}px)` }}
             />
           )}

@@ -133,8 +133,10 @@ const Semaphores = ({ run, slug }: Props) => {
               {visible(name)}
             </Link>
             <span className="text-muted">{word}</span>
-            <span className="text-muted foreign min-w-0 flex-1 truncate">{test !== null && visible(test)}</span>
-            <span className="text-muted">
+            <span className="text-muted foreign min-w-0 flex-1 truncate empty:max-sm:hidden max-sm:order-last max-sm:basis-full">
+              {test !== null && visible(test)}
+            </span>
+            <span className="text-muted max-sm:ml-auto">
               for <Elapsed since={since} />
             </span>
           </Row>
