@@ -36,13 +36,15 @@ export const useDropPlace = ({ cardHeight, column, frame, list, mayChange, onDro
       const offset = location.current.input.clientY - shown.getBoundingClientRect().top + scrollTop
       return { place: placeOf(offset, cardHeight, count), ticket: String(source.data["ticket"]) }
     }
+    // Each movement tells of it: only another place is drawn.
+    const look = (event: ElementDropTargetEventBasePayload) => {
+      const next = overAt(event)
+      setOver((last) => (last?.place === next.place && last.ticket === next.ticket ? last : next))
+    }
     return dropTargetForElements({
       element,
-      // Each movement tells of it: only another place is drawn.
-      onDrag: (event) => {
-        const next = overAt(event)
-        setOver((last) => (last?.place === next.place && last.ticket === next.ticket ? last : next))
-      },
+      onDragEnter: look,
+      onDrag: look,
       onDragLeave: () => setOver(undefined),
       onDrop: (event) => {
         setOver(undefined)
