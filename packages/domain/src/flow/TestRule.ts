@@ -11,7 +11,7 @@ import { Timestamp } from "../Timestamp.ts"
 /** How many rules a product has at most. */
 export const maxTestRules = 20
 
-/** How many tickets one run makes at most, of all rules together. */
+/** How many tickets one run makes and reopens at most, of all rules together. */
 export const maxTicketsOfRun = 20
 
 /** How many tickets of a rule are listed at most. */
@@ -87,7 +87,7 @@ const fields = {
   owner: Schema.optionalKey(
     Schema.NullOr(Ref).annotate({
       description:
-        "Who owns the tickets: the id or email address of a member, or the id of an agent; null for nobody. One who has left owns no new ones."
+        "Who owns the tickets: the id or email address of a member, or the id of an agent; null for nobody. One who has left, or does not see the team, owns no new ones."
     })
   ),
   ask: Schema.optionalKey(
@@ -97,7 +97,7 @@ const fields = {
   ),
   above: Schema.optionalKey(
     whole(1, 5_000).annotate({
-      description: "Where so many tests or more fail at once, those that fail alike share one ticket.",
+      description: "Where so many tests or more fail in a run, those that fail alike share one ticket.",
       default: 10
     })
   ),

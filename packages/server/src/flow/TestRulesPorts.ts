@@ -4,6 +4,7 @@ import { Settings } from "../Config.ts"
 import { Events } from "../events/Events.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { Comments } from "../planning/Comments.ts"
+import { TeamsRepo } from "../planning/TeamsRepo.ts"
 import { Tickets } from "../planning/Tickets.ts"
 import { TicketsRepo } from "../planning/TicketsRepo.ts"
 import { RunEnds } from "../runs/RunEnds.ts"
@@ -27,6 +28,7 @@ export const layer = Layer.effect(
         comments: yield* Comments,
         messages: yield* Messages,
         members: yield* MembersRepo,
+        teams: yield* TeamsRepo,
         storage: yield* Storage,
         events: yield* Events,
         baseUrl: (yield* Settings).baseUrl

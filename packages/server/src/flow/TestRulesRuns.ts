@@ -1,5 +1,4 @@
-import { Conflict } from "@delivery/domain/Errors"
-import { hasRecovered, isBroken, isDue, maxTicketsOfRun } from "@delivery/domain/flow/TestRule"
+import { hasRecovered, isBroken, maxTicketsOfRun } from "@delivery/domain/flow/TestRule"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { AgentId, TestRunId, TicketId } from "@delivery/domain/Ids"
@@ -10,6 +9,7 @@ import { ByItself } from "../events/ByItself.ts"
 import type { Events } from "../events/Events.ts"
 import type { MembersRepo } from "../identity/MembersRepo.ts"
 import type { Comments } from "../planning/Comments.ts"
+import type { TeamRow, TeamsRepo } from "../planning/TeamsRepo.ts"
 import type { Tickets } from "../planning/Tickets.ts"
 import type { TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
@@ -19,8 +19,9 @@ import type { FoundTestRun, TestRunsRepo } from "../runs/TestRunsRepo.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { Storage } from "../storage/Storage.ts"
 import { about } from "./TestRules.ts"
-import type { CaseTicket, FailedTest, FoundTestRule, TestRulesRepo } from "./TestRulesRepo.ts"
-import { descriptionOf, failedAgain, passedAgain, type RunPlace, titleOf } from "./TestRulesWording.ts"
+import type { CaseTicket, FoundTestRule, TestRulesRepo } from "./TestRulesRepo.ts"
+import { type Failure, sorted } from "./TestRulesShares.ts"
+import { descriptionOf, failedAgain, notAsked, passedAgain, type RunPlace, titleOf } from "./TestRulesWording.ts"
 
 /** What rules do when a run finishes, in the transaction of that (docs/contract.md, Test rules). */
 
@@ -32,13 +33,11 @@ export interface Dependencies {
   readonly comments: Comments["Service"]
   readonly messages: Messages["Service"]
   readonly members: MembersRepo["Service"]
+  readonly teams: TeamsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly baseUrl: string
 }
-
-/** A failure with the group of its error. */
-type Failure = FailedTest & { readonly errorGroup: string }
 
 /** The run that has finished, and what is known of it. */
 interface Finished {
@@ -51,6 +50,8 @@ interface Finished {
   readonly told: Set<TicketId>
 }
 
+type Team = Pick<TeamRow, "visibility">
+
 /** A rule that acts as its author. */
 interface Acting {
   readonly rule: FoundTestRule
@@ -60,11 +61,10 @@ interface Acting {
 
 /** Holds the rules of the product, so of runs that finish at once each sees what those before it have made. */
 export const applyRules = (dependencies: Dependencies) => {
-  const { baseUrl, repo, runs, storage } = dependencies
+  const { baseUrl, repo, runs } = dependencies
   const act = acting(dependencies)
   const hold = holdTeams(dependencies)
-  const stop = stopRule(dependencies)
-  const apply = applyRule(dependencies)
+  const applyAll = applyEach(dependencies)
   return Effect.fnUntraced(function* (by: Access, run: FoundTestRun) {
     const productId = yield* repo.watched(run.id)
     if (productId === undefined) return
@@ -78,23 +78,48 @@ export const applyRules = (dependencies: Dependencies) => {
       files: `${baseUrl}/v1/workspaces/${slug}/test-runs/${run.number}/files/`
     }
     const failures = yield* grouped(failed, ({ error }) => error)
-    const finished: Finished = { run, place, rules, failures, told: new Set() }
     const ready = yield* Effect.forEach(rules, (rule) => act(by, rule))
     yield* hold(
-      finished,
+      failures,
       ready.filter((one) => one !== undefined)
     )
+    yield* applyAll(by, { run, place, rules, failures }, ready)
+  })
+}
+
+/** One rule after the other. What one cannot do is undone alone. */
+const applyEach = (dependencies: Dependencies) => {
+  const { storage, teams } = dependencies
+  const stop = stopRule(dependencies)
+  const apply = applyRule(dependencies)
+  return Effect.fnUntraced(function* (
+    by: Access,
+    finished: Omit<Finished, "told">,
+    ready: ReadonlyArray<Acting | undefined>
+  ) {
+    const { rules } = finished
+    let told: ReadonlySet<TicketId> = new Set()
     let left = maxTicketsOfRun
     for (const [index, rule] of rules.entries()) {
       const one = ready[index]
+      const team = one && (yield* teams.find(viewerOf(one.author), rule.team))
+      if (one === undefined || team === undefined || team.archivedAt !== null) {
+        yield* stop(by, rule)
+        continue
+      }
       // Each of the rules behind it may make one ticket at least.
       const most = left - (rules.length - 1 - index)
-      const made =
-        one === undefined
-          ? undefined
-          : yield* storage.transaction(apply(finished, one, most)).pipe(Effect.orElseSucceed(() => undefined))
-      if (made === undefined) yield* stop(by, rule)
-      else left -= made
+      const toldByIt = new Set(told)
+      const applied = storage.transaction(apply({ ...finished, told: toldByIt }, one, team, most))
+      const made = yield* Effect.catch(applied, (error) =>
+        Effect.as(
+          Effect.logWarning(`The ${nameOf(rule)} of ${rule.product} did nothing for a run: ${error.message}`),
+          undefined
+        )
+      )
+      if (made === undefined) continue
+      told = toldByIt
+      left -= made
     }
   })
 }
@@ -124,7 +149,7 @@ const nameOf = ({ failures, ofLast }: FoundTestRule): string => `test rule (${fa
 
 /** Holds every team that may get or change a ticket, at once and in one order, before any ticket. */
 const holdTeams = ({ repo, ticketsRepo }: Dependencies) =>
-  Effect.fnUntraced(function* ({ failures }: Finished, ready: ReadonlyArray<Acting>) {
+  Effect.fnUntraced(function* (failures: Finished["failures"], ready: ReadonlyArray<Acting>) {
     const ids = failures.map(({ caseId }) => caseId)
     const teams = yield* Effect.forEach(ready, ({ author, rule }) =>
       Effect.gen(function* () {
@@ -147,79 +172,29 @@ const stopRule = ({ events, repo }: Dependencies) =>
     yield* repo.update(stopped, yield* events.make(by, { kind: "test_rule_stopped", ...about(rule), changes }))
   })
 
-/** Answers how many tickets it has made. */
+/** Answers how many tickets it has made or reopened. */
 const applyRule = (dependencies: Dependencies) => {
-  const sort = sorted(dependencies)
+  const { repo } = dependencies
   const tell = tellTicket(dependencies)
   const reopen = reopenTicket(dependencies)
   const open = openTicket(dependencies)
   const close = closeTickets(dependencies)
-  return Effect.fnUntraced(function* (finished: Finished, one: Acting, most: number) {
-    const { again, due, fresh, reopened } = yield* sort(finished, one)
-    for (const [ticket, tests] of again) yield* tell(finished, one, ticket, tests)
-    for (const [ticket, tests] of reopened) yield* reopen(finished, one, ticket, tests)
-    const shares = sharesOf(fresh, due >= one.rule.above, most)
-    for (const tests of shares) yield* open(finished, one, tests)
+  return Effect.fnUntraced(function* (finished: Finished, one: Acting, team: Team, most: number) {
+    const { failures, run } = finished
+    const { author, rule } = one
+    const ids = failures.map(({ caseId }) => caseId)
+    const statuses = ids.length === 0 ? new Map() : yield* repo.statuses(rule, run.id, ids, rule.ofLast)
+    const tickets = ids.length === 0 ? [] : yield* repo.about(viewerOf(author), rule.productId, ids)
+    const { again, shares } = sorted({ failures, statuses, tickets, rule, most })
+    for (const { completed, tests } of shares) {
+      yield* completed === undefined
+        ? open(finished, one, team, tests)
+        : reopen(finished, one, completed.id, again.get(completed)!)
+    }
+    for (const [ticket, tests] of again) yield* tell(finished, one, ticket.id, tests)
     yield* close(finished, one)
     return shares.length
   })
-}
-
-/** The failures of which each becomes a ticket: those that fail alike as one where many fail, and as few as are left. */
-const sharesOf = (
-  fresh: ReadonlyArray<Failure>,
-  areMany: boolean,
-  most: number
-): ReadonlyArray<ReadonlyArray<Failure>> => {
-  const groups = Map.groupBy(fresh, ({ caseId, errorGroup }) => (areMany ? errorGroup : caseId))
-  const shares = [...groups.values()]
-  return shares.length <= most ? shares : [...shares.slice(0, most - 1), shares.slice(most - 1).flat()]
-}
-
-/** Which failures belong to which open ticket, which bring a completed one back, and which are new. */
-const sorted = ({ repo }: Dependencies) =>
-  Effect.fnUntraced(function* ({ failures, run }: Finished, { author, rule }: Acting) {
-    const again = new Map<CaseTicket, Array<Failure>>()
-    const reopened = new Map<CaseTicket, Array<Failure>>()
-    const fresh: Array<Failure> = []
-    const add = (to: Map<CaseTicket, Array<Failure>>, ticket: CaseTicket, failure: Failure) => {
-      const known = to.get(ticket)
-      if (known === undefined) to.set(ticket, [failure])
-      else known.push(failure)
-    }
-    if (failures.length === 0) return { again, reopened, fresh, due: 0 }
-    const ids = failures.map(({ caseId }) => caseId)
-    const statuses = yield* repo.statuses(rule, run.id, ids, rule.ofLast)
-    const byCase = ticketsByCase(yield* repo.about(viewerOf(author), rule.productId, ids))
-    let due = 0
-    for (const failure of failures) {
-      const tickets = byCase.get(failure.caseId) ?? []
-      const open = tickets.find(({ category }) => !isEnded(category))
-      const isNow = isDue(statuses.get(failure.caseId) ?? [], rule)
-      if (isNow) due++
-      if (open !== undefined) add(again, open, failure)
-      else if (isNow) {
-        const own = tickets.findLast(({ ruleId }) => ruleId === rule.id)
-        if (own === undefined) fresh.push(failure)
-        // What people have canceled stays so.
-        else if (own.category === "completed") add(reopened, own, failure)
-      }
-    }
-    return { again, reopened, fresh, due }
-  })
-
-const isEnded = (category: string): boolean => category === "completed" || category === "canceled"
-
-const ticketsByCase = (tickets: ReadonlyArray<CaseTicket>): ReadonlyMap<string, ReadonlyArray<CaseTicket>> => {
-  const byCase = new Map<string, Array<CaseTicket>>()
-  for (const ticket of tickets) {
-    for (const caseId of ticket.caseIds) {
-      const known = byCase.get(caseId)
-      if (known === undefined) byCase.set(caseId, [ticket])
-      else known.push(ticket)
-    }
-  }
-  return byCase
 }
 
 /** Of several rules, one tells a ticket of a run. */
@@ -227,7 +202,7 @@ const tellTicket = ({ comments }: Dependencies) =>
   Effect.fnUntraced(function* (
     { place, run, told }: Finished,
     { as, rule }: Acting,
-    { id }: CaseTicket,
+    id: TicketId,
     tests: ReadonlyArray<Failure>
   ) {
     if (told.has(id)) return
@@ -242,13 +217,12 @@ const reopenTicket = (dependencies: Dependencies) => {
   return Effect.fnUntraced(function* (
     finished: Finished,
     one: Acting,
-    ticket: CaseTicket,
+    ticket: TicketId,
     tests: ReadonlyArray<Failure>
   ) {
-    const refused = yield* move(one, ticket.id, "unstarted")
-    if (refused !== undefined) return yield* new Conflict({ message: refused.message, reason: "not_reopened" })
+    const refused = yield* move(one, ticket, "unstarted")
     yield* tell(finished, one, ticket, tests)
-    yield* ask(finished, one, ticket.id)
+    if (refused === undefined) yield* ask(finished, one, ticket)
   })
 }
 
@@ -262,7 +236,7 @@ const moveTo = ({ tickets }: Dependencies) =>
 const openTicket = (dependencies: Dependencies) => {
   const { repo, tickets, ticketsRepo } = dependencies
   const ask = askOwner(dependencies)
-  return Effect.fnUntraced(function* (finished: Finished, one: Acting, tests: ReadonlyArray<Failure>) {
+  return Effect.fnUntraced(function* (finished: Finished, one: Acting, team: Team, tests: ReadonlyArray<Failure>) {
     const { as, rule } = one
     const { place, run, told } = finished
     const { isLinked, owner } = yield* ticketsRepo.resolve({
@@ -273,14 +247,15 @@ const openTicket = (dependencies: Dependencies) => {
     })
     const project =
       rule.project === null ? undefined : yield* ticketsRepo.findProject(viewerOf(one.author), rule.project)
+    const mayOwn = owner?.active === true && (team.visibility === "open" || owner.seesPrivateTeam)
     const ticket = yield* as(
       tickets.create({
         team: rule.team,
         title: titleOf(tests, run),
         description: descriptionOf(tests, run, place, nameOf(rule)),
         cases: { product: rule.product, caseIds: tests.map(({ caseId }) => caseId) },
-        // An owner who has left, and a project that is gone, cannot keep a failure from its ticket.
-        owner: owner?.active === true ? rule.ownerId : null,
+        // An owner who has left or does not see it, and a project that is gone, cannot keep a failure from its ticket.
+        owner: mayOwn ? rule.ownerId : null,
         project: isLinked && project?.archived === false ? rule.project : null
       })
     )
@@ -290,13 +265,14 @@ const openTicket = (dependencies: Dependencies) => {
   })
 }
 
-/** Sends the agent who owns the ticket a message, unless it has one. */
-const askOwner = ({ messages, repo, ticketsRepo }: Dependencies) =>
+/** Sends the agent who owns the ticket a message, unless it has one. Where it cannot be sent, the ticket says so. */
+const askOwner = ({ comments, messages, repo, ticketsRepo }: Dependencies) =>
   Effect.fnUntraced(function* ({ place, run }: Finished, { as, author, rule }: Acting, ticket: TicketId) {
     const owner = (yield* ticketsRepo.find(viewerOf(author), ticket))?.owner
     if (owner?.kind !== "agent" || (yield* repo.isAsked(ticket))) return
     const note = `Tests of this ticket failed in run ${run.number}: ${place.page}`
-    yield* as(messages.send({ agent: owner.id satisfies AgentId, ticket, ask: rule.ask ?? "build", note }))
+    const sent = as(messages.send({ agent: owner.id satisfies AgentId, ticket, ask: rule.ask ?? "build", note }))
+    yield* Effect.catch(sent, (refused) => as(comments.create(ticket, { body: notAsked(refused, nameOf(rule)) })))
   })
 
 /** In how many runs at most a test is looked for. */

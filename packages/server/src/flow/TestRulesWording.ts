@@ -83,3 +83,16 @@ export const failedAgain = (
 /** The comment on a ticket that is completed. */
 export const passedAgain = (closeAfter: number, run: FoundTestRun, place: RunPlace, rule: string): string =>
   `Passed in ${closeAfter} ${closeAfter === 1 ? "run" : "runs"} since it failed last, now in run [${run.number}](${place.page}) ${ofCommit(run)}.\n\n${signed(rule)}`
+
+const whyNotAsked: Readonly<Record<string, string>> = {
+  agent_revoked: "the agent was revoked",
+  inactive_member: "its person is not an active member",
+  ticket_invisible: "its person cannot see the ticket",
+  too_many_messages: "as many messages as one sender may have wait in its inbox already"
+}
+
+/** The comment on a ticket whose agent has got no message. */
+export const notAsked = (
+  { message, reason = "" }: { readonly message: string; readonly reason?: string | undefined },
+  rule: string
+): string => `The agent who owns this ticket was not asked: ${whyNotAsked[reason] ?? line(message)}.\n\n${signed(rule)}`

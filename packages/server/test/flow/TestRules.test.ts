@@ -1,6 +1,4 @@
 import type { CreateTestRule } from "@delivery/domain/flow/TestRule"
-import type { Ticket } from "@delivery/domain/planning/Ticket"
-import type { TestReport } from "@delivery/domain/runs/TestEntry"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -19,33 +17,7 @@ import { addAgent } from "../planning/TicketsScene.ts"
 import { attempt, finishBody, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { eventsOfKinds, type FlowScene, makeFlowScene, mute, ownedTicket, run, start } from "./FlowScene.ts"
-
-const rule = Effect.fnUntraced(function* (at: FlowScene, fields: Partial<CreateTestRule> = {}) {
-  const rules = yield* TestRules
-  return yield* as(at.member)(
-    rules.create({ product: at.product.slug, when: { failures: 1 }, team: at.team.key, ...fields })
-  )
-})
-
-/** The tickets of the team, oldest first: their tests, categories and numbers of comments. */
-const ticketsOf = Effect.fnUntraced(function* (at: FlowScene) {
-  const tickets = yield* as(at.owner)((yield* Tickets).list({ team: at.team.key }))
-  return tickets
-    .toSorted((a, b) => a.number - b.number)
-    .map(({ cases, commentCount, status }) => [cases?.caseIds.join(" "), status.category, commentCount] as const)
-})
-
-const ticket = Effect.fnUntraced(function* (at: FlowScene, number = 1): Effect.fn.Return<Ticket, unknown, Tickets> {
-  return yield* as(at.owner)((yield* Tickets).get(`${at.team.key}-${number}`))
-})
-
-const failing = (caseId: string, errorMessage: string): TestReport =>
-  report(caseId, { attempt: { ...attempt("failed"), errorMessage } })
-
-const runOf = Effect.fnUntraced(function* (at: FlowScene, tests: ReadonlyArray<TestReport>) {
-  const { number } = yield* start(at)
-  return yield* as(at.member)((yield* TestRuns).finish(number, finishBody({ tests })))
-})
+import { failing, rule, runOf, ticket, ticketsOf } from "./TestRulesScene.ts"
 
 /** Retries `a` in the run, and it passes. */
 const retryPassed = Effect.fnUntraced(function* (at: FlowScene, number: number) {
