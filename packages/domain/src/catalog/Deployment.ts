@@ -90,18 +90,8 @@ const maxOverride = 2_000
 /** The longest that a change of a version waits for locked runs, in milliseconds. */
 const longestWait = 30_000
 
-export const UpdateDeployment = Body({
-  ...target,
-  commits: Schema.optionalKey(Commits),
-  override: Schema.optionalKey(
-    Text(maxOverride)
-      .check(atLeast(1), isVisible)
-      .annotate({
-        description:
-          "Why the version goes out although the readiness policy keeps it back, beside `version`. The release and the event tell it. The service does not check it, and asks nobody for it.",
-        examples: ["The payment is down: the fix cannot wait for the regression tests."]
-      })
-  ),
+/** What a change of a version does while locked runs are under way. */
+export const whileLocked = {
   force: Schema.optionalKey(
     Schema.Boolean.annotate({
       description: "Changes the version although locked runs are under way: their `deploymentChanged` becomes true.",
@@ -120,6 +110,21 @@ export const UpdateDeployment = Body({
       default: 0
     })
   )
+}
+
+export const UpdateDeployment = Body({
+  ...target,
+  commits: Schema.optionalKey(Commits),
+  override: Schema.optionalKey(
+    Text(maxOverride)
+      .check(atLeast(1), isVisible)
+      .annotate({
+        description:
+          "Why the version goes out although the readiness policy keeps it back, beside `version`. The release and the event tell it. The service does not check it, and asks nobody for it.",
+        examples: ["The payment is down: the fix cannot wait for the regression tests."]
+      })
+  ),
+  ...whileLocked
 })
   .check(
     haveVersion,

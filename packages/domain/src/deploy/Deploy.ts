@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Body } from "../Body.ts"
 import { Commits } from "../catalog/Commit.ts"
+import { whileLocked } from "../catalog/Deployment.ts"
 import { EnvironmentRef } from "../catalog/Environment.ts"
 import { ProductRef } from "../catalog/Product.ts"
 import { atLeast, OneOf, Text } from "../Text.ts"
@@ -103,10 +104,11 @@ export const SetVersion = Body({
   version: Text(200)
     .check(atLeast(1))
     .annotate({ description: "The build that runs from now on, such as a commit SHA." }),
-  commits: Schema.optionalKey(Commits)
+  commits: Schema.optionalKey(Commits),
+  ...whileLocked
 }).annotate({
   identifier: "SetVersion",
   description: "The version that runs from now on.",
-  examples: [{ version: "a1b2c3d" }]
+  examples: [{ version: "a1b2c3d", waitMs: 10_000 }]
 })
 export type SetVersion = typeof SetVersion.Type

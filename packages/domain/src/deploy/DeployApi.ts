@@ -93,7 +93,7 @@ export class DeployApi extends HttpApiGroup.make("deploy")
       doc(
         "write",
         "Say which version runs",
-        `Sets the version of the deployment, as updating the deployment does: it is a release, \`commits\` says what it contains, and while locked runs are under way it is 409 \`run_in_progress\`, at once. ${refused}`,
+        `Sets the version of the deployment, as updating the deployment does: it is a release, \`commits\` says what it contains, and while locked runs are under way it waits up to \`waitMs\` and then is 409 \`run_in_progress\`, unless \`force\` is set. ${refused}`,
         {
           conflicts: {
             run_in_progress: {

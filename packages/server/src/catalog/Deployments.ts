@@ -3,7 +3,7 @@ import type { CreateDeployment, Deployment, UpdateDeployment } from "@delivery/d
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import { needsBaseUrl, type ProductRef } from "@delivery/domain/catalog/Product"
 import type { Archived } from "@delivery/domain/Archived"
-import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { CommitId, DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
@@ -56,13 +56,18 @@ export class Deployments extends Context.Service<
       input: UpdateDeployment
     ) => Effect.Effect<Deployment, InvalidInput | NotFound | Forbidden | Conflict | RefusedNow, Caller>
     readonly delete: (product: string, environment: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
-    /** What `update` does with a version, for a deployed product itself, by whatever it has shown. It waits for no locked run. */
+    /**
+     * What `update` does with a version, for a deployed product itself, by whatever it has shown.
+     *
+     * @param shown Checks what it has shown around each try, also after each wait for locked runs.
+     */
     readonly setVersion: (
       by: By,
       product: ProductId,
       environment: EnvironmentId,
-      input: Pick<UpdateDeployment, "version" | "commits">
-    ) => Effect.Effect<Deployment, InvalidInput | NotFound | Conflict>
+      input: Pick<UpdateDeployment, "version" | "commits" | "force" | "waitMs">,
+      shown: <A, E>(change: Effect.Effect<A, E>) => Effect.Effect<A, E | Unauthorized>
+    ) => Effect.Effect<Deployment, Unauthorized | InvalidInput | NotFound | Conflict>
     /** The product and environment that a body names. `NotFound` names the field. */
     readonly target: (
       workspaceId: WorkspaceId,
@@ -240,36 +245,52 @@ class Held extends Data.TaggedError("Held")<{
  * each wait: nobody changes anything by an access that has ended meanwhile.
  */
 const change = (dependencies: Dependencies) => {
-  const { waits } = dependencies
   const attempt = changeNow(dependencies)
+  const whenFree = waiting(dependencies)
   return Effect.fnUntraced(function* (product: string, environment: string, input: UpdateDeployment) {
-    const { waitMs = 0 } = input
     const attempted = Effect.flatMap(atLeast("member"), (by) => attempt(by, product, environment, input))
-    const again = asCallerNow(attempted)
-    const waiting = Effect.fnUntraced(function* (first: Held) {
+    const caller = Effect.map(anyRole, ({ actor }) => actor.id)
+    return yield* whenFree(attempted, asCallerNow(attempted), caller, input.waitMs)
+  })
+}
+
+const setVersion = (dependencies: Dependencies): Deployments["Service"]["setVersion"] => {
+  const attempt = changeNow(dependencies)
+  const whenFree = waiting(dependencies)
+  return (by, product, environment, input, shown) => {
+    const attempted = shown(attempt(by, product, environment, input))
+    const changed = whenFree(attempted, attempted, Effect.succeed(by.actor.id), input.waitMs)
+    return Effect.withSpan(changed, "Deployments.setVersion")
+  }
+}
+
+/** Makes an attempt, and again while locked runs hold the deployment, as long as one may wait. */
+const waiting =
+  ({ waits }: Dependencies) =>
+  <A, E, E1, E2, R, R1, R2>(
+    attempted: Effect.Effect<A, E | Held, R>,
+    again: Effect.Effect<A, E1 | Held, R1>,
+    caller: Effect.Effect<string, E2, R2>,
+    waitMs = 0
+  ) => {
+    const wait = Effect.fnUntraced(function* (first: Held) {
       const until = (yield* Clock.currentTimeMillis) + waitMs
-      const wait = yield* waits.begin(first.deployment, (yield* anyRole).actor.id)
+      const wait = yield* waits.begin(first.deployment, yield* caller)
       if (wait === undefined) return yield* runInProgress(first)
-      for (let next: typeof again = attempted; ; next = again) {
-        const result = yield* Effect.catchTag(next, "Held", Effect.succeed)
+      for (let next: Effect.Effect<A, E | E1 | Held, R | R1> = attempted; ; next = again) {
+        const result = yield* Effect.catchIf(next, (error) => error instanceof Held, Effect.succeed)
         if (!(result instanceof Held)) return result
         const left = until - (yield* Clock.currentTimeMillis)
         if (left <= 0 || waits.isStopping()) return yield* runInProgress(result)
         yield* wait(left)
       }
     })
-    return yield* Effect.catchTag(attempted, "Held", (held) =>
-      waitMs === 0 ? runInProgress(held) : Effect.scoped(waiting(held))
+    return Effect.catchIf(
+      attempted,
+      (error) => error instanceof Held,
+      (held) => (waitMs === 0 ? runInProgress(held) : Effect.scoped(wait(held)))
     )
-  })
-}
-
-const setVersion = (dependencies: Dependencies): Deployments["Service"]["setVersion"] => {
-  const attempt = changeNow(dependencies)
-  return Effect.fn("Deployments.setVersion")((by, product, environment, input) =>
-    Effect.catchTag(attempt(by, product, environment, input), "Held", runInProgress)
-  )
-}
+  }
 
 const changeNow = (dependencies: Dependencies) => {
   const { products, storage } = dependencies

@@ -233,14 +233,14 @@ const setVersion = (dependencies: Dependencies): Loads["Service"]["setVersion"] 
   return Effect.fn("Loads.setVersion")(function* (input) {
     const { deployment, environment, product, token, workspaceId } = yield* active
     const by = { workspace: { id: workspaceId }, actor: { kind: "deploymentToken", id: token.id } } as const
-    const changed = Effect.gen(function* () {
+    const held = Effect.gen(function* () {
       const now = timestamp(yield* Clock.currentTimeMillis)
       if (!(yield* tokens.hold(token.id, deployment.id, now))) return yield* Effect.fail(Unauthorized.deployment)
-      return yield* deployments.setVersion(by, product.id, environment.id, input)
     })
-    return yield* Effect.catchTag(storage.transaction(changed), "NotFound", () =>
-      Effect.fail(Unauthorized.deployment)
-    ).pipe(
+    const changed = deployments.setVersion(by, product.id, environment.id, input, (change) =>
+      storage.transaction(Effect.andThen(held, change))
+    )
+    return yield* Effect.catchTag(changed, "NotFound", () => Effect.fail(Unauthorized.deployment)).pipe(
       Effect.catchIf(
         (error) => error instanceof Conflict && error.reason === "archived",
         () => Effect.fail(isArchived(true))

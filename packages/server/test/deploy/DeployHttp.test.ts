@@ -148,7 +148,7 @@ onEachServer(
       assert.deepInclude(entry!.credential, { kind: "deploymentToken", id: token.id, lastFour: token.lastFour })
     })
 
-    test("says which version runs, and waits for no locked run", async (owner) => {
+    test("says which version runs, which locked runs keep from changing", async (owner) => {
       const workspace = await newProduction(owner)
       const token = await tokenOf(workspace, { name: "cd" })
       const commits = [{ sha: "a".repeat(40), subject: "ENG-1: pay by card" }]
@@ -163,8 +163,15 @@ onEachServer(
       const held = await token.send("PUT", "/deploy/v1/version", { json: { version: "v3" } })
       assert.strictEqual(refusal(held), "409 run_in_progress")
       assert.deepInclude(held.body, { runs: [run.number] })
-      await finishRun(workspace, run.number)
-      assert.strictEqual((await token.send("PUT", "/deploy/v1/version", { json: { version: "v3" } })).status, 200)
+      for (const waitMs of [-1, 30_001, 1.5, "1", null]) {
+        await token.refuse("400 waitMs", "PUT", "/deploy/v1/version", { version: "v3", waitMs })
+      }
+      const late = await token.send("PUT", "/deploy/v1/version", { json: { version: "v3", waitMs: 1 } })
+      assert.strictEqual(refusal(late), "409 run_in_progress")
+      const forced = await token.send("PUT", "/deploy/v1/version", { json: { version: "v3", force: true } })
+      assert.strictEqual(forced.status, 200)
+      const marked = await finishRun(workspace, run.number)
+      assert.isTrue(marked.deploymentChanged)
       const { releases } = await workspace.get<ReleasePage>("deployments/shop/production/history")
       assert.deepStrictEqual<unknown>(
         releases.map(({ by, version }) => [version, by]),

@@ -1,4 +1,5 @@
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import { assert } from "vitest"
 import {
@@ -64,6 +65,25 @@ onEachServer(
         releases.map(({ version }) => version),
         ["v5"]
       )
+    })
+
+    test("are made by no deployment token that has ended meanwhile", async (owner) => {
+      const workspace = await newDeployment(owner)
+      const newToken = (name: string) => workspace.post<NewDeploymentToken>(`${path}/tokens`, { name })
+      const [ended, works] = [await newToken("ended"), await newToken("works")]
+      const run = await startRun(workspace, { locked: true })
+      const answers = [ended, works].map(async ({ token }, index) => {
+        const json = { version: `v${index}`, waitMs: 30_000 }
+        const answer = await workspace.as(token).send("PUT", "/deploy/v1/version", { json })
+        return answer.status === 200 ? "200" : refusal(answer)
+      })
+      await eventually(
+        () => scrape(owner.baseUrl),
+        (now) => now.value("delivery_release_waiters") === answers.length
+      )
+      await workspace.post(`${path}/tokens/${ended.id}/revoke`, undefined, 200)
+      await finishRun(workspace, run.number)
+      assert.deepStrictEqual(await Promise.all(answers), ["401", "200"])
     })
   },
   { METRICS: "true" }
