@@ -1,3 +1,4 @@
+import { useParams } from "@tanstack/react-router"
 import { Facts } from "../ui/Facts.tsx"
 import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
@@ -8,9 +9,11 @@ import { MessageStatus } from "./MessageStatus.tsx"
 /** A notification: what was said, and the message to an agent that it is about, as it is now. */
 
 const Markdown = later(() => import("../ui/Markdown.tsx"))
+const NotificationActions = later(() => import("./NotificationActions.tsx"))
 
 const NotificationPeek = ({ one }: { readonly one: Notice }) => {
   const { message, said, ticket, what } = one
+  const { slug } = useParams({ from: "/w/$slug/inbox" })
   const texts: ReadonlyArray<readonly [string, string | null]> =
     message === undefined
       ? [[one.at === undefined ? "Text" : "Comment", said === "" ? null : said]]
@@ -44,6 +47,7 @@ const NotificationPeek = ({ one }: { readonly one: Notice }) => {
             </section>
           )
       )}
+      <NotificationActions key={one.id} one={one} slug={slug} />
     </>
   )
 }

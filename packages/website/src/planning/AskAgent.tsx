@@ -25,6 +25,7 @@ interface Props {
   /** The message whose reply is answered. */
   readonly answered?: AgentMessage
   readonly onClose: () => void
+  readonly onSent?: () => void
 }
 
 const asks = [
@@ -50,7 +51,7 @@ const hintOf = ({ computers, lastSeenAt, live, name, serverUrl }: RegisteredAgen
 }
 
 /** Sends a message about each of some tickets to an agent. */
-const AskAgent = ({ agent: first, answered, onClose, slug, tickets }: Props) => {
+const AskAgent = ({ agent: first, answered, onClose, onSent, slug, tickets }: Props) => {
   const me = useMe()?.id
   const { data } = useQuery(agentsQuery(slug))
   const all = data?.agents ?? []
@@ -76,7 +77,10 @@ const AskAgent = ({ agent: first, answered, onClose, slug, tickets }: Props) => 
       title: `${asked === undefined ? "The agent" : visible(asked.name)} was asked${tickets.length === 1 ? "" : ` about ${counted(tickets.length, "ticket")}`}`,
       tone: "success"
     }),
-    onDone: onClose
+    onDone: () => {
+      onClose()
+      onSent?.()
+    }
   })
   if (data !== undefined && agents.length === 0) {
     return (

@@ -1,16 +1,12 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import { asks } from "../agents/inbox.ts"
 import { MessageStatus } from "../agents/MessageStatus.tsx"
-import { client } from "../api/client.ts"
-import { workspaceKey } from "../api/queries.ts"
-import { Sure } from "../api/Sure.tsx"
-import { useMe } from "../api/session.ts"
-import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { replyId } from "./anchors.ts"
+import { DeclineMessage } from "./DeclineMessage.tsx"
 import { SaidItem } from "./SaidItem.tsx"
 
 const Markdown = later(() => import("./TicketMarkdown.tsx"))
@@ -24,13 +20,6 @@ const Text = ({ text }: { readonly text: string }) => (
 /** What an agent was asked. */
 export const TicketMessage = ({ message, slug }: { readonly slug: string; readonly message: AgentMessage }) => {
   const { agent, ask, computer, note, sender, status } = message
-  const me = useMe()?.id
-  const isOpen = status === "queued" || status === "delivered"
-  const isMine = sender.id === me
-  const decline = useAction({
-    act: () => client.messages.decline({ params: { slug, message: message.id }, payload: {} }),
-    changes: [workspaceKey(slug, "trace"), workspaceKey(slug, "notifications")]
-  })
   return (
     <SaidItem id={message.id} isSunken label={`Message to ${visible(agent.name)}`}>
       <div className="quiet-end flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
@@ -44,19 +33,7 @@ export const TicketMessage = ({ message, slug }: { readonly slug: string; readon
         <span className="text-muted flex-1 text-xs">
           <Time at={message.createdAt} />
         </span>
-        {isOpen && agent.person.id === me && (
-          <Sure
-            doing={decline}
-            subject={`the message to ${visible(agent.name)}`}
-            title={isMine ? "Withdraw the message?" : "Decline the message?"}
-            verb={isMine ? "Withdraw" : "Decline"}
-          >
-            <p>
-              The agent does not get it, or need not reply to it.
-              {!isMine && " Whoever sent it is told."}
-            </p>
-          </Sure>
-        )}
+        <DeclineMessage message={message} slug={slug} />
       </div>
       {ask !== "mention" && note !== null && <Text text={note} />}
     </SaidItem>

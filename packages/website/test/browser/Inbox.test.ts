@@ -144,6 +144,59 @@ describe("The inbox", () => {
     await expect.poll(unreadOf).toBe(1)
   })
 
+  it("is acted on in place, by keyboard alone: the agent is answered, the ticket commented on and moved", async () => {
+    const { identifier } = await site.call<{ identifier: string }>("POST", "tickets", {
+      team: "ENG",
+      title: "Answered"
+    })
+    await reply(identifier, "Which colours?", "Blue or green?")
+    const page = await openScreen(site, "inbox")
+    const row = list(page).getByText("Blue or green?")
+    await row.waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current notification" })
+    await peek.getByRole("button", { name: "Answer claude" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("s")
+    await page.getByRole("menuitemradio", { name: "Done" }).waitFor()
+    await page.keyboard.type("Done")
+    await page.keyboard.press("Enter")
+    await peek.getByRole("button", { name: /^Status: Done/ }).waitFor()
+    const { status } = await site.call<{ status: { name: string } }>("GET", `tickets/${identifier}`)
+    expect(status.name).toBe("Done")
+    await page.keyboard.press("r")
+    const dialog = page.getByRole("dialog", { name: "Answer claude" })
+    await dialog.waitFor()
+    await page.keyboard.type("Green.")
+    await page.keyboard.press("Control+Enter")
+    await dialog.waitFor({ state: "detached" })
+    // Whoever has answered has read it, and goes on with the next.
+    await row.waitFor({ state: "detached" })
+    const { messages } = await site.call<{ messages: ReadonlyArray<{ note: string | null }> }>("GET", "messages")
+    expect(messages.map(({ note }) => note)).toContain("Green.")
+    await page.getByRole("link", { name: "All", exact: true }).press("Enter")
+    await row.waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    await peek.getByText("Blue or green?").waitFor()
+    await peek.getByRole("textbox", { name: "New comment" }).waitFor()
+    await page.keyboard.press("c")
+    await page.keyboard.type("We took green.")
+    await page.keyboard.press("Control+Enter")
+    const commented = async () => {
+      const { comments } = await site.call<{ comments: ReadonlyArray<{ body: string }> }>(
+        "GET",
+        `tickets/${identifier}/comments`
+      )
+      return comments.map(({ body }) => body)
+    }
+    await expect.poll(commented).toEqual(["We took green."])
+    // The list has the keyboard again.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("screen")
+    await page.context().close()
+  })
+
   it("goes on at the row where it was once the keys or the palette are closed, and marks nothing read", async () => {
     for (const text of ["The first of two.", "The second of two."]) await reply("ENG-1", "Two of them.", text)
     const page = await openScreen(site, "inbox")
