@@ -17,6 +17,7 @@ import { evidenceOf, shownStates } from "./evidence.ts"
 import { caseQuery } from "./queries.ts"
 import { StateBadge } from "./StateBadge.tsx"
 
+const CaseTicket = later(() => import("./CaseTicket.tsx"))
 const MuteCase = later(() => import("../flow/MuteCase.tsx"))
 
 /** A test of a product: what it is called and why, and its results over many runs. */
@@ -63,6 +64,7 @@ const CaseScreen = () => {
                 <CopyButton label="Copy the id of the test" text={data.caseId} />
               </p>
               <MuteCase caseId={caseId} product={product} slug={slug} title={data.title} />
+              <CaseTicket one={data} product={product} slug={slug} />
             </div>
             <ul aria-label="Why" className="flex flex-col gap-1 empty:hidden">
               {shownStates({ states: data.states.filter((state) => state !== "muted") }).map((state) => (

@@ -22,6 +22,8 @@ import { StateBadge } from "./StateBadge.tsx"
 
 /** The tests of a product over many runs: which fail, which are flaky or slow, and why they are called so. */
 
+const CaseListTicket = later(() => import("./CaseListTicket.tsx"))
+const CasePeek = later(() => import("./CasePeek.tsx"))
 const Heat = later(async () => ({ default: (await import("./Heat.tsx")).Heat }))
 const NoCases = later(() => import("./NoCases.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
@@ -142,6 +144,8 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
   const query = useInfiniteQuery(casesQuery(slug, product, filters))
   const { data, error, fetchNextPage, hasNextPage, isFetching, refetch } = query
   const cases = data?.pages.flatMap((page) => page.cases) ?? []
+  const [current, setCurrent] = useState<string>()
+  const one = cases.find(({ caseId }) => caseId === current)
   const more = useCallback(() => {
     if (hasNextPage && !isFetching) void fetchNextPage()
   }, [fetchNextPage, hasNextPage, isFetching])
@@ -164,6 +168,7 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
         keyOf={(index) => cases[index]!.caseId}
         label="Tests"
         noun="test"
+        onCurrent={(index) => setCurrent(cases[index]?.caseId)}
         onNearEnd={more}
         onOpen={(index) =>
           void navigate({
@@ -172,6 +177,9 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
             search: withoutUndefined({ environment: filters.environment })
           })
         }
+        peek={(index) => (
+          <CasePeek environment={filters.environment} one={cases[index]!} product={product} slug={slug} />
+        )}
         row={(index, isCurrent) => (
           <CaseRow
             environment={filters.environment}
@@ -182,6 +190,7 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
           />
         )}
       />
+      {one !== undefined && <CaseListTicket one={one} product={product} slug={slug} />}
     </>
   )
 }

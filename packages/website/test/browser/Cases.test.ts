@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded } from "../support/Seed.ts"
-import { type Site, startSite } from "../support/Site.ts"
+import { atRest, type Site, startSite } from "../support/Site.ts"
 
 /** Tests over many runs in a real browser: their list, their trends, and two runs beside each other. */
 
@@ -63,6 +64,55 @@ describe("Tests over time", () => {
       .waitFor()
     await page.getByRole("list", { name: "Newest results" }).getByRole("link").first().press("Enter")
     await page.waitForURL(/\/test-runs\/\d+\/tests\//)
+  })
+
+  it("are looked at beside the list, and become a ticket with one key, there and on their own page", async () => {
+    await site.call("POST", "teams", { key: "CAS", name: "Cases" })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/tests?product=shop&environment=staging&state=failing&q=invoice`)
+    await tests(page)
+      .getByRole("link", { name: /downloads an invoice/ })
+      .waitFor()
+    await page.keyboard.press("j")
+    // What its keys do comes behind the list.
+    await atRest(page)
+    await page.keyboard.press("c")
+    const dialog = page.getByRole("dialog", { name: "New ticket" })
+    const title = dialog.getByRole("textbox", { name: "Title" })
+    await expect.poll(() => title.inputValue()).toBe("Failing: Account › downloads an invoice")
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current test" })
+    await peek
+      .getByRole("list", { name: "Why" })
+      .getByText(/since run \d+/)
+      .waitFor()
+    await peek.getByText("95th percentile", { exact: true }).waitFor()
+    await peek.getByRole("button", { name: "Mute…" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await peek.getByRole("button", { name: "Create ticket" }).click()
+    await dialog.getByRole("button", { name: "Create ticket" }).click()
+    await dialog.waitFor({ state: "detached" })
+    const { tickets } = await site.call<{
+      tickets: ReadonlyArray<{ identifier: string; title: string; description: string }>
+    }>("GET", "tickets?team=CAS")
+    expect(tickets).toMatchObject([
+      {
+        title: "Failing: Account › downloads an invoice",
+        description: expect.stringMatching(
+          /^\[The results of the test\]\(http.*\) of `[^`]+`\.\n\nTest: `.*`\n\n- Failing since run \d+/
+        )
+      }
+    ])
+    // It is about the test: its page says so, and makes another one.
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/products\/shop\/cases\//)
+    await page.getByRole("link", { name: new RegExp(tickets[0]!.identifier) }).waitFor()
+    await page.getByRole("button", { name: "Create ticket" }).waitFor()
+    await page.keyboard.press("c")
+    await dialog.getByText("This test has a ticket that is open").waitFor()
+    await page.context().close()
   })
 
   it("that are muted are found, and a run says that the gate passes without them", async () => {
