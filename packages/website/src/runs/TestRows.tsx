@@ -29,6 +29,10 @@ interface RowProps {
   readonly run: number
 }
 
+/** What is not the same of the test as of the group that it is in. */
+const State = ({ at, state }: { readonly at: string; readonly state: string | undefined }) =>
+  state && <span className={`${at} text-xs ${state === "new" ? "text-danger" : "text-muted"}`}>{state}</span>
+
 const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
   if (row.kind === "heading") {
     return (
@@ -63,15 +67,13 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
           <span className="foreign truncate" title={test.title.slice(0, 1_000)}>
             {visible(test.title)}
           </span>
-          {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
-          {row.state === "muted" && <span className="text-muted max-sm:hidden">muted</span>}
+          <State at="max-sm:hidden" state={row.state} />
           {test.attempts.length > 1 && (
             <span className="text-muted tabular shrink-0 text-xs max-md:hidden">{test.attempts.length} attempts</span>
           )}
         </span>
         <span className="second-line">
-          {row.state === "new" && <span className="text-danger text-xs sm:hidden">new</span>}
-          {row.state === "muted" && <span className="text-muted sm:hidden">muted</span>}
+          <State at="sm:hidden" state={row.state} />
           <span className="text-muted hidden w-[36%] md:flex">
             <Truncated text={visible(test.file)} />
           </span>

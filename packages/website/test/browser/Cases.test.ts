@@ -115,6 +115,53 @@ describe("Tests over time", () => {
     await page.context().close()
   })
 
+  it("that failed so before are told from those that newly fail in the same way", async () => {
+    const publish = async (...titles: ReadonlyArray<string>) => {
+      const { number } = await site.call<{ number: number }>("POST", "test-runs", {
+        product: "shop",
+        environment: "review",
+        baseUrl: "https://review.shop.example.com",
+        git: { branch: "main", sha: "b".repeat(40), dirty: false, subject: "Same words" },
+        machine: { hostname: "ci-7", platform: "linux" },
+        selection: { coverage: "acceptance", folders: [], caseIds: [] }
+      })
+      await site.call("POST", `test-runs/${number}/finish`, {
+        interrupted: false,
+        durationMs: 1_000,
+        error: null,
+        cleanup: null,
+        tests: titles.map((title) => ({
+          caseId: `tests/same.spec.ts:${title}`,
+          title,
+          file: "same.spec.ts",
+          coverage: "acceptance",
+          testKind: "journey",
+          priority: null,
+          files: [],
+          attempt: {
+            status: "failed",
+            durationMs: 900,
+            startedAt: new Date().toISOString(),
+            errorMessage: "Error: The mirror is gone",
+            errorStack: null,
+            files: []
+          }
+        }))
+      })
+      await countedDays()
+      return number
+    }
+    await publish("knew it")
+    const number = await publish("knew it", "is news")
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}`)
+    const failures = page.getByRole("list", { name: "Failures" })
+    await failures.getByText("new", { exact: true }).first().waitFor()
+    await failures.getByRole("link", { name: /knew it known/ }).waitFor()
+    expect(await failures.getByRole("link", { name: /is news (?:new|known)/ }).count()).toBe(0)
+    await page.context().close()
+  })
+
   it("that are muted are found, and a run says that the gate passes without them", async () => {
     await site.call("POST", "teams", { key: "MUT", name: "Mutes" })
     const me = await site.call<{ id: string }>("GET", "/v1/me")
