@@ -5,6 +5,7 @@ import { AllTests } from "./AllTests.tsx"
 import { RunDetails } from "./RunDetails.tsx"
 import { RunningRun } from "./RunningRun.tsx"
 import { RunRetries } from "./RunRetries.tsx"
+import { RunSemaphores } from "./RunSemaphores.tsx"
 
 interface Props {
   readonly run: TestRun
@@ -28,7 +29,13 @@ const NoFailures = ({ run, slug }: Pick<Props, "run" | "slug">) => {
 const RunViews = ({ run, slug, view }: Props) => {
   if (view === "none") return <NoFailures run={run} slug={slug} />
   if (view === "tests") return <AllTests run={run} slug={slug} />
-  return view === "retries" ? <RunRetries run={run} slug={slug} /> : <RunDetails run={run} />
+  if (view === "retries") return <RunRetries run={run} slug={slug} />
+  return (
+    <>
+      <RunDetails run={run} />
+      <RunSemaphores run={run.number} slug={slug} />
+    </>
+  )
 }
 
 export default RunViews

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link, useParams } from "@tanstack/react-router"
+import { useParams } from "@tanstack/react-router"
 import type { Semaphore, SemaphoreHour } from "@delivery/domain/runs/Semaphore"
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -9,65 +9,12 @@ import { counted, formatCount, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { Empty } from "../ui/States.tsx"
-import { Elapsed, Time } from "../ui/Time.tsx"
+import { Time } from "../ui/Time.tsx"
 import { semaphoresQuery, semaphoreUsageQuery } from "./queries.ts"
 import { SemaphoreDay } from "./SemaphoreDay.tsx"
+import { SemaphoreUser as User } from "./SemaphoreUser.tsx"
 
 /** What tests share: who holds it, who waits for it, and since when. */
-
-interface UserProps {
-  readonly slug: string
-  readonly run: number | null
-  readonly retry: number | null
-  readonly test: string | null
-  /** The place in the queue; a holder has none. */
-  readonly place?: number
-  readonly since: string
-  readonly children?: ReactNode
-}
-
-/** The last words of a test's name: those by which the list of tests of a run finds it. */
-const titleOf = (test: string): string => test.split(" › ").at(-1) ?? test
-
-/** The file that it begins with: on narrow screens there is no room for it before the title. */
-const fileOf = (test: string): string => /^\S*[./]\S* › /.exec(test)?.[0] ?? ""
-
-const User = ({ children, place, retry, run, since, slug, test }: UserProps) => (
-  <li className="border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b py-1 pr-4 pl-4 sm:pl-8">
-    <span className="text-muted tabular sm:w-16">{place === undefined ? "holds" : `${place}.`}</span>
-    {run === null ? (
-      <span className="text-muted w-28">unknown run</span>
-    ) : (
-      <Link
-        className="tabular font-medium sm:w-28 hover:underline"
-        params={{ slug, run: String(run) }}
-        search={retry === null ? {} : { view: "retries" }}
-        to="/w/$slug/test-runs/$run"
-      >
-        Run {run}
-        {retry !== null && `, retry ${retry}`}
-      </Link>
-    )}
-    {run !== null && test !== null ? (
-      <Link
-        className="foreign min-w-0 flex-1 truncate hover:underline max-sm:order-first max-sm:basis-full"
-        params={{ slug, run: String(run) }}
-        search={{ view: "tests", q: titleOf(test).slice(0, 200) }}
-        title={visible(test)}
-        to="/w/$slug/test-runs/$run"
-      >
-        <span className="max-sm:hidden">{visible(fileOf(test))}</span>
-        {visible(test.slice(fileOf(test).length))}
-      </Link>
-    ) : (
-      <span className="text-muted flex-1">no test was named</span>
-    )}
-    <span className="text-muted max-sm:ml-auto">
-      for <Elapsed since={since} />
-    </span>
-    {children}
-  </li>
-)
 
 /** How much of it is in use: a shape, and the same in words. */
 const Use = ({ semaphore: { capacity, holders } }: { readonly semaphore: Semaphore }) => (

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
 import { seed } from "../support/Seed.ts"
 import { startRun } from "../support/SeedSettings.ts"
 import { callWith, joinAs, type Site, startSite, openScreen } from "../support/Site.ts"
@@ -232,9 +233,16 @@ describe("Semaphores", () => {
     const queue = page.getByRole("list", { name: "Queue of payment-sandbox" })
     await queue.getByRole("link", { name: `Run ${second.number}` }).waitFor()
     await page.getByText("1 waiting").waitFor()
+    const ofRun = await open(`test-runs/${second.number}?view=details`)
+    const waits = ofRun.getByRole("list", { name: "What this run has of payment-sandbox" })
+    await waits.getByText("waits", { exact: true }).waitFor()
+    await waits.getByRole("link", { name: /Cart › waits/ }).waitFor()
+    expect(await waits.getByRole("listitem").count()).toBe(1)
+    expect(await axeFindings(ofRun)).toEqual([])
     await one!("DELETE", `${path}/${held.lease}`)
     await holders.getByRole("link", { name: `Run ${second.number}` }).waitFor()
     await queue.waitFor({ state: "detached" })
+    await waits.getByText("holds", { exact: true }).waitFor()
     // The day is told anew each minute, and when the screen is opened.
     await page.reload()
     await page.getByText("2 leases in 24 hours").waitFor()
