@@ -24,6 +24,7 @@ import { useProjectOrder } from "./useProjectOrder.ts"
 /** Bodies of work in the order of their priority: how far each has come, who leads it, and when it should be done. */
 
 const ProjectDialog = later(() => import("./ProjectDialog.tsx"))
+const ProjectPeek = later(() => import("./ProjectPeek.tsx"))
 
 interface RowProps {
   readonly slug: string
@@ -138,6 +139,7 @@ const List = ({
       onOpen={(index) =>
         void navigate({ to: "/w/$slug/projects/$project", params: { slug, project: projects[index]!.slug } })
       }
+      peek={(index) => <ProjectPeek project={projects[index]!} slug={slug} />}
       row={(index, isCurrent) => (
         <Row
           isCurrent={isCurrent}

@@ -58,6 +58,24 @@ describe("Projects", () => {
     expect(await axeFindings(page)).toEqual([])
   })
 
+  it("are looked at beside their list", async () => {
+    await site.call("POST", "projects/search/milestones", { name: "Answers in 100 ms" })
+    await site.call("PATCH", "projects/search", { document: "**Why** it is slow." })
+    const page = await openScreen(site, "projects")
+    const names = await order()
+    await page.getByRole("link", { name: /Faster search/ }).waitFor()
+    for (let at = 0; at <= names.indexOf("search"); at++) await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current project" })
+    await peek.getByRole("heading", { name: "Faster search" }).waitFor()
+    await peek.getByRole("region", { name: "Milestones" }).getByText("Answers in 100 ms").waitFor()
+    await peek.getByRole("region", { name: "Document" }).getByText("Why it is slow.").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("Escape")
+    await peek.waitFor({ state: "detached" })
+    await page.context().close()
+  })
+
   it("are added, described and divided into milestones by keyboard", async () => {
     const page = await openScreen(site, "projects")
     await page.getByRole("button", { name: "Add project" }).waitFor()
