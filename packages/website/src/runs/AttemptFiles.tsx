@@ -1,19 +1,16 @@
-import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { fileUrl } from "../api/client.ts"
-import { workspaceKey } from "../api/queries.ts"
 import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
 import { later } from "../ui/later.tsx"
 
-/** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
+/** What a test left: pictures and videos shown, texts where asked for, the rest to download. Nothing of it runs in this page. */
 
 const ImageDiffView = later(() => import("./ImageDiffView.tsx"))
-const TraceRow = later(
-  () => import("./TraceRow.tsx"),
-  () => <div className="h-(--row)" />
-)
+const RowToCome = () => <div className="h-(--row)" />
+const FileRow = later(() => import("./FileRow.tsx"), RowToCome)
+const TraceRow = later(() => import("./TraceRow.tsx"), RowToCome)
 
 interface Props {
   readonly files: ReadonlyArray<string>
@@ -69,52 +66,13 @@ const Video = ({ path, url }: { readonly path: string; readonly url: string }) =
   )
 }
 
-const words = {
-  trace: "Trace",
-  text: "Text",
-  image: "Picture",
-  video: "Video",
-  other: "File"
-}
-
-/** A test may name files that were never uploaded. */
-const useIsThere = (slug: string, run: number, path: string): boolean =>
-  useQuery({
-    queryKey: workspaceKey(slug, "file", run, path),
-    queryFn: async ({ signal }) => (await fetch(fileUrl(slug, run, path), { method: "HEAD", signal })).ok,
-    staleTime: 60_000
-  }).data ?? true
-
-const FileRow = ({ path, run, slug }: Omit<Props, "files"> & { readonly path: string }) => {
-  const isThere = useIsThere(slug, run, path)
-  const kind = kindOf(path)
-  const content = (
-    <>
-      <span className="text-muted">
-        <Icon name={kind === "text" ? "file" : "download"} />
-      </span>
-      <span className={`foreign min-w-0 flex-1 truncate font-mono text-xs ${isThere ? "" : "text-muted"}`} title={path}>
-        {visible(fileName(path))}
-      </span>
-      <span className="text-muted text-xs">{isThere ? words[kind] : "Was never uploaded"}</span>
-    </>
-  )
-  const row = "flex h-(--row) items-center gap-2 px-3"
-  return isThere ? (
-    <a className={`${row} hover:bg-hover`} href={fileUrl(slug, run, path)} rel="noopener" target="_blank">
-      {content}
-    </a>
-  ) : (
-    <span className={row}>{content}</span>
-  )
-}
-
 export const AttemptFiles = ({ files, run, slug }: Props) => {
   if (files.length === 0) return null
   const diffs = imageDiffs(files)
   const compared = new Set(diffs.flatMap(({ actual, diff, expected }) => [expected, actual, diff]))
   const shown = files.filter((path) => ["image", "video"].includes(kindOf(path)) && !compared.has(path))
   const others = files.filter((path) => !shown.includes(path) && !compared.has(path))
+  const firstText = others.find((path) => kindOf(path) === "text")
   const firstTrace = others.find((path) => kindOf(path) === "trace")
   return (
     <section aria-label="Files" className="flex flex-col gap-3">
@@ -144,7 +102,7 @@ export const AttemptFiles = ({ files, run, slug }: Props) => {
                 {kindOf(path) === "trace" ? (
                   <TraceRow isFirst={path === firstTrace} path={path} run={run} slug={slug} />
                 ) : (
-                  <FileRow path={path} run={run} slug={slug} />
+                  <FileRow isFirst={path === firstText} path={path} run={run} slug={slug} />
                 )}
               </li>
             ))}

@@ -346,6 +346,32 @@ describe("A run and its tests", () => {
     ])
     await page.getByRole("complementary", { name: "History" }).getByText("Failing since").waitFor()
     await page.getByRole("list", { name: "Newest results" }).getByRole("link").first().waitFor()
+    // What it wrote is read in place.
+    await page.getByRole("button", { name: "Show stdout.txt" }).waitFor()
+    await page.keyboard.press("o")
+    const output = page.getByRole("region", { name: "stdout.txt" })
+    await output.getByText("Opens the basket Presses “Pay”").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("o")
+    await output.waitFor({ state: "detached" })
+  })
+
+  it("shows what a test wrote as text, whatever it is, and of much of it the beginning", async () => {
+    const page = await site.signIn()
+    const hostile = "<img src=x onerror=alert(1)>\u001b[31mred\u001b[0m \u202eesrever"
+    await page.route(/\/files\/.*stdout\.txt$/, (route) =>
+      route.fulfill({ contentType: "text/plain", body: `${hostile}${"x".repeat(200_000)}` })
+    )
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    await page.getByRole("link", { name: /^Failed.*pays by card/ }).click()
+    await page.getByRole("button", { name: "Show stdout.txt" }).press("Enter")
+    const output = page.getByRole("region", { name: "stdout.txt" })
+    await output.getByText("<img src=x onerror=alert(1)>red").waitFor()
+    expect(await output.innerText()).not.toMatch(/[\u001b\u202e]/)
+    await page.getByText(/^This is how it begins: 64.KB of it\./).waitFor()
+    await page.getByRole("button", { name: /^Show all 65,\d+.characters$/ }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    await page.context().close()
   })
 
   it("shows how a picture differs, in five ways by keys, and keeps the zoom", async () => {

@@ -1,0 +1,70 @@
+import { useQuery } from "@tanstack/react-query"
+import { fileUrl } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { CodeBlock } from "../ui/Code.tsx"
+import { visible } from "../ui/format.ts"
+import { formatBytes } from "../ui/formatBytes.ts"
+import { SkeletonRows } from "../ui/States.tsx"
+import { fileName } from "./files.ts"
+
+/** The beginning of a text that a test left. Whatever it holds, it stays text. */
+
+interface Props {
+  readonly path: string
+  readonly run: number
+  readonly slug: string
+}
+
+/** What is read of it. The rest of a large one is never sent. */
+const mostBytes = 64 * 1024
+
+const readStart = async (url: string, signal: AbortSignal) => {
+  const answer = await fetch(url, { signal })
+  if (!answer.ok || answer.body === null) throw new Error(`The server answered ${answer.status}.`)
+  const reader = answer.body.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  let room = mostBytes
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- a stream comes piece by piece
+    const { done, value } = await reader.read()
+    if (done) return { text: text + decoder.decode(), isCut: false }
+    text += decoder.decode(value.subarray(0, room), { stream: true })
+    room -= value.length
+    if (room < 0) {
+      void reader.cancel()
+      return { text, isCut: true }
+    }
+  }
+}
+
+const FileText = ({ path, run, slug }: Props) => {
+  const { data, error } = useQuery({
+    queryKey: workspaceKey(slug, "file-text", run, path),
+    queryFn: ({ signal }) => readStart(fileUrl(slug, run, path), signal),
+    staleTime: Infinity,
+    gcTime: 60_000
+  })
+  if (error !== null) {
+    return (
+      <p className="text-danger px-3 pb-3" role="alert">
+        The file could not be read. {error.message}
+      </p>
+    )
+  }
+  if (data === undefined) return <SkeletonRows rows={2} />
+  return (
+    <div className="flex flex-col gap-2 px-3 pb-3">
+      {data.text === "" ? (
+        <p className="text-muted">The file is empty.</p>
+      ) : (
+        <CodeBlock label={visible(fileName(path))} text={data.text} />
+      )}
+      {data.isCut && (
+        <p className="text-muted">This is how it begins: {formatBytes(mostBytes)} of it. Open the file for the rest.</p>
+      )}
+    </div>
+  )
+}
+
+export default FileText
