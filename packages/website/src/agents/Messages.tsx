@@ -1,7 +1,9 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
+import { serviceUrl } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
+import { buttonClass } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
@@ -48,8 +50,17 @@ const Messages = ({ slug }: { readonly slug: string }) => {
     <Loaded isTall query={query} rows={8}>
       {({ messages }) =>
         messages.length === 0 ? (
-          <Empty icon="agent" title="What you ask of agents, and others of yours, is listed here">
-            Open a ticket and ask an agent about it.
+          <Empty
+            action={
+              <Link className={buttonClass()} params={{ slug }} to="/w/$slug/tickets">
+                Choose a ticket
+              </Link>
+            }
+            command={`claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`}
+            icon="agent"
+            title="What you ask of agents, and others of yours, is listed here"
+          >
+            Open a ticket and ask an agent about it. Where none is connected yet, this connects one:
           </Empty>
         ) : (
           <Rows

@@ -5,12 +5,14 @@ import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
 import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { later } from "../ui/later.tsx"
 import { Older } from "../ui/Older.tsx"
-import { Empty } from "../ui/States.tsx"
 import { AuditFilterBar } from "./AuditFilterBar.tsx"
 import { AuditList } from "./AuditList.tsx"
 import { isFiltered } from "./filters.ts"
 import { auditQuery } from "./queries.ts"
+
+const NoEntries = later(() => import("./NoEntries.tsx"))
 
 /** Who did what, with which credential and from where, newest first. */
 
@@ -31,13 +33,7 @@ const List = ({ slug }: { readonly slug: string }) => {
       <Loaded query={query} rows={14}>
         {() =>
           entries.length === 0 ? (
-            isFiltered(filters) ? (
-              <Empty icon="filter" title="No entry matches">
-                Clear a filter to see more.
-              </Empty>
-            ) : (
-              <Empty icon="lock" title="Nothing has been done yet" />
-            )
+            <NoEntries isFiltered={isFiltered(filters)} slug={slug} />
           ) : (
             <>
               <AuditList entries={entries} slug={slug} />

@@ -4,10 +4,10 @@ import { Loaded } from "../api/Loaded.tsx"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { Older } from "../ui/Older.tsx"
-import { Empty } from "../ui/States.tsx"
 import { EventList } from "./EventList.tsx"
 import { eventsQuery } from "./queries.ts"
 
+const NoEvents = later(() => import("./NoEvents.tsx"))
 const EventFilter = later(() => import("./EventFilter.tsx"))
 
 /** What happened in the workspace, newest first. It moves by itself. */
@@ -24,13 +24,7 @@ const EventsScreen = () => {
       <Loaded query={query} rows={14}>
         {({ pages }) =>
           pages[0]?.events.length === 0 ? (
-            types.length > 0 ? (
-              <Empty icon="filter" title="No event matches">
-                Clear the filter to see all.
-              </Empty>
-            ) : (
-              <Empty icon="events" title="Nothing has happened yet" />
-            )
+            <NoEvents isFiltered={types.length > 0} slug={slug} />
           ) : (
             <>
               <EventList events={pages.flatMap((page) => page.events)} />

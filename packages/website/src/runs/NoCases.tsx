@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router"
-import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
 import { Empty } from "../ui/States.tsx"
+import { publishCommand } from "./publishCommand.ts"
 
 /** In place of an empty list of tests: what fills it, or that a filter leaves nothing. */
 
@@ -27,7 +27,7 @@ const NoCases = ({
     />
   ) : (
     <Empty
-      command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli runs publish results.xml --product ${product} --environment staging`}
+      command={publishCommand(slug, product)}
       icon="runs"
       title="No finished run of this product has been counted yet"
     >

@@ -12,7 +12,7 @@ import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Plot, type PlotProps } from "../ui/Plot.tsx"
-import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
 import { CasesFilterBar, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
 import { trendsQuery } from "./queries.ts"
@@ -20,6 +20,7 @@ import { type TrendsSearch, trendDays } from "./search.ts"
 
 /** How the runs of a product do from day to day: as plots, and the same numbers as a table one key away. */
 
+const NoTrends = later(() => import("./NoTrends.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
 
 const plotsOf = (found: ReadonlyArray<TrendDay>): ReadonlyArray<PlotProps> => {
@@ -98,7 +99,7 @@ const Trends = ({ product, slug }: { readonly product: string; readonly slug: st
     return error === null ? <SkeletonRows rows={14} /> : <FailureView error={error} onRetry={() => void refetch()} />
   }
   if (data.days.every(({ runs }) => runs === 0)) {
-    return <Empty icon="runs" title={`No run of this product finished in the last ${days} days`} />
+    return <NoTrends days={days} environment={environment} product={product} slug={slug} />
   }
   if (view === "table") return <TrendTable days={data.days} />
   return (
