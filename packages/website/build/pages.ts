@@ -1,3 +1,6 @@
+/** Shows several screens, which are modules of their own: each needs both. */
+export const otherScreen = "src/app/OtherScreen.tsx"
+
 /**
  * Which module each address shows first, and what follows in it, so that its page asks for all files of them at once. The first
  * pattern that matches a path decides; other paths of the website ask for the frame alone. (`src/app/router.tsx` has the routes.)
@@ -46,6 +49,12 @@ export const pages: ReadonlyArray<readonly [pattern: string, module: string, ...
     "src/planning/Statuses.tsx",
     "src/planning/Tags.tsx"
   ],
+  ["^/w/[^/]+/products/[^/]+/?$", "src/catalog/ProductScreen.tsx", otherScreen],
+  ["^/w/[^/]+/environments/[^/]+/?$", "src/catalog/EnvironmentScreen.tsx", otherScreen],
+  ["^/w/[^/]+/(?:products/[^/]+/)?muted-tests/?$", "src/flow/MutedScreen.tsx", otherScreen],
+  ["^/w/[^/]+/test-rules/?$", "src/flow/TestRulesScreen.tsx", otherScreen],
+  ["^/w/[^/]+/(?:products/[^/]+/)?delivery/?$", "src/flow/DeliveryScreen.tsx", otherScreen],
+  ["^/w/[^/]+/messages/[^/]+/?$", "src/agents/MessageScreen.tsx", otherScreen],
   ["^/w/[^/]+/settings/?$", "src/identity/WorkspaceScreen.tsx"],
   ["^/w/[^/]+/settings/profile/?$", "src/identity/ProfileScreen.tsx"],
   ["^/w/[^/]+/settings/credentials/?$", "src/identity/CredentialsScreen.tsx"],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { brotliCompressSync } from "node:zlib"
-import { pages } from "./pages.ts"
+import { otherScreen, pages } from "./pages.ts"
 
 /** How much JavaScript each page needs before it shows. */
 
@@ -43,8 +43,11 @@ export const pageSizes = (directory: string): ReadonlyArray<PageSize> => {
     sizes.set(file, known)
     return known
   }
-  return pages.map(([, module]) => ({
+  return pages.map(([, module, ...next]) => ({
     module,
-    bytes: filesOf(manifest, "index.html", module).reduce((sum, file) => sum + sizeOf(file), 0)
+    bytes: filesOf(manifest, "index.html", module, ...next.filter((one) => one === otherScreen)).reduce(
+      (sum, file) => sum + sizeOf(file),
+      0
+    )
   }))
 }

@@ -40,6 +40,21 @@ describe("The website", () => {
     expect(html).not.toMatch(/<script(?![^>]*src=)|<style|style=/)
     // The files of the list of runs are asked for at once.
     expect(html).toContain(`rel="modulepreload" crossorigin href="${assetOf("src/runs/RunsScreen.tsx")}"`)
+    for (const [path, module] of [
+      ["products/shop", "src/catalog/ProductScreen.tsx"],
+      ["environments/staging", "src/catalog/EnvironmentScreen.tsx"],
+      ["muted-tests", "src/flow/MutedScreen.tsx"],
+      ["products/shop/muted-tests", "src/flow/MutedScreen.tsx"],
+      ["test-rules", "src/flow/TestRulesScreen.tsx"],
+      ["delivery", "src/flow/DeliveryScreen.tsx"],
+      ["products/shop/delivery", "src/flow/DeliveryScreen.tsx"],
+      ["messages/0197a1b2-0000-7000-8000-000000000f01", "src/agents/MessageScreen.tsx"]
+    ]) {
+      const other = await (await fetch(`${site.origin}/w/main/${path}`)).text()
+      for (const each of ["src/app/OtherScreen.tsx", module!]) {
+        expect([path, other]).toEqual([path, expect.stringContaining(`crossorigin href="${assetOf(each)}"`)])
+      }
+    }
     const etag = page.headers.get("etag")!
     const again = await fetch(`${site.origin}/w/main/test-runs`, { headers: { "if-none-match": etag } })
     expect(again.status).toBe(304)
@@ -70,6 +85,7 @@ describe("The website", () => {
     const script = join(import.meta.dirname, "../../build/build.ts")
     const { stdout } = await promisify(execFile)(process.execPath, [script, "--sizes"])
     expect(stdout).toContain("src/runs/RunsScreen.tsx")
+    expect(stdout).toContain("src/flow/DeliveryScreen.tsx")
   })
 
   it("asks who one is, and comes back to the same place", async () => {
