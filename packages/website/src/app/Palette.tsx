@@ -5,9 +5,10 @@ import { mayAct, useMe, useRole } from "../api/session.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { useFocusBack } from "../ui/Dialog.tsx"
-import { currentKeys, takeHeldKeys } from "../ui/keys.ts"
+import { currentKeys, everywhere, type Key, takeHeldKeys } from "../ui/keys.ts"
 import { overlay } from "../ui/overlay.ts"
 import { matches } from "../ui/match.ts"
+import { creators, pressWhenThere } from "./creators.ts"
 import { type Command, ranked } from "./palette.ts"
 import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
@@ -24,11 +25,18 @@ interface Props {
 /** What is done with the ticket or the project that is shown, with what is selected, or with the row in focus. */
 const objects = new Set(["Ticket", "Project"])
 
-/** The keys of it that work when the palette opens, under the other words for them, too. */
-const useActions = (): ReadonlyArray<Command> => {
-  const [keys] = useState(() => currentKeys().filter(({ about, group }) => about !== undefined || objects.has(group)))
+const isOfObject = ({ about, group }: Key): boolean => about !== undefined || objects.has(group)
+
+/** Keys that go somewhere, which the palette offers itself, and those that mean a row or a part which it hides. */
+const elsewhere = new Set([everywhere, "Go", "List"])
+
+const isOfScreen = (key: Key): boolean => !isOfObject(key) && !elsewhere.has(key.group) && key.keys !== "Escape"
+
+/** The keys that work when the palette opens: first those of what is shown, then those of the screen; under the other words for them, too. */
+const useActions = (isAsked: (key: Key) => boolean): ReadonlyArray<Command> => {
+  const [keys] = useState(() => currentKeys().filter(isAsked))
   return keys.map(({ about, group, keys: shortcut, label, run }): Command => ({
-    id: `key ${shortcut}`,
+    id: `key ${shortcut} ${label}`,
     label,
     hint: about ?? group.toLowerCase(),
     icon: "check",
@@ -39,12 +47,31 @@ const useActions = (): ReadonlyArray<Command> => {
   }))
 }
 
+/** What is made on other screens. What is made on this one, its own keys make. */
+const useCreators = (slug: string, shown: ReadonlyArray<Command>): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const role = useRole(slug)
+  return creators
+    .filter(({ label, least }) => mayAct(role, least) && !shown.some((one) => one.label === label))
+    .map(({ at, icon, label, words = "" }): Command => ({
+      id: label,
+      label,
+      icon,
+      words,
+      run: () => {
+        const path = `/w/${slug}/${at}`
+        void navigate({ to: path }).then(() => pressWhenThere(path, label))
+      }
+    }))
+}
+
 const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
   const navigate = useNavigate()
   const me = useMe()
   const role = useRole(slug)
+  const ofScreen = useActions(isOfScreen)
   return [
-    ...useActions(),
+    ...useActions(isOfObject),
     ...placesOf(role).map(({ icon, key, label, to }): Command => ({
       id: to,
       label: `Go to ${label}`,
@@ -94,6 +121,8 @@ const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
     ...(mayAct(role, "member")
       ? [{ id: "ticket", label: "New ticket", icon: "plus", keys: "n", run: () => overlay.show("ticket") } as const]
       : []),
+    ...ofScreen,
+    ...useCreators(slug, ofScreen),
     { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: () => overlay.show("keys") },
     ...usePaletteThings(slug)
   ]

@@ -17,6 +17,7 @@ import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { List } from "../ui/List.tsx"
+import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -216,12 +217,13 @@ const MembersScreen = () => {
   const me = useMe()
   const mayManage = mayAct(useRole(slug), "admin")
   const [isInviting, setInviting] = useState(false)
+  useKeys(mayManage ? [{ keys: "c", label: "Invite somebody", group: "Members", run: () => setInviting(true) }] : [])
   return (
     <>
       <Header
         actions={
           mayManage && (
-            <Button icon="plus" look="primary" onClick={() => setInviting(true)}>
+            <Button icon="plus" look="primary" onClick={() => setInviting(true)} shortcut="c">
               Invite
             </Button>
           )

@@ -189,6 +189,46 @@ describe("The website", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" })
   })
 
+  it("makes from anywhere what is made on a screen of its own, and presses the keys of the screen, in the palette", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main`)
+    await page.getByRole("heading", { name: "Home" }).waitFor()
+    const command = async (typed: string, name: RegExp) => {
+      await page.keyboard.press("Control+k")
+      await page.getByRole("combobox", { name: "Search and do" }).fill(typed)
+      await page.getByRole("option", { name }).first().waitFor()
+      await page.keyboard.press("Enter")
+    }
+    await command("add secret", /^Add a secret/)
+    await page.getByRole("dialog", { name: "Add a secret" }).waitFor()
+    expect(new URL(page.url()).pathname).toBe("/w/main/vault")
+    await page.keyboard.press("Escape")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    // Of the screen that is shown its own key is offered, once.
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search and do" }).fill("add secret")
+    await page.getByRole("option", { name: /^Add a secret vault/ }).waitFor()
+    expect(await page.getByRole("option", { name: /^Add a secret/ }).count()).toBe(1)
+    await page.keyboard.press("Escape")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    for (const [typed, name, path] of [
+      ["new webhook", "New webhook", "webhooks"],
+      ["connect agent", "Connect an agent", "agents"],
+      ["invite", "Invite somebody", "settings/members"],
+      ["test rule", "New test rule", "test-rules"]
+    ] as const) {
+      await command(typed, new RegExp(`^${name}`))
+      await page
+        .getByRole("dialog")
+        .filter({ hasNot: page.getByRole("combobox", { name: "Search and do" }) })
+        .waitFor()
+      expect(new URL(page.url()).pathname).toBe(`/w/main/${path}`)
+      await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+    }
+    await page.context().close()
+  })
+
   it("opens its menu on narrow screens, and gives the keyboard back when it closes", async () => {
     const page = await site.signIn()
     await page.setViewportSize({ width: 320, height: 800 })
