@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { CodeBlock } from "../ui/Code.tsx"
@@ -26,17 +26,12 @@ import { Elapsed, Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
 import { Truncated } from "../ui/Truncated.tsx"
 import { Header } from "../ui/Header.tsx"
+import { Contents, Part } from "./Contents.tsx"
+import { Lists } from "./Lists.tsx"
 
 /** `/design`, where the website is developed: every part of `ui/` in every state. */
 
 const Overlays = later(() => import("./Overlays.tsx"))
-
-const Part = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => (
-  <section aria-label={title} className="border-border flex flex-col gap-3 border-b px-4 py-4">
-    <h2 className="text-muted text-xs font-medium">{title}</h2>
-    <div className="flex flex-wrap items-center gap-3">{children}</div>
-  </section>
-)
 
 const statuses = ["passed", "failed", "flaky", "skipped", "running", "interrupted"] as const
 const tones = ["plain", "accent", "info", "success", "warning", "danger"] as const
@@ -262,6 +257,8 @@ const DesignScreen = () => (
       ]}
     />
     <Things />
+    <Lists />
+    <Contents />
     <SkeletonRows rows={3} />
     <Empty command="npx @delivery/cli runs publish results.xml" icon="runs" title="Runs appear here" />
     <Problem onRetry={() => {}} requestId="req-4711" title="The server does not answer.">
