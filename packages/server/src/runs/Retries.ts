@@ -13,6 +13,7 @@ import { Events } from "../events/Events.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
+import { endOfRetry } from "./EndChanges.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
@@ -209,13 +210,18 @@ const finish = (dependencies: Dependencies) => {
     }
     const event = yield* events.make(access, {
       kind: report.interrupted ? "retry_interrupted" : "retry_finished",
-      subject: { type: "retry", id: retry.id, label: labelOfRetry(number, retryNumber), path: runPath + number },
-      changes: [
-        ...(outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]),
-        ...(run.result === recounted.result ? [] : [{ field: "result", from: run.result, to: recounted.result }])
-      ]
+      subject: { type: "retry", id: retry.id, label: labelOfRetry(number, retryNumber), path: runPath + number }
     })
-    const stored = yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event)
+    const stored = yield* repo.finish({ runId: run.id, number: retryNumber }, finished, (retriedElsewhere) => ({
+      ...event,
+      changes: [
+        ...endOfRetry(run, outcome.flaky.length, {
+          ...recounted,
+          gateResult: gateResultAfter({ ...recounted, gateResult, retriedElsewhere })
+        }),
+        ...event.changes
+      ]
+    }))
     if (stored === undefined) return yield* notRunning("retry")
     yield* changes.note
     const gate = gateResultAfter({ ...recounted, gateResult, ...stored })

@@ -130,7 +130,7 @@ const finish =
   (
     { number, runId }: { readonly runId: TestRunId; readonly number: number },
     { attempts, cleanup, finishedAt, flaky, run: recounted, state }: FinishedRetry,
-    event: StoredEvent
+    eventOf: (retriedElsewhere: boolean) => StoredEvent
   ) =>
     memory.write((database) =>
       Effect.sync(() => {
@@ -159,7 +159,7 @@ const finish =
         )
         database.table(testRunAttemptsTable).set(runId, [...attemptsOf(database, runId), ...attempts])
         endLeases(database, runId, finishedAt)
-        storeEvent(database, event)
+        storeEvent(database, eventOf(retriedElsewhere === true))
         return { retriedElsewhere: retriedElsewhere === true }
       })
     )

@@ -118,12 +118,12 @@ export class RetriesRepo extends Context.Service<
     /**
      * Stores the attempts of a retry and recounts its run, with the event, if the retry still runs at `finishedAt`; of
      * all finish calls and the expiry, one wins. Answers undefined if this one did not, else whether a retry of the run tested
-     * another release than the run.
+     * another release than the run. That decides which event it is.
      */
     readonly finish: (
       retry: { readonly runId: TestRunId; readonly number: number },
       finished: FinishedRetry,
-      event: StoredEvent
+      eventOf: (retriedElsewhere: boolean) => StoredEvent
     ) => Effect.Effect<{ readonly retriedElsewhere: boolean } | undefined>
     /**
      * Ends retries that are overdue at `now` as interrupted, each with an event that has one of the ids; at most as

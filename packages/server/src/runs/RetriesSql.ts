@@ -195,7 +195,7 @@ const finish =
   (
     retry: RetryOfRun,
     finished: FinishedRetry,
-    event: StoredEvent
+    eventOf: (retriedElsewhere: boolean) => StoredEvent
   ): Effect.Effect<{ readonly retriedElsewhere: boolean } | undefined> => {
     const running = sql`id = ${retry.runId} and running_retry = ${retry.number}
       and running_retry_expires_at > ${date(finished.finishedAt)}`
@@ -209,7 +209,7 @@ const finish =
           ${insertAttempts(sql, "running", retry.number, attempts)}`,
       decide: (attempts) =>
         Effect.map(
-          end(sql, retry, { ...finished, attempts }, event, running),
+          end(sql, retry, { ...finished, attempts }, eventOf, running),
           ([row]) => row && { retriedElsewhere: row.retriedElsewhere }
         )
     }).pipe(dieOnSqlError)
@@ -251,7 +251,7 @@ const end = (
     run,
     state
   }: FinishedRetry & { readonly attempts: ReadonlyArray<RetryAttempt> },
-  event: StoredEvent,
+  eventOf: (retriedElsewhere: boolean) => StoredEvent,
   running: Statement.Fragment
 ) =>
   sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
@@ -279,7 +279,9 @@ const end = (
       ), recorded as (
         ${insertAttempts(sql, "recounted", number, attempts)}
       ), inserted as (
-        ${insertEvent(sql, event, "finished")}
+        ${insertEvent(sql, eventOf(false), "finished where retried_elsewhere is null")}
+      ), inserted_elsewhere as (
+        ${insertEvent(sql, eventOf(true), "finished where retried_elsewhere")}
       )
       select coalesce(retried_elsewhere, false) as "retriedElsewhere", ${endLeases(sql, sql`array[${runId}::uuid]`)}
       from finished`

@@ -28,6 +28,7 @@ import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRun, notRunning, pageOf, pagesOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
+import { endOfRun } from "./EndChanges.ts"
 import { RunEnds } from "./RunEnds.ts"
 import { RunMutes } from "./RunMutes.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
@@ -368,15 +369,11 @@ const finish = (dependencies: Dependencies) => {
       return yield* InvalidInput.at("tests", "Expected each caseId once")
     }
     const subject = { type: "run", id: run.id, label: runLabel + number, path: runPath + number }
-    const eventOf = ({ gateResult, result, state }: Pick<FinishedTestRun, "gateResult" | "result" | "state">) =>
+    const eventOf = (ended: FinishedTestRun) =>
       events.make(access, {
-        kind: state === "finished" ? "run_finished" : "run_interrupted",
+        kind: ended.state === "finished" ? "run_finished" : "run_interrupted",
         subject,
-        changes: [
-          ...(result === null ? [] : [{ field: "result", from: null, to: result }]),
-          // Alerts are about what is held back: muted failures alone do not.
-          ...(gateResult === null || gateResult === result ? [] : [{ field: "gateResult", from: null, to: gateResult }])
-        ]
+        changes: endOfRun(run, ended)
       })
     const at = yield* now
     if (run.shards !== null) {

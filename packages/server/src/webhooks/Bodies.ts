@@ -1,6 +1,7 @@
 import type { Event } from "@delivery/domain/events/Event"
 import { firstCharacters } from "@delivery/domain/Text"
 import type { WebhookFormat } from "@delivery/domain/webhooks/Webhook"
+import { runTextOf } from "./RunText.ts"
 
 /** What is sent of an event, in each format (docs/contract.md, Webhooks). */
 export const bodyOf = (format: WebhookFormat, event: Event): string =>
@@ -25,12 +26,17 @@ const escaped = (text: string): string =>
 
 const shown = (text: string | null): string => (text === null ? "none" : escaped(firstCharacters(text, 100)))
 
-const slackText = ({ actor, changes, kind, subject }: Event): string => {
+const slackText = (event: Event): string => {
+  const { actor, kind, subject } = event
   const who = actor.kind === "removed" ? "Somebody" : escaped(actor.name)
   // A bar would end the address.
   const link = `<${escaped(subject.url).replaceAll("|", "%7C")}|${escaped(firstCharacters(subject.label, 200))}>`
-  const lines = changes.map(({ field, from, to }) => `• ${escaped(field)}: ${shown(from)} → ${shown(to)}`)
-  let text = `${who}: ${escaped(kind.replaceAll("_", " "))} ${link}`
+  const run = runTextOf(event)
+  const changes = (run?.rest ?? event.changes).map(
+    ({ field, from, to }) => `• ${escaped(field)}: ${shown(from)} → ${shown(to)}`
+  )
+  const lines = [...(run?.lines ?? []).map((line) => `• ${escaped(firstCharacters(line, 300))}`), ...changes]
+  let text = `${who}: ${escaped(kind.replaceAll("_", " "))} ${link}${escaped(firstCharacters(run?.of ?? "", 600)).trimEnd()}`
   for (const line of lines) if (text.length + line.length < maxSlackText) text += `\n${line}`
   return text
 }

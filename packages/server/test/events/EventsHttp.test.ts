@@ -249,11 +249,15 @@ onEachServer("events", (test) => {
     const workspace = await newDeployment(owner)
     const key = await accountKey(workspace, "member")
     const ends = [
-      [{}, "run_finished", "passed"],
-      [{ tests: [report("a", { attempt: attempt("failed") })] }, "run_finished", "failed"],
-      [{ interrupted: true }, "run_interrupted", undefined]
+      [{}, "run_finished", { result: "passed", counts: "0 of 1 failed" }],
+      [
+        { tests: [report("a", { attempt: attempt("failed") })] },
+        "run_finished",
+        { result: "failed", counts: "1 of 1 failed" }
+      ],
+      [{ interrupted: true }, "run_interrupted", {}]
     ] as const
-    for (const [i, [fields, kind, result]] of ends.entries()) {
+    for (const [i, [fields, kind, told]] of ends.entries()) {
       const number = i + 1
       const label = `Run ${number}`
       const path = `test-runs/${number}`
@@ -266,7 +270,19 @@ onEachServer("events", (test) => {
         key,
         () => finishRun(key, number, fields),
         () => [
-          { kind, id, label, path, changes: result === undefined ? [] : [{ field: "result", from: null, to: result }] }
+          {
+            kind,
+            id,
+            label,
+            path,
+            changes: Object.entries<string>({ ...told, product: "Shop", environment: "Staging" }).map(
+              ([field, to]) => ({
+                field,
+                from: null,
+                to
+              })
+            )
+          }
         ]
       )
       assert.strictEqual((await events(key))[0]!.subject.url, (await getRun(key, number)).url)

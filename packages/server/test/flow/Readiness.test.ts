@@ -279,6 +279,15 @@ withServicesOnEachStorage("Readiness", (it) => {
         assert.deepStrictEqual([run.result, run.gateResult], ["passed", "failed"])
       }
       assert.deepInclude(runs[0], { run: failed, result: "failed", gateResult: "failed" })
+      const events = (yield* eventsOf(scene.workspace)).filter(({ kind }) => kind === "retry_finished")
+      const changeOf = (field: string) => events.map(({ changes }) => changes.find((one) => one.field === field)?.to)
+      assert.deepStrictEqual(
+        [changeOf("result"), changeOf("gateResult")],
+        [
+          ["passed", "passed"],
+          [undefined, "failed"]
+        ]
+      )
       assert.deepStrictEqual(
         reasons.map(({ kind, message }) => [kind, message]),
         [

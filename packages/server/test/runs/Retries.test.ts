@@ -10,7 +10,7 @@ import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, type CallerOf, eventsOf, kindsOf, membersAndUp, whoMay } from "../identity/Scene.ts"
 import { baseUrl, finishedRun, finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
 import { sharedStorages } from "../support/Storages.ts"
-import { attempt, finishBody, git, makeDeployed, startBody } from "./Scene.ts"
+import { attempt, finishBody, git, makeDeployed, startBody, toldOf } from "./Scene.ts"
 
 const begin = Effect.andThen(TestClock.adjust(123), Clock.currentTimeMillis)
 
@@ -151,7 +151,11 @@ for (const storage of sharedStorages) {
               "retry",
               "Retry 1 of run 1",
               "test-runs/1",
-              [{ field: "flakyCount", from: "0", to: "1" }]
+              [
+                { field: "flakyCount", from: "0", to: "1" },
+                { field: "counts", from: "2 of 5 failed", to: "1 of 5 failed" },
+                ...toldOf(at)
+              ]
             ]
           ]
         )
@@ -214,10 +218,13 @@ for (const storage of sharedStorages) {
           2,
           0
         ])
-        const last = (yield* eventsOf(at.workspace)).findLast(({ kind }) => kind === "retry_finished")
-        assert.deepStrictEqual(last?.changes, [
+        const told = (yield* eventsOf(at.workspace)).filter(({ kind }) => kind === "retry_finished")
+        assert.deepStrictEqual(told[0]?.changes, [{ field: "counts", from: null, to: "2 of 5 failed" }, ...toldOf(at)])
+        assert.deepStrictEqual(told.at(-1)?.changes, [
           { field: "flakyCount", from: "0", to: "1" },
-          { field: "result", from: "failed", to: "passed" }
+          { field: "result", from: "failed", to: "passed" },
+          { field: "counts", from: "1 of 5 failed", to: "0 of 5 failed" },
+          ...toldOf(at)
         ])
         assert.strictEqual(yield* answer(as(at.member)(retries.start(1, startOf()))), "Conflict nothing_to_retry")
         const run = yield* as(at.member)(runs.get(1))

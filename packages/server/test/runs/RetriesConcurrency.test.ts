@@ -44,7 +44,7 @@ const finishing = (
   return [
     { runId: run.id, number: 1 },
     { state: "finished", cleanup: null, finishedAt, flaky: ["a"], attempts, run: recount(run.counts, 1) },
-    {
+    () => ({
       id: newId<EventId>(),
       workspaceId: at.workspace.id,
       kind: "retry_finished",
@@ -56,7 +56,7 @@ const finishing = (
       changes: [],
       teamIds: null,
       createdAt: finishedAt
-    }
+    })
   ]
 }
 

@@ -48,6 +48,17 @@ export const makeDeployed = Effect.fnUntraced(function* (
 export type Deployed = Effect.Success<ReturnType<typeof makeDeployed>>
 
 export const git = { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add it" }
+/** What events tell of what a run has tested. */
+export const toldOf = ({
+  deployment,
+  environment,
+  product
+}: Pick<Deployed, "deployment" | "environment" | "product">) => [
+  { field: "product", from: null, to: product.name },
+  { field: "environment", from: null, to: environment.name },
+  ...(deployment.version === null ? [] : [{ field: "version", from: null, to: deployment.version }])
+]
+
 export const machine = { hostname: "ci-7", platform: "linux" }
 const selection = { coverage: "acceptance", folders: ["checkout"], caseIds: ["a"] } as const
 

@@ -18,7 +18,7 @@ import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, type CallerOf, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
 import { eventually } from "../support/Eventually.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
-import { attempt, finishBody, git, machine, makeDeployed, report, startBody } from "./Scene.ts"
+import { attempt, finishBody, git, machine, makeDeployed, report, startBody, toldOf } from "./Scene.ts"
 import { layerRuns } from "./Services.ts"
 
 const runLimit = 60_000
@@ -241,7 +241,15 @@ for (const storage of sharedStorages) {
           (yield* eventsOf(at.workspace)).map((event) => [event.kind, event.subjectLabel, event.changes]),
           [
             ["run_started", "Run 1", []],
-            ["run_finished", "Run 1", [{ field: "result", from: null, to: "failed" }]]
+            [
+              "run_finished",
+              "Run 1",
+              [
+                { field: "result", from: null, to: "failed" },
+                { field: "counts", from: null, to: "1 of 5 failed" },
+                ...toldOf(at)
+              ]
+            ]
           ]
         )
       })
@@ -286,8 +294,11 @@ for (const storage of sharedStorages) {
         const kept = yield* as(at.viewer)(runs.get(number))
         assert.strictEqual(kept.tests.length, 2)
         assert.deepStrictEqual(kept.counts, { total: 2, passed: 1, flaky: 0, failed: 1, skipped: 0 })
-        const kinds = (yield* eventsOf(at.workspace)).map((event) => event.kind)
-        assert.deepStrictEqual(kinds.filter((kind) => kind === "run_interrupted").length, 1)
+        const interrupted = (yield* eventsOf(at.workspace)).filter(({ kind }) => kind === "run_interrupted")
+        assert.deepStrictEqual(
+          interrupted.map(({ changes }) => changes),
+          [toldOf(at)]
+        )
       })
     )
 

@@ -36,6 +36,56 @@ describe("What webhooks send", () => {
     )
   })
 
+  describe("of the end of a run", () => {
+    const now = (field: string, to: string) => ({ field, from: null, to })
+    const tested = [now("product", "Kiosk <b>"), now("environment", "Canary Europe"), now("version", "4".repeat(40))]
+    const subject = { type: "run", id: "1", label: "Run 67", url: "https://delivery.example/w/main/test-runs/67" }
+    const told = (kind: string, ...changes: Event["changes"]) =>
+      slack({ kind, subject, changes: [...changes, ...tested] }).split("\n")
+
+    it("says what was tested, how many tests failed, and what the gate makes of it", () => {
+      assert.deepStrictEqual(told("run_finished", now("result", "failed"), now("counts", "2 of 5 failed")), [
+        "Ana: run finished <https://delivery.example/w/main/test-runs/67|Run 67> of Kiosk &lt;b&gt; in Canary Europe, version 4444444",
+        "• failed",
+        "• tests: 2 of 5 failed"
+      ])
+      const muted = (counts: string) =>
+        told("run_finished", now("result", "failed"), now("gateResult", "passed"), now("counts", counts))[1]
+      assert.strictEqual(muted("2 of 5 failed"), "• failed; 2 muted failures do not count: the gate passed")
+      assert.strictEqual(muted("1 of 5 failed"), "• failed; 1 muted failure does not count: the gate passed")
+      assert.deepStrictEqual(told("run_finished", now("result", "failed"), now("counts", "0 of 5 failed")).slice(1), [
+        "• failed outside of its tests",
+        "• tests: 0 of 5 failed"
+      ])
+      assert.deepStrictEqual(told("run_interrupted", now("by", "the end of a key")).slice(1), [
+        "• by: none → the end of a key"
+      ])
+    })
+
+    it("says of a retry whether the run passes now", () => {
+      const counts = { field: "counts", from: "3 of 5 failed", to: "0 of 5 failed" }
+      const flaky = { field: "flakyCount", from: "0", to: "3" }
+      const result = { field: "result", from: "failed", to: "passed" }
+      assert.deepStrictEqual(told("retry_finished", flaky, result, counts).slice(1), [
+        "• failed → passed: the run passes now",
+        "• tests: 0 of 5 failed, before the retry 3 of 5 failed",
+        "• flaky: 3"
+      ])
+      assert.deepStrictEqual(told("retry_finished", now("counts", "3 of 5 failed")).slice(1), [
+        "• the run still fails",
+        "• tests: 3 of 5 failed"
+      ])
+      assert.strictEqual(
+        told("retry_finished", flaky, result, now("gateResult", "failed"), counts)[1],
+        "• failed → passed; the retry tested another release: the gate failed"
+      )
+      assert.strictEqual(
+        told("retry_finished", now("gateResult", "passed"), now("counts", "1 of 5 failed"))[1],
+        "• the run still fails; 1 muted failure does not count: the gate passed"
+      )
+    })
+  })
+
   it("lets no text mention people or channels, link, begin a line or turn what follows in Slack", () => {
     const bad = "<!channel> & <@U1>\n<https://evil.example|here> | \u202Egnp.exe\u2066"
     const text = slack({
@@ -48,6 +98,11 @@ describe("What webhooks send", () => {
     assert.include(text, "gnp.exe")
     assert.notMatch(text, /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/)
     assert.notMatch(text.replace(/&(amp|lt|gt);/g, ""), /&/)
+    const fields = ["product", "environment", "version", "result", "counts", "flakyCount"]
+    const run = slack({ kind: "run_finished", changes: fields.map((field) => ({ field, from: bad, to: bad })) })
+    assert.deepStrictEqual([...run.matchAll(/<[^>]*/g)].length, 1)
+    assert.lengthOf(run.split("\n"), 4)
+    assert.notMatch(run, /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/)
   })
 
   it("is short in Slack, however much changed", () => {

@@ -5,6 +5,7 @@ const fields: Readonly<Record<string, string>> = {
   baseUrl: "base URL",
   blocks: "blocks releases",
   cases: "tests",
+  counts: "tests",
   drift: "drift of secrets",
   expiresAt: "expires",
   fileDays: "days that files are kept",

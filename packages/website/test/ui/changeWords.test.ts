@@ -11,6 +11,7 @@ describe("What has changed", () => {
   it("is told in plain words", () => {
     expect(told("blocks", "false", "true")).toBe("blocks releases: no to yes")
     expect(told("completion", "free", "evidence")).toBe("completion: by anybody to only with evidence")
+    expect(told("counts", "2 of 5 failed")).toBe("tests: 2 of 5 failed")
     expect(told("flakyCount", "0", "1")).toBe("flaky tests: 0 to 1")
     expect(told("gateResult", "failed", "passed")).toBe("result without muted tests: failed to passed")
     expect(told("isDefault", "true")).toBe("default: yes")

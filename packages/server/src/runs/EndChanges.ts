@@ -1,0 +1,49 @@
+import type { Change } from "@delivery/domain/events/Event"
+import type { Counts, RunResult } from "@delivery/domain/runs/TestRun"
+import type { FinishedTestRun, FoundTestRun } from "./TestRunsRepo.ts"
+
+/** What events tell of the end of a run or of its retry (docs/contract.md, Events): what a reader of alerts asks next. Pure. */
+
+const fact = (field: string, to: string): Change => ({ field, from: null, to })
+
+const countsText = ({ failed, total }: Counts): string => `${failed} of ${total} failed`
+
+/** What was tested, as it was called then. */
+const tested = ({ deploymentVersion, environment, product }: FoundTestRun): ReadonlyArray<Change> => [
+  fact("product", product.name),
+  fact("environment", environment.name),
+  ...(deploymentVersion === null ? [] : [fact("version", deploymentVersion)])
+]
+
+/** Alerts are about what is held back: muted failures alone do not. */
+const gate = (result: RunResult | null, gateResult: RunResult | null): ReadonlyArray<Change> =>
+  gateResult === null || gateResult === result ? [] : [fact("gateResult", gateResult)]
+
+export const endOfRun = (
+  run: FoundTestRun,
+  { counts, gateResult, result }: Pick<FinishedTestRun, "counts" | "gateResult" | "result">
+): ReadonlyArray<Change> => [
+  ...(result === null ? [] : [fact("result", result), ...gate(result, gateResult), fact("counts", countsText(counts))]),
+  ...tested(run)
+]
+
+interface Recounted {
+  readonly counts: Counts
+  readonly result: RunResult
+  readonly gateResult: RunResult | null
+}
+
+/** @param flaky How many tests the retry has made flaky. */
+export const endOfRetry = (
+  run: FoundTestRun,
+  flaky: number,
+  { counts, gateResult, result }: Recounted
+): ReadonlyArray<Change> => [
+  ...(flaky === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(flaky) }]),
+  ...(run.result === result ? [] : [{ field: "result", from: run.result, to: result }]),
+  ...gate(result, gateResult),
+  flaky === 0
+    ? fact("counts", countsText(counts))
+    : { field: "counts", from: countsText(run.counts), to: countsText(counts) },
+  ...tested(run)
+]
