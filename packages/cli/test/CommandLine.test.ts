@@ -892,6 +892,10 @@ describe("delivery", () => {
       code: 1,
       err: "Nobody has released or tested the version.\n"
     })
+    // Of a commit, its beginning will do.
+    const sha = "2".repeat(40)
+    for (const version of [sha, "1"]) await workspace.patch("deployments/shop/staging", { version })
+    assert.include(await ready("--version", "2222222", "--known"), { code: 0, out: free.replace("1", sha) })
     await put({ requires: [{ coverage: "critical" }, { coverage: "regression", severity: "warn" }] })
     const refused = await ready("--version", "2")
     assert.include(refused, { code: 1, err: "It may not go out.\n" })

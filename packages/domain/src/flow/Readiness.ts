@@ -183,7 +183,7 @@ export const Readiness = Schema.Struct({
   ready: Schema.Boolean.annotate({ description: "Whether no reason has the severity `block`." }),
   version: Schema.NullOr(Schema.String).annotate({
     description:
-      "The version that was looked at: that of the request, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known. Where none is known there, `version_missing` says so."
+      "The version that was looked at: that of the request, in full where it was the beginning of one that is known, else the one that runs in the environment of the policy's `from`, else the one that runs here. Null where none is known. Where none is known there, `version_missing` says so."
   }),
   at: Timestamp.annotate({ description: "When it was decided." }),
   changesAt: Schema.NullOr(Timestamp).annotate({

@@ -27,7 +27,7 @@ export class ReadinessApi extends HttpApiGroup.make("readiness")
             .check(atLeast(1))
             .annotate({
               description:
-                "The version that is to go out. By default the one that runs in the environment of the policy's `from`, else the one that runs here.",
+                "The version that is to go out, or the first 7 or more digits of it where it is the id of a commit. By default the one that runs in the environment of the policy's `from`, else the one that runs here.",
               examples: ["9fceb02"]
             })
         )

@@ -1,3 +1,4 @@
+import { begunBy, isShort } from "@delivery/domain/catalog/WholeVersion"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Drift } from "@delivery/domain/flow/Drift"
 import type { NewerRun, Readiness as Answer } from "@delivery/domain/flow/Readiness"
@@ -212,6 +213,7 @@ const newerOf = (number: number, run: UnresolvedRun | undefined): NewerRun | nul
 const findingsOf = (dependencies: Dependencies) => {
   const { cases, deployments, mutes, repo } = dependencies
   const compareSecrets = secretsOf(dependencies)
+  const name = versionOf(dependencies)
   return Effect.fnUntraced(function* (
     access: Access,
     pair: DeployedPair,
@@ -229,17 +231,18 @@ const findingsOf = (dependencies: Dependencies) => {
     const place = placeOf(access, pair)
     const viewer = viewerOf(access)
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
-    const version = asked ?? coming?.version ?? pair.deployment.version
+    const running = [coming?.version, pair.deployment.version]
+    const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? pair.deployment.version, running)
     const coverages = policy.requires.map(({ coverage }) => coverage)
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
-    const running = [coming?.version, pair.deployment.version]
     const isOfRuns = version !== null && coverages.length > 0
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
     const lateIds = late.map(({ caseId }) => caseId)
     const found: Findings = {
       version,
-      isKnown: version === null || running.includes(version) || (yield* repo.isKnown(place, version)),
+      isKnown: isExact || begun.length === 1,
+      isAmbiguous: begun.length > 1,
       at,
       runs: isOfRuns ? yield* repo.runs(place, version, coverages, at) : [],
       unresolved: isOfRuns ? yield* repo.unresolved(place, version, coverages, at) : [],
@@ -255,6 +258,16 @@ const findingsOf = (dependencies: Dependencies) => {
     return found
   })
 }
+
+/** The version that is meant: where a short id is none itself, the one that begins with it. */
+const versionOf = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (place: Place, named: string | null, running: ReadonlyArray<string | null | undefined>) {
+    const isExact = named === null || running.includes(named) || (yield* repo.isKnown(place, named))
+    if (isExact || !isShort(named)) return { version: named, isExact, begun: [] }
+    const known = [...(yield* repo.begunBy(place, named)), ...running.filter((one) => typeof one === "string")]
+    const begun = begunBy(known, named)
+    return { version: begun.length === 1 ? begun[0]! : named, isExact, begun }
+  })
 
 /** Where a version was to be found, if none runs there. */
 const withoutVersion = (

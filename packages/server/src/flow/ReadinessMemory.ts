@@ -1,3 +1,4 @@
+import { begunBy } from "@delivery/domain/catalog/WholeVersion"
 import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
@@ -40,6 +41,7 @@ export const layer = Layer.effect(
       setPolicy: (row: PolicyRow) =>
         memory.write((database) => Effect.sync(() => database.table(readinessPolicies).set(placeKey(row), row))),
       isKnown: isKnown(memory),
+      begunBy: begunVersions(memory),
       runs: runs(memory),
       unresolved: unresolved(memory),
       secrets: secrets(memory),
@@ -48,18 +50,33 @@ export const layer = Layer.effect(
   )
 )
 
+const versionsOf = (database: MemoryDatabase, { productId }: Place): ReadonlySet<string | null> =>
+  new Set([
+    ...database
+      .table(deploymentReleases)
+      .filter((row) => row.productId === productId)
+      .map(({ version }) => version),
+    ...[
+      ...database.table(testRuns).filter((run) => run.productId === productId),
+      ...database.table(pastRuns).filter((run) => run.productId === productId)
+    ].map(({ deploymentVersion }) => deploymentVersion)
+  ])
+
 const isKnown =
   (memory: Memory): Repo["isKnown"] =>
-  ({ productId }, version) =>
-    memory.read(
-      (database) =>
-        database.table(deploymentReleases).filter((row) => row.productId === productId && row.version === version)
-          .length > 0 ||
-        [
-          ...database.table(testRuns).filter((run) => run.productId === productId),
-          ...database.table(pastRuns).filter((run) => run.productId === productId)
-        ].some((run) => run.deploymentVersion === version)
-    )
+  (place, version) =>
+    memory.read((database) => versionsOf(database, place).has(version))
+
+const begunVersions =
+  (memory: Memory): Repo["begunBy"] =>
+  (place, id) =>
+    memory.read((database) => {
+      const known = [...versionsOf(database, place)].filter((version) => version !== null)
+      return begunBy(
+        known.filter((version) => version === version.toLowerCase()),
+        id
+      )
+    })
 
 /** The runs of a version with a whole coverage that are not of the place's environment, the newest first. */
 const runsOf = (

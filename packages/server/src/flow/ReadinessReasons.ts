@@ -17,6 +17,8 @@ export interface Findings {
   readonly version: string | null
   /** Whether a deployment of the product ever had the version, or a run tested it. */
   readonly isKnown: boolean
+  /** Whether it is not known and several that are begin with it. */
+  readonly isAmbiguous: boolean
   readonly at: Timestamp
   readonly runs: ReadonlyArray<FoundRun>
   /** The newest run of each coverage that has no result, also where it is older than the one that decides. */
@@ -82,13 +84,13 @@ type Unweighed = Pick<Reason, "subject" | "message">
 const weighed = (kind: ReasonKind, setting: ReasonSetting, reasons: ReadonlyArray<Unweighed>): ReadonlyArray<Reason> =>
   setting === "off" ? [] : reasons.map((reason) => ({ kind, severity: setting, ...reason }))
 
-const versionReasons = ({ isKnown, version }: Findings): ReadonlyArray<Unweighed> =>
+const versionReasons = ({ isAmbiguous, isKnown, version }: Findings): ReadonlyArray<Unweighed> =>
   isKnown || version === null
     ? []
     : [
         {
           subject: { type: "version", id: version, label: version, url: null },
-          message: `Nobody has released or tested ${version}: no deployment of the product ever had it.`
+          message: `Nobody has released or tested ${version}: ${isAmbiguous ? "several versions begin with it, and it does not say which." : "no deployment of the product ever had it."}`
         }
       ]
 

@@ -105,6 +105,8 @@ export class ReadinessRepo extends Context.Service<
     readonly setPolicy: (policy: PolicyRow) => Effect.Effect<void>
     /** Whether a deployment of the product has or had the version, or a run tested it, also one that was erased. */
     readonly isKnown: (place: Place, version: string) => Effect.Effect<boolean>
+    /** Such versions that are ids of commits in lower case and begin with a short one: all, if they are fewer than two. */
+    readonly begunBy: (place: Place, id: string) => Effect.Effect<ReadonlyArray<string>>
     /**
      * For each of the coverages, the newest run of the version that finished outside of the place's environment while its
      * deployment did not change, if there is one: of those that ran the whole coverage, and in which something passed or failed. In no

@@ -31,6 +31,7 @@ export const layer = Layer.effect(
       policy: policy(sql),
       setPolicy: setPolicy(sql),
       isKnown: isKnown(sql),
+      begunBy: begunBy(sql),
       runs: runs(sql),
       unresolved: unresolved(sql),
       secrets: secrets(sql),
@@ -71,6 +72,31 @@ const isKnown =
       or exists (select 1 from test_runs where ${isOf} and deployment_version = ${version})
       or exists (select 1 from past_runs where ${isOf} and deployment_version = ${version}) as "isKnown"`.pipe(
       Effect.map((rows) => rows[0]!.isKnown),
+      dieOnSqlError
+    )
+  }
+
+/** The first and the last that begin so, of each: where these are one, so are all. No digit of an id comes after `f`. */
+const begunBy =
+  (sql: PgClient.PgClient) =>
+  ({ productId, workspaceId }: Place, id: string) => {
+    const begin = id.toLowerCase()
+    const ends = (
+      table: "deployment_releases" | "test_runs" | "past_runs",
+      column: "version" | "deployment_version"
+    ) => {
+      const [from, version] = [sql.literal(table), sql.literal(column)]
+      return sql`select unnest(array[min(${version}), max(${version})]) as version from ${from}
+        where workspace_id = ${workspaceId} and product_id = ${productId}
+          and ${version} >= ${begin} and ${version} < ${`${begin}g`}
+          and ${version} ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'`
+    }
+    return sql<{ readonly version: string }>`select distinct version from (
+        ${ends("deployment_releases", "version")}
+        union all ${ends("test_runs", "deployment_version")}
+        union all ${ends("past_runs", "deployment_version")}
+      ) known where version is not null`.pipe(
+      Effect.map((rows) => rows.map(({ version }) => version)),
       dieOnSqlError
     )
   }

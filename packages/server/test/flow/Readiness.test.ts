@@ -692,6 +692,48 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect(
+    "is asked of the commit that a short id begins, of the product alone, and of none where several begin so",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* makeReadinessScene
+        const [shop, other] = [yield* newShop(scene), yield* newShop(scene, "Other")]
+        yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+        const commit = (begin: string) => begin.padEnd(40, "a")
+        const asked = (version: string) =>
+          Effect.map(shop.ready(version), ({ ready, reasons, runs, version }) => [
+            ready,
+            version,
+            ...runs.map(({ run }) => run),
+            ...reasons.filter(({ kind }) => kind === "version_unknown").map(({ message }) => message)
+          ])
+        const [released, tested] = [commit("2222222b"), commit("3333333")]
+        for (const version of [released, released.slice(0, -1), `${released.slice(0, 8)}-rc.1`, "2222222g"]) {
+          yield* shop.staging.update({ version })
+        }
+        yield* other.staging.update({ version: commit("2222222c") })
+        assert.deepStrictEqual(yield* asked("2222222"), [false, released])
+        assert.deepStrictEqual(yield* asked("2222222B"), [false, released])
+        yield* shop.staging.update({ version: tested })
+        const runs = [yield* shop.tested("failed", "critical"), yield* shop.tested("passed", "critical")]
+        assert.deepStrictEqual(yield* asked("3333333"), [true, tested, runs[1]!])
+        const unknown = (version: string, why = "no deployment of the product ever had it.") => [
+          false,
+          version,
+          `Nobody has released or tested ${version}: ${why}`
+        ]
+        assert.deepStrictEqual(yield* asked("222222"), unknown("222222"))
+        assert.deepStrictEqual(yield* asked("4444444"), unknown("4444444"))
+        yield* shop.staging.update({ version: commit("2222222d") })
+        const several = "several versions begin with it, and it does not say which."
+        assert.deepStrictEqual(yield* asked("2222222"), unknown("2222222", several))
+        assert.deepStrictEqual(yield* asked("2222222d"), [false, commit("2222222d")])
+        // What is known as it is written is meant itself.
+        yield* shop.staging.update({ version: "2222222" })
+        assert.deepStrictEqual(yield* asked("2222222"), [false, "2222222"])
+      })
+  )
+
   it.effect("is kept back where no version is named, and none runs where versions come from", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene

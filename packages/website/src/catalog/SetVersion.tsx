@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { wholeOf } from "@delivery/domain/catalog/WholeVersion"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
 import { useState } from "react"
 import { client } from "../api/client.ts"
@@ -12,7 +13,6 @@ import { shortSha, visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { toast } from "../ui/toast.ts"
 import { useKnownVersions } from "./useKnownVersions.ts"
-import { wholeOf } from "./wholeVersion.ts"
 
 const VersionWarning = later(() => import("../flow/VersionWarning.tsx"))
 

@@ -7,8 +7,6 @@ import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { deploymentsQuery } from "../catalog/queries.ts"
 import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
-import { useKnownVersions } from "../catalog/useKnownVersions.ts"
-import { wholeOf } from "../catalog/wholeVersion.ts"
 import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -212,7 +210,6 @@ const ChosenVersion = ({ deployment, slug }: Props) => {
   const { version } = useSearch({ from: "/w/$slug/deployments/$product/$environment" })
   const navigate = useNavigate({ from: "/w/$slug/deployments/$product/$environment" })
   const { data } = useQuery(deploymentsQuery(slug))
-  const readKnown = useKnownVersions(slug, deployment.product.slug)
   const [text, setText] = useState("")
   const places = (data?.deployments ?? []).filter((one) => one.product.slug === deployment.product.slug)
   const versions = [...new Set(places.flatMap((one) => one.version ?? []))]
@@ -236,7 +233,7 @@ const ChosenVersion = ({ deployment, slug }: Props) => {
         onSubmit={(event) => {
           event.preventDefault()
           if (text.trim() === "") return
-          void readKnown().then((known) => choose(wholeOf(known, text.trim())))
+          choose(text.trim())
           setText("")
         }}
       >

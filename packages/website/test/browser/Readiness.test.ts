@@ -245,7 +245,9 @@ describe("Readiness", () => {
     expect(version.length).toBeGreaterThan(7)
     await page.getByLabel("Another version").fill(version.slice(0, 7))
     await page.keyboard.press("Enter")
-    await page.waitForURL((url) => url.searchParams.get("version") === version)
+    await page.waitForURL((url) => url.searchParams.get("version") === version.slice(0, 7))
+    await page.getByRole("status").getByText(version.slice(0, 7)).waitFor()
+    expect(await page.getByText(/obody has released or tested/).count()).toBe(0)
   })
 
   it("follows the policy that an admin sets, by keyboard, and shows it to others", async () => {
