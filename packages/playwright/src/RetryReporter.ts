@@ -1,4 +1,12 @@
-import type { FinishRetry, RanReport, RetryTest, StartedRetry, TestRun, TestRunSummary } from "@delivery/client"
+import {
+  Conflict,
+  type FinishRetry,
+  type RanReport,
+  type RetryTest,
+  type StartedRetry,
+  type TestRun,
+  type TestRunSummary
+} from "@delivery/client"
 import {
   announceRetry,
   cleanUp,
@@ -49,6 +57,12 @@ const keyOf = (test: TestCase): string => test.titlePath().join("\0")
 /** The id of the first repetition of a test, from that of any repetition. */
 const firstIdOf = (caseId: string): string => caseId.replace(/ #\d+(?=( \(\d+\))?$)/, "")
 
+/** What helps where the process of the retry that still runs is gone. */
+const hintOf = (error: unknown, run: number | string): string =>
+  error instanceof Conflict && error.reason === "retry_running"
+    ? ` If nobody finishes it, its publisher can end it: delivery runs end ${run}`
+    : ""
+
 /**
  * Publishes a retry. It starts the retry, lets only the failed tests of the run run (and, in serial groups, the tests
  * before them), and finishes with each execution of a failed test as an attempt.
@@ -93,7 +107,9 @@ export class RetryReporter implements Reporter {
       this.#isRefused = true
       // What may pass is no fault of the command, nor of the configuration.
       if (!isPassing(error) && this.#request.refused !== undefined) await writeFile(this.#request.refused, "")
-      const refusal = new Error(`Delivery: run ${this.#request.run} cannot be retried: ${lineOf(error)}`)
+      const refusal = new Error(
+        `Delivery: run ${this.#request.run} cannot be retried: ${lineOf(error)}${hintOf(error, this.#request.run)}`
+      )
       // Playwright prints the stack, in which its caller finds nothing that it could change.
       refusal.stack = ""
       throw refusal

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { versionProblem } from "../src/InstalledPlaywright.ts"
 import { configuration } from "./support/project.ts"
-import { counted, deliver, numberOf, play, projectOf, readRun, withDeployment } from "./support/retries.ts"
+import { client, counted, deliver, numberOf, play, projectOf, readRun, withDeployment } from "./support/retries.ts"
 
 /** A real suite, its run, and a retry of it by the command line. `faults/retry.test.ts` has what takes many runs. */
 
@@ -108,6 +108,13 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
       expect(outcome.output).toContain(`Delivery: run ${run} cannot be retried: ${why}`)
       expect(outcome.output).not.toMatch(/newer|^\s+at /m)
     }
+    const { git, machine } = await readRun(number)
+    const payload = { passes: 1, baseUrl: null, git, machine }
+    await client.retries.start({ params: { slug: "main", run: number }, payload })
+    const running = await deliver(project, "retry", String(number), "--passes", "2")
+    expect(running.exitCode).toBe(2)
+    expect(running.output).toContain("Retry 1 of the run is still running.")
+    expect(running.output).toContain(`its publisher can end it: delivery runs end ${number}\n`)
     const wrong = await deliver(project, "retry", String(number), "--passes", "1", "--", "--no-such-option")
     expect(wrong.exitCode).toBe(2)
   })
