@@ -26,6 +26,7 @@ import { viewerOf } from "../planning/Viewer.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type FoundTestRule, type TestRuleRow, TestRulesRepo } from "./TestRulesRepo.ts"
+import { runsOf } from "./TestRulesWording.ts"
 
 type Refusal = InvalidInput | NotFound | Forbidden | Conflict
 
@@ -233,7 +234,7 @@ const resolving = ({ environments, products, teams, tickets }: Dependencies) =>
 
 /** The subject of an event about a rule, which those see who see its team. */
 export const about = (rule: Pick<TestRuleRow, "id" | "teamId" | "failures" | "ofLast">): Omit<NewEvent, "kind"> => ({
-  subject: { type: "test_rule", id: rule.id, label: `${rule.failures} of ${rule.ofLast} runs`, path: "test-rules" },
+  subject: { type: "test_rule", id: rule.id, label: runsOf(rule), path: "test-rules" },
   teams: [rule.teamId]
 })
 

@@ -21,7 +21,15 @@ import type { Storage } from "../storage/Storage.ts"
 import { about } from "./TestRules.ts"
 import type { CaseTicket, FoundTestRule, TestRulesRepo } from "./TestRulesRepo.ts"
 import { type Failure, sorted } from "./TestRulesShares.ts"
-import { descriptionOf, failedAgain, notAsked, passedAgain, type RunPlace, titleOf } from "./TestRulesWording.ts"
+import {
+  descriptionOf,
+  failedAgain,
+  notAsked,
+  passedAgain,
+  type RunPlace,
+  runsOf,
+  titleOf
+} from "./TestRulesWording.ts"
 
 /** What rules do when a run finishes, in the transaction of that (docs/contract.md, Test rules). */
 
@@ -145,7 +153,7 @@ const acting = ({ members }: Dependencies) =>
   })
 
 /** As events and tickets call it. */
-const nameOf = ({ failures, ofLast }: FoundTestRule): string => `test rule (${failures} of ${ofLast} runs)`
+const nameOf = (rule: FoundTestRule): string => `test rule (${runsOf(rule)})`
 
 /** Holds every team that may get or change a ticket, at once and in one order, before any ticket. */
 const holdTeams = ({ repo, ticketsRepo }: Dependencies) =>

@@ -1,3 +1,4 @@
+import { shortened } from "@delivery/domain/catalog/WholeVersion"
 import { firstCharacters, visible } from "@delivery/domain/Text"
 import type { FoundTestRun } from "../runs/TestRunsRepo.ts"
 import type { FailedTest } from "./TestRulesRepo.ts"
@@ -35,8 +36,11 @@ export const titleOf = (tests: ReadonlyArray<FailedTest>, { number }: FoundTestR
 
 const about = ({ caseId, file, title }: FailedTest): string => `${code(title)} in ${code(file)} (${code(caseId)})`
 
-const ofCommit = ({ environment, git, product }: FoundTestRun): string =>
-  `of ${code(product.slug)} in ${code(environment.slug)}, commit ${code(git.sha)} of ${code(git.branch)}`
+const ofCommit = ({ environment, git: { branch, sha }, product }: FoundTestRun): string => {
+  const commit = sha === "unknown" ? [] : [`commit ${code(shortened(sha))}`]
+  const tested = [...commit, ...(branch === "" ? [] : [`branch ${code(branch)}`])]
+  return [`of ${code(product.name)} in ${code(environment.name)}`, ...tested].join(", ")
+}
 
 const listed = <A>(all: ReadonlyArray<A>, most: number, lineOf: (one: A) => string): ReadonlyArray<string> => [
   ...all.slice(0, most).map((one) => `- ${lineOf(one)}`),
@@ -46,8 +50,12 @@ const listed = <A>(all: ReadonlyArray<A>, most: number, lineOf: (one: A) => stri
 const linkTo = (place: RunPlace) => (path: string) =>
   `[${code(path)}](${place.files}${path.split("/").map(encodeURIComponent).join("/")})`
 
+/** In how many runs tests must fail. */
+export const runsOf = ({ failures, ofLast }: { readonly failures: number; readonly ofLast: number }): string =>
+  `${failures} of ${ofLast} ${ofLast === 1 ? "run" : "runs"}`
+
 /** Whose words these are: a rule acts as its author, who has not written them. */
-const signed = (rule: string): string => `By ${rule}.`
+const said = (rule: string, what: string): string => `${rule.charAt(0).toUpperCase()}${rule.slice(1)}: ${what}`
 
 /** The description of a new ticket: which tests fail, what they say, their files, and where. */
 export const descriptionOf = (
@@ -63,7 +71,7 @@ export const descriptionOf = (
     listed(tests, namedTests, about).join("\n"),
     first!.error === "" ? "The failure says nothing." : block(firstCharacters(first!.error, 4_000)),
     ...(files.length === 0 ? [] : [`Files:\n\n${listed(files, namedFiles, linkTo(place)).join("\n")}`]),
-    signed(rule)
+    `By ${rule}.`
   ].join("\n\n")
 }
 
@@ -75,14 +83,16 @@ export const failedAgain = (
   rule: string
 ): string =>
   [
-    `Failed in run [${run.number}](${place.page}) ${ofCommit(run)}.`,
-    listed(tests, namedTests, about).join("\n"),
-    signed(rule)
+    said(rule, `failed in run [${run.number}](${place.page}) ${ofCommit(run)}.`),
+    listed(tests, namedTests, about).join("\n")
   ].join("\n\n")
 
 /** The comment on a ticket that is completed. */
 export const passedAgain = (closeAfter: number, run: FoundTestRun, place: RunPlace, rule: string): string =>
-  `Passed in ${closeAfter} ${closeAfter === 1 ? "run" : "runs"} since it failed last, now in run [${run.number}](${place.page}) ${ofCommit(run)}.\n\n${signed(rule)}`
+  said(
+    rule,
+    `passed in ${closeAfter} ${closeAfter === 1 ? "run" : "runs"} since it failed last, now in run [${run.number}](${place.page}) ${ofCommit(run)}.`
+  )
 
 const whyNotAsked: Readonly<Record<string, string>> = {
   agent_revoked: "the agent was revoked",
@@ -95,4 +105,4 @@ const whyNotAsked: Readonly<Record<string, string>> = {
 export const notAsked = (
   { message, reason = "" }: { readonly message: string; readonly reason?: string | undefined },
   rule: string
-): string => `The agent who owns this ticket was not asked: ${whyNotAsked[reason] ?? line(message)}.\n\n${signed(rule)}`
+): string => said(rule, `the agent who owns this ticket was not asked: ${whyNotAsked[reason] ?? line(message)}.`)

@@ -1,3 +1,4 @@
+import { shortened } from "@delivery/domain/catalog/WholeVersion"
 import type { Change, Event } from "@delivery/domain/events/Event"
 
 /** What is said of runs that have ended where a line is all that is read. Pure. */
@@ -31,7 +32,7 @@ export const runTextOf = ({ changes, kind }: Event): RunText | undefined => {
   const counts = change("counts")
   const flaky = to("flakyCount")
   return {
-    of: ` of ${product} in ${to("environment") ?? "an environment"}${version === undefined ? "" : `, version ${short(version)}`}`,
+    of: ` of ${product} in ${to("environment") ?? "an environment"}${version === undefined ? "" : `, version ${shortened(version)}`}`,
     lines: [
       ...(kind === "run_interrupted" ? [] : [resultText(change("result"), to("gateResult"), counts?.to)]),
       ...(counts === undefined
@@ -42,8 +43,6 @@ export const runTextOf = ({ changes, kind }: Event): RunText | undefined => {
     rest: changes.filter(({ field }) => !told.has(field))
   }
 }
-
-const short = (version: string): string => (/^[0-9a-f]{12,64}$/i.test(version) ? version.slice(0, 7) : version)
 
 /** A retry that has not changed the result says none: the run failed, and still does. */
 const resultText = (

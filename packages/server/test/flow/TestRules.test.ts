@@ -66,7 +66,10 @@ withServicesOnEachStorage("Test rules", (it) => {
       yield* as(at.member)(rules.delete(made.id))
       assert.deepStrictEqual(yield* as(at.viewer)(rules.list), [])
       const events = yield* eventsOfKinds(at, "test_rule_created", "test_rule_updated", "test_rule_deleted")
-      assert.lengthOf(events, 3)
+      assert.deepStrictEqual(
+        events.map(({ subjectLabel }) => subjectLabel),
+        ["1 of 1 run", "2 of 5 runs", "2 of 5 runs"]
+      )
 
       for (const [caller, refused] of [
         [at.viewer, "Forbidden role_too_low"],
@@ -132,7 +135,9 @@ withServicesOnEachStorage("Test rules", (it) => {
         ["b", "backlog", 0]
       ])
       const [comment] = yield* as(at.owner)((yield* Comments).list(made.id))
-      assert.include(comment!.body, `Failed in run [${number + 1}]`)
+      const where = `of \`${at.product.name}\` in \`${at.environment.name}\`, commit \`9fceb02\`, branch \`main\`.`
+      assert.include(comment!.body, `failed in run [${number + 1}]`)
+      assert.include(comment!.body, `) ${where}\n`)
       assert.deepStrictEqual(comment!.mentions, { users: [], agents: [] })
       assert.lengthOf(yield* messages(), 2)
     })
@@ -163,7 +168,7 @@ withServicesOnEachStorage("Test rules", (it) => {
         ["ticket_commented", "ticket_assigned"]
       )
       const [comment] = yield* as(at.owner)((yield* Comments).list(made.id))
-      assert.isTrue(comment!.body.endsWith(`By ${name}.`))
+      assert.isTrue(comment!.body.startsWith("Test rule (1 of 2 runs): failed in run ["))
       // What they do themselves is theirs, and of tickets of others they are not told.
       yield* as(at.member)((yield* Tickets).update(made.id, { owner: null }))
       yield* run(at, ["a"])
@@ -256,7 +261,7 @@ withServicesOnEachStorage("Test rules", (it) => {
         yield* run(at, [], ["a"])
         assert.deepStrictEqual(yield* ticketsOf(at), [["a", "completed", 1]])
         const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
-        assert.include(comment!.body, `Passed in 2 runs since it failed last, now in run [${failed.number + 2}]`)
+        assert.include(comment!.body, `passed in 2 runs since it failed last, now in run [${failed.number + 2}]`)
       })
   )
 
