@@ -14,7 +14,7 @@ import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
 import { Time } from "../ui/Time.tsx"
 import { deliveriesQuery } from "./queries.ts"
-import { attemptText } from "./words.ts"
+import { attemptText, kindText } from "./words.ts"
 
 /** What a webhook was sent, and what came of each try. */
 
@@ -44,7 +44,7 @@ interface RowProps {
 }
 
 const Row = ({ delivery, slug, webhook }: RowProps) => {
-  const kind = delivery.event?.kind ?? "test"
+  const kind = kindText(delivery.event?.kind ?? "test")
   const again = useAction({
     act: () => client.webhooks.redeliver({ params: { slug, webhook, delivery: delivery.id } }),
     done: ({ attempts, state }) => ({
@@ -85,7 +85,7 @@ const Row = ({ delivery, slug, webhook }: RowProps) => {
         delivery.attempts.length > 1 ? `, after ${counted(delivery.attempts.length, "try", "tries")}` : ""
       }`}
       more={isOpen ? <Tries attempts={delivery.attempts} /> : undefined}
-      name={<span className="font-mono text-xs">{kind}</span>}
+      name={kind}
     >
       <Cell>{delivery.nextAttemptAt !== null && <Since at={delivery.nextAttemptAt} never="" word="again" />}</Cell>
       <Cell width="narrow">

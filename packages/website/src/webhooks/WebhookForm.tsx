@@ -12,7 +12,7 @@ import { Button } from "../ui/Button.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { ShownOnce } from "../ui/ShownOnce.tsx"
-import { kindsOf } from "./words.ts"
+import { kindsOf, kindText } from "./words.ts"
 
 const formats = [
   { value: "standard", label: "Standard Webhooks", hint: "signed, with the event" },
@@ -82,9 +82,10 @@ const KindButtons = ({ chosen, kinds, label, onChange }: KindButtonsProps) => (
           aria-pressed={isChosen}
           icon={isChosen ? "check" : "plus"}
           key={kind}
+          title={kind}
           onClick={() => onChange(isChosen ? chosen.filter((one) => one !== kind) : [...chosen, kind])}
         >
-          {kind}
+          {kindText(kind)}
         </Button>
       )
     })}
@@ -99,7 +100,7 @@ const Kinds = ({ issue, onChange, text }: KindsProps) => {
     <>
       <TextArea
         autoComplete="off"
-        hint="One a line. Empty: all."
+        hint="One a line, as the API calls them. Empty: all."
         isMono
         issue={issue}
         label="Kinds of events"

@@ -18,7 +18,7 @@ import { Time } from "../ui/Time.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { webhookQuery } from "./queries.ts"
 import { WebhookState } from "./WebhookState.tsx"
-import { areNamed, attemptText, hostOf, kindsText } from "./words.ts"
+import { areNamed, attemptText, hostOf, kindsText, kindText } from "./words.ts"
 
 /** A webhook: where it sends what, whether that arrives, and what can be done with it. */
 
@@ -136,14 +136,7 @@ const Whole = ({ slug, webhook }: Props) => {
           ["Is sent", kindsText(webhook)],
           ...(webhook.kinds === null || areNamed(webhook.kinds)
             ? []
-            : [
-                [
-                  "Kinds",
-                  <span className="font-mono text-xs" key="kinds">
-                    {webhook.kinds.join(", ")}
-                  </span>
-                ] as const
-              ]),
+            : [["Kinds", webhook.kinds.map(kindText).join(", ")] as const]),
           ["Format", webhook.format === "slack" ? "Slack" : "Standard Webhooks"],
           [
             "Made",

@@ -6,9 +6,13 @@ import { counted, formatDuration } from "../ui/format.ts"
 /** Whether so few kinds are sent that a line can name them all. */
 export const areNamed = (kinds: ReadonlyArray<string>): boolean => kinds.length <= 3
 
+/** A kind of events as people say it: "Run finished". */
+export const kindText = (kind: string): string => `${kind.charAt(0).toUpperCase()}${kind.slice(1).replaceAll("_", " ")}`
+
 /** Which events a webhook is sent. */
 export const kindsText = ({ kinds, team }: Pick<Webhook, "kinds" | "team">): string => {
-  const what = kinds === null ? "all events" : areNamed(kinds) ? kinds.join(", ") : counted(kinds.length, "kind")
+  const what =
+    kinds === null ? "all events" : areNamed(kinds) ? kinds.map(kindText).join(", ") : counted(kinds.length, "kind")
   return team === null ? what : `${what} of ${team.name}`
 }
 

@@ -135,7 +135,7 @@ describe("A server that is killed", () => {
     const page = await open("webhooks")
     await page.getByRole("button", { name: "New webhook" }).click()
     await page.getByLabel("Address").fill("http://127.0.0.1:9/")
-    await page.getByRole("button", { name: "run_finished" }).click()
+    await page.getByRole("button", { name: "Run finished" }).click()
     await site.kill()
     await page.getByLabel("Address").press("End")
     await page.getByLabel("Address").pressSequentially("hook")

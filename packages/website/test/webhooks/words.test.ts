@@ -4,7 +4,9 @@ import { addressOf, areNamed, attemptText, hostOf, kindsOf, kindsText } from "..
 describe("Webhooks in words", () => {
   it("say what is sent", () => {
     expect(kindsText({ kinds: null, team: null })).toBe("all events")
-    expect(kindsText({ kinds: ["run_finished"], team: null })).toBe("run_finished")
+    expect(kindsText({ kinds: ["run_finished", "team_member_added"], team: null })).toBe(
+      "Run finished, Team member added"
+    )
     expect(kindsText({ kinds: ["a", "b", "c", "d"], team: null })).toBe("4\u00a0kinds")
     expect([areNamed(["a", "b", "c"]), areNamed(["a", "b", "c", "d"])]).toEqual([true, false])
   })
