@@ -180,7 +180,7 @@ const placeOf = ({ branch, commit, environment, finishedAt, number }: EvidenceRe
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its cases have not passed in enough runs of others since they failed.`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs of another commit that somebody else published.`,
       reason: "evidence_missing",
       missing
     })

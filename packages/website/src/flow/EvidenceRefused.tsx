@@ -1,5 +1,5 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
@@ -56,7 +56,8 @@ const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
             <>
               <p className="text-muted">
                 {missing.length} of {counted(cases.length, "test")} {missing.length === 1 ? "has" : "have"} not passed
-                often enough since the last failure, in runs of another commit and of somebody else:
+                again often enough. Runs count that came after the last failure, tested another commit, and were
+                published by nobody who owned the ticket:
               </p>
               <ul className="-mx-4">
                 {missing.slice(0, mostCases).map((one) => (
@@ -74,9 +75,9 @@ const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
   )
 }
 
-const Override = ({ change, onClose, slug, tickets }: Props) => {
+/** Completes them, for a reason where they have no evidence. */
+const useCompletion = ({ change, onClose, slug, tickets }: Props, override: string | undefined) => {
   const queries = useQueryClient()
-  const [reason, setReason] = useState("")
   const read = readTicketsAgain(queries, slug)
   const statusOf = async (team: string): Promise<string> => {
     if (change.status !== undefined) return change.status.id
@@ -100,7 +101,7 @@ const Override = ({ change, onClose, slug, tickets }: Props) => {
     changes: [],
     failed: () => `${named(tickets)} ${tickets.length === 1 ? "stays" : "stay"} completed`
   })
-  const complete = useAction({
+  return useAction({
     act: async () => {
       for (const { identifier, team } of tickets) {
         // oxlint-disable-next-line no-await-in-loop -- one that is refused keeps the others from being completed in silence
@@ -108,19 +109,29 @@ const Override = ({ change, onClose, slug, tickets }: Props) => {
         // oxlint-disable-next-line no-await-in-loop
         await client.tickets.update({
           params: { slug, ticket: identifier },
-          payload: { status, override: reason.trim() }
+          payload: { status, ...(override === undefined ? {} : { override }) }
         })
       }
       await read()
     },
     changes: [],
     done: () => ({
-      title: `${named(tickets)} completed without evidence`,
-      detail: "Its activity says by whom and why.",
+      ...(override === undefined
+        ? { title: `${named(tickets)} completed` }
+        : {
+            title: `${named(tickets)} completed without evidence`,
+            detail: "Its activity says by whom and why."
+          }),
       undo: () => reopen.mutateAsync().catch(() => undefined)
     }),
     onDone: onClose
   })
+}
+
+const Override = (props: Props) => {
+  const { onClose, tickets } = props
+  const [reason, setReason] = useState("")
+  const complete = useCompletion(props, reason.trim())
   return (
     <FormDialog
       action="Complete anyway"
@@ -145,11 +156,37 @@ const Override = ({ change, onClose, slug, tickets }: Props) => {
   )
 }
 
+/** Asks again, where runs have given the evidence while the dialog was open. */
+const Given = (props: Props) => {
+  const { onClose, tickets } = props
+  return (
+    <FormDialog
+      action="Complete"
+      doing={useCompletion(props, undefined)}
+      fields={[]}
+      onClose={onClose}
+      title={`${named(tickets)} may be completed now`}
+    >
+      <p>Since this was refused, the tests have passed again often enough. No reason is needed.</p>
+    </FormDialog>
+  )
+}
+
+/** Whether runs that have finished meanwhile have given the evidence. What was read before it was refused may be old. */
+const useIsGiven = ({ slug, tickets }: Props): boolean => {
+  const found = useQueries({ queries: tickets.slice(0, mostTickets).map((one) => evidenceQuery(slug, one.identifier)) })
+  const isMissing = found.some(({ data, isFetching }) => !isFetching && data?.complete === false)
+  const [wasMissing, setMissing] = useState(false)
+  if (isMissing && !wasMissing) setMissing(true)
+  return wasMissing && tickets.length <= mostTickets && found.every(({ data }) => data?.complete === true)
+}
+
 const RefusedDialog = (props: Props) => {
   const { onClose, slug, tickets } = props
   const [isOverridden, setOverridden] = useState(false)
   // The statuses are needed where a category was asked for.
   useQuery({ ...statusesQuery(slug, tickets[0]!.team.key), enabled: isOverridden })
+  if (useIsGiven(props)) return <Given {...props} />
   if (isOverridden) return <Override {...props} />
   const { title } = tickets[0]!
   return (

@@ -115,7 +115,7 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
 const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ticket): string => {
   const done = cases.filter(({ needed, passed }) => passed >= needed).length
   const runs = passes === 1 ? "a run" : `${passes} runs`
-  const what = `${done} of ${counted(cases.length, "test")} passed again in ${runs} of somebody else, of another commit`
+  const what = `${done} of ${counted(cases.length, "test")} passed again in ${runs} of another commit, published by somebody else`
   if (status.category === "canceled") return `${what}. The ticket is canceled.`
   if (status.category === "completed") {
     const isLacking = completion === "evidence" && done < cases.length
@@ -124,7 +124,7 @@ const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ti
   if (completion === "free") return `${what}. Whoever moves the ticket may complete it.`
   return done === cases.length
     ? `${what}: the ticket may be completed.`
-    : `${what}: the ticket may not be completed before all have.`
+    : `${what}. The ticket may be completed once all have.`
 }
 
 const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
