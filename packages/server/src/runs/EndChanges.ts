@@ -8,8 +8,12 @@ const fact = (field: string, to: string): Change => ({ field, from: null, to })
 
 const countsText = ({ failed, total }: Counts): string => `${failed} of ${total} failed`
 
-/** What was tested, as it was called then. */
-const tested = ({ deploymentVersion, environment, product }: FoundTestRun): ReadonlyArray<Change> => [
+/** What was tested, as it is called. */
+export const tested = ({
+  deploymentVersion,
+  environment,
+  product
+}: Pick<FoundTestRun, "deploymentVersion" | "environment" | "product">): ReadonlyArray<Change> => [
   fact("product", product.name),
   fact("environment", environment.name),
   ...(deploymentVersion === null ? [] : [fact("version", deploymentVersion)])

@@ -5,6 +5,7 @@ import type { ActorRef } from "../access/Access.ts"
 import { isActorOrAgent, resolveActor } from "../access/Actors.ts"
 import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { tested } from "./EndChanges.ts"
 import {
   type FinishedRetry,
   foundRetry,
@@ -18,7 +19,7 @@ import {
 import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
-import { isChanged } from "./TestRunsMemory.ts"
+import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -220,7 +221,7 @@ const interruptOne = (
     subjectId: retry.id,
     subjectLabel: labelOfRetry(run.number, retry.number),
     subjectPath: runPath + run.number,
-    changes: [],
+    changes: tested(runWithNames(database, run)),
     teamIds: null
   })
 }

@@ -26,7 +26,7 @@ import {
 import { endLeases } from "./SemaphoresSql.ts"
 import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
-import { isChanged } from "./TestRunChangesSql.ts"
+import { isChanged, testedJson } from "./TestRunChangesSql.ts"
 
 export const layer = Layer.effect(
   RetriesRepo,
@@ -334,7 +334,7 @@ const interruption = (
         coalesce(${actor?.kind ?? null}::text, t.publisher_kind) as actor_kind,
         coalesce(${actor?.id ?? null}::uuid, t.publisher_id) as actor_id, 'retry' as subject_type,
         t.id::text as subject_id, ${sql.literal(label("t.run", "t.number"))} as subject_label,
-        ${sql.literal(`'${runPath}'`)} || t.run as subject_path, '[]'::jsonb as changes,
+        ${sql.literal(`'${runPath}'`)} || t.run as subject_path, ${testedJson(sql, "t.run_id")} as changes,
         ${date(now)}::timestamptz as created_at
       from (select *, row_number() over () as row from interrupted) t
       join unnest(${column(eventIds, PgTypes.OID.uuid, (id) => id)}) with ordinality as event (id, row)

@@ -182,6 +182,14 @@ export const isChanged = (sql: PgClient.PgClient, run: string): Statement.Fragme
   sql.literal(`coalesce((select d.release <> coalesce(${run}.release, 0) or d.deleted_at is not null
     from deployments d where d.id = ${run}.deployment_id), false)`)
 
+/** What `tested` tells of a run, as JSON. */
+export const testedJson = (sql: PgClient.PgClient, run: string): Statement.Fragment =>
+  sql.literal(`(select jsonb_agg(jsonb_build_object('field', told.field, 'from', null, 'to', told.value) order by told.place)
+    from test_runs tested join products p on p.id = tested.product_id join environments e on e.id = tested.environment_id,
+      lateral (values (1, 'product', p.name), (2, 'environment', e.name), (3, 'version', tested.deployment_version))
+        as told (place, field, value)
+    where tested.id = ${run} and told.value is not null)`)
+
 /** Notifies whoever waits for the deployment of a locked run, over a row of the run. */
 const giveBack = (sql: PgClient.PgClient): Statement.Fragment =>
   sql.literal("case when locked then pg_notify('deployments', deployment_id::text) end")
@@ -261,7 +269,7 @@ const interruption = (
         coalesce(${actor?.kind ?? null}::text, r.publisher_kind) as actor_kind,
         coalesce(${actor?.id ?? null}::uuid, r.publisher_id) as actor_id, 'run' as subject_type,
         r.id::text as subject_id, ${sql.literal(`'${runLabel}'`)} || r.number as subject_label,
-        ${sql.literal(`'${runPath}'`)} || r.number as subject_path, '[]'::jsonb as changes,
+        ${sql.literal(`'${runPath}'`)} || r.number as subject_path, ${testedJson(sql, "r.id")} as changes,
         ${date(now)}::timestamptz as created_at
       from (select *, row_number() over () as row from interrupted) r
       join unnest(${column(eventIds, PgTypes.OID.uuid, (id) => id)}) with ordinality as event (id, row)

@@ -16,6 +16,7 @@ import { jsonEncoder } from "../storage/Json.ts"
 import { shownRun } from "./RunAnswers.ts"
 import { searchPart, searchText } from "./search/SearchText.ts"
 import { testRunRetries } from "./RetriesRepo.ts"
+import { tested } from "./EndChanges.ts"
 import { endLeases } from "./SemaphoresMemory.ts"
 import {
   type FinishedTestRun,
@@ -274,7 +275,7 @@ const interruptOne = (
     subjectId: run.id,
     subjectLabel: runLabel + run.number,
     subjectPath: runPath + run.number,
-    changes: [],
+    changes: tested(withNames(database, run)),
     teamIds: null
   })
 }
@@ -345,7 +346,7 @@ const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(test
 
 const publisherOf = (run: TestRunRow) => ({ kind: run.publisherKind, id: run.publisherId }) as ActorRef
 
-const withNames = (database: MemoryDatabase, run: TestRunRow): FoundTestRun => {
+export const withNames = (database: MemoryDatabase, run: TestRunRow): FoundTestRun => {
   const product = database.table(products).get(run.productId)
   const environment = database.table(environments).get(run.environmentId)
   if (product === undefined || environment === undefined) throw new Error("A run refers to what does not exist.")

@@ -398,6 +398,11 @@ for (const storage of sharedStorages) {
             ["Retry 3 of run 1", "retry_started", { ...at.member.principal }]
           ]
         )
+        const ends = (yield* eventsOf(at.workspace)).filter(({ kind }) => kind === "retry_interrupted")
+        assert.deepStrictEqual(
+          ends.map(({ changes }) => changes),
+          [toldOf(at), toldOf(at)]
+        )
       })
     )
 

@@ -350,10 +350,10 @@ for (const storage of sharedStorages) {
         yield* runs.expire
         assert.deepStrictEqual(yield* as(at.member)(runs.get(1)), overdue)
         assert.deepStrictEqual(
-          (yield* eventsOf(at.workspace)).map((event) => [event.kind, event.actor]),
+          (yield* eventsOf(at.workspace)).map((event) => [event.kind, event.actor, event.changes]),
           [
-            ["run_started", { ...at.member.principal }],
-            ["run_interrupted", { ...at.member.principal }]
+            ["run_started", { ...at.member.principal }, []],
+            ["run_interrupted", { ...at.member.principal }, toldOf(at)]
           ]
         )
       })

@@ -245,6 +245,7 @@ describe("Evidence", () => {
     )
     expect(entries[0]!.changes[0]!.to).toBe("so do p")
   })
+
   it("that a run gives while its lack is told completes the ticket without a reason", async () => {
     await run("failed", "a")
     const identifier = await ask("Pay twice")
