@@ -85,7 +85,7 @@ withServicesOnEachStorage("Tickets of test rules", (it) => {
         yield* run(at, [], ["a"])
         yield* refuse(scene)
         yield* run(at, ["a", "b"])
-        const told = `The agent who owns this ticket was not asked: ${why}.\n\nBy test rule (1 of 1 runs).`
+        const told = `Test rule (1 of 1 run): the agent who owns this ticket was not asked: ${why}.`
         assert.deepStrictEqual(
           (yield* ticketsOf(at)).flatMap(([ids, category]) => (ids === undefined ? [] : [[ids, category]])),
           [
