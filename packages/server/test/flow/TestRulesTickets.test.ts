@@ -94,7 +94,7 @@ withServicesOnEachStorage("Tickets of test rules", (it) => {
           ]
         )
         const [, failed, refused] = yield* bodiesOf(at, "a")
-        assert.match(failed!, /^Failed in run/)
+        assert.match(failed!, /^Test rule .+: failed in run/)
         assert.strictEqual(refused, told)
         assert.deepStrictEqual(yield* bodiesOf(at, "b"), owns ? [told] : [])
         assert.deepStrictEqual(yield* statesOf(at), ["active"])
