@@ -24,7 +24,10 @@ export const layer = handlersOf(DeliveryApi, "testRuns", (handlers) =>
     const get = (run: number) => Effect.andThen(turns.take, runs.get(run))
     return handlers
       .handle("list", ({ query }) =>
-        Effect.map(runs.listJson({ ...query, mine: query.mine === "true", latest: query.latest === "true" }), ({ runs, ...rest }) => page(runs, rest))
+        Effect.map(
+          runs.listJson({ ...query, mine: query.mine === "true", latest: query.latest === "true" }),
+          ({ runs, ...rest }) => page(runs, rest)
+        )
       )
       .handle("start", ({ payload }) => runs.start(payload))
       .handle("get", ({ params }) => get(params.run))

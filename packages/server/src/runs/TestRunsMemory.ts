@@ -320,8 +320,9 @@ const isLatest = (database: MemoryDatabase, run: TestRunRow): boolean =>
   database.table(environments).get(run.environmentId)?.archivedAt === null &&
   database
     .table(deployments)
-    .find((one) => one.productId === run.productId && one.environmentId === run.environmentId && one.deletedAt === null) !==
-    undefined &&
+    .find(
+      (one) => one.productId === run.productId && one.environmentId === run.environmentId && one.deletedAt === null
+    ) !== undefined &&
   database
     .table(testRuns)
     .find(

@@ -33,7 +33,9 @@ const numbers = [
 
 export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug: string }) => (
   <section aria-label="Summary" className="flex flex-col gap-2 px-4 pt-3 pb-3">
-    <p className="text-md foreign font-medium">{run.git.subject === "" ? "No commit message" : visible(run.git.subject)}</p>
+    <p className="text-md foreign font-medium">
+      {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}
+    </p>
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
       <Fact icon="deployments">
         <Link

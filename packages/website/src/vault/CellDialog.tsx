@@ -68,11 +68,7 @@ const Present = ({ cell, path }: { readonly cell: SecretEnvironment; readonly pa
               Hide
             </Button>
           )}
-          <Button
-            icon={isCopied ? "check" : "copy"}
-            isBusy={isBusy}
-            onClick={() => void copy().then(setCopied)}
-          >
+          <Button icon={isCopied ? "check" : "copy"} isBusy={isBusy} onClick={() => void copy().then(setCopied)}>
             {isCopied ? "Copied" : "Copy without showing"}
           </Button>
         </div>
