@@ -32,9 +32,17 @@ describe("The website", () => {
       "style-src 'self'",
       "require-trusted-types-for 'script'",
       "frame-ancestors 'none'",
+      "object-src 'none'",
       "base-uri 'none'"
     ]) {
       expect(policy).toContain(part)
+    }
+    for (const [header, value] of [
+      ["cross-origin-opener-policy", "same-origin"],
+      ["referrer-policy", "no-referrer"],
+      ["permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"]
+    ] as const) {
+      expect([header, page.headers.get(header)]).toEqual([header, value])
     }
     const html = await page.text()
     expect(html).not.toMatch(/<script(?![^>]*src=)|<style|style=/)
