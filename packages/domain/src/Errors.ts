@@ -217,6 +217,16 @@ const quote = (value: string | number): string => {
 const escaped = (character: string): string =>
   character === '"' || character === "\\" ? `\\${character}` : `\\u{${character.codePointAt(0)!.toString(16)}}`
 
+export const MissingEvidence = Schema.Struct({
+  caseId: Schema.String,
+  passed: Schema.Int,
+  needed: Schema.Int
+}).annotate({
+  identifier: "MissingEvidence",
+  description: "A test of which runs are missing: in how many it passed, and in how many it must.",
+  examples: [{ caseId: "checkout.spec.ts:pays-by-card", passed: 0, needed: 1 }]
+})
+
 /** 409: the request contradicts what is stored. `reason` is always present. */
 export class Conflict extends Schema.TaggedError<Conflict>()(
   "Conflict",
@@ -247,13 +257,9 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
       })
     ),
     missing: Schema.optionalKey(
-      Schema.Array(
-        Schema.Struct({ caseId: Schema.String, passed: Schema.Int, needed: Schema.Int }).annotate({
-          identifier: "MissingEvidence",
-          description: "A test of which runs are missing: in how many it passed, and in how many it must.",
-          examples: [{ caseId: "checkout.spec.ts:pays-by-card", passed: 0, needed: 1 }]
-        })
-      ).annotate({ description: "Only with `evidence_missing`: the tests of the ticket of which runs are missing." })
+      Schema.Array(MissingEvidence).annotate({
+        description: "Only with `evidence_missing`: the tests of the ticket of which runs are missing."
+      })
     ),
     runs: Schema.optionalKey(
       Schema.Array(Schema.Int).annotate({

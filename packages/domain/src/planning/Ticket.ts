@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Body, Exact } from "../Body.ts"
+import { MissingEvidence } from "../Errors.ts"
 import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, PersonId, ProjectId, TagId, TeamId, TicketId, TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
@@ -8,7 +9,7 @@ import { atLeast, isVisible, Name, OneOf, Ref, Refs, Text, undocumented } from "
 import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
-import { CaseIds, TicketCases, TicketMute } from "./TicketCases.ts"
+import { CaseIds, maxListedCases, TicketCases, TicketMute } from "./TicketCases.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
 /** The identifier of a ticket: the key of its team and its number in the team. */
@@ -449,7 +450,12 @@ export const UpdatedTicket = Schema.Union([
     error: Schema.Struct({
       _tag: Schema.Literals(["InvalidInput", "NotFound", "Forbidden", "Conflict"]),
       message: Schema.String,
-      reason: Schema.optionalKey(Schema.String)
+      reason: Schema.optionalKey(Schema.String),
+      missing: Schema.optionalKey(
+        Schema.Array(MissingEvidence).annotate({
+          description: `Only with \`evidence_missing\`: the first ${maxListedCases} tests of which runs are missing.`
+        })
+      )
     }).annotate({ description: "Why this ticket was not changed: the error that changing it alone answers." })
   }).annotate({ title: "refused" })
 ]).annotate({

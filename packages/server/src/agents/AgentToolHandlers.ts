@@ -1,6 +1,14 @@
 import type { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
+import { quote } from "@delivery/domain/agents/Quote"
 import { type AgentMessage, messagesPageSize, type TakeMessages } from "@delivery/domain/agents/Message"
-import type { Conflict, Forbidden, InvalidInput, NotFound, TooManyRequests } from "@delivery/domain/Errors"
+import type {
+  Conflict,
+  Forbidden,
+  InvalidInput,
+  MissingEvidence,
+  NotFound,
+  TooManyRequests
+} from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { visible } from "@delivery/domain/Text"
 import { Effect, Option } from "effect"
@@ -155,10 +163,25 @@ export const failingWithin =
     effect.pipe(
       Effect.mapError((error) => {
         const reason = "reason" in error && error.reason !== undefined ? ` (${error.reason})` : ""
-        return new ToolFailure({ message: visible(`${error._tag}: ${error.message}${reason}`) })
+        const missing = "missing" in error && error.missing !== undefined ? missingText(error.missing) : ""
+        return new ToolFailure({ message: `${visible(`${error._tag}: ${error.message}${reason}`)}${missing}` })
       }),
       Effect.timeoutOrElse({
         duration: millis,
         orElse: () => Effect.fail(new ToolFailure({ message: "Internal: The call took too long." }))
       })
     )
+
+/** How many tests a failure names. */
+const namedCases = 100
+
+/** What is missing: in how many runs each test passed, of how many it must. The ids of tests are quoted. */
+const missingText = (missing: ReadonlyArray<typeof MissingEvidence.Type>): string => {
+  const named = missing.slice(0, namedCases)
+  const lines = named.map(
+    ({ caseId, needed, passed }) => `${passed} of ${needed} runs: ${caseId.replaceAll(/\s+/g, " ")}`
+  )
+  const { by, text } = quote("the tests", lines.join("\n"))
+  const more = missing.length - named.length
+  return `\nPassed so far, by ${by}:\n${text}${more > 0 ? `\nAnd ${more} more.` : ""}`
+}

@@ -5,6 +5,7 @@ import {
   type UpdateTicket,
   type UpdateTickets
 } from "@delivery/domain/planning/Ticket"
+import { maxListedCases } from "@delivery/domain/planning/TicketCases"
 import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
@@ -87,7 +88,8 @@ export const updateMany = (dependencies: Dependencies) => {
 const refusalOf = (error: InvalidInput | NotFound | Forbidden | Conflict) => ({
   _tag: error._tag,
   message: error.message,
-  ...("reason" in error && error.reason !== undefined ? { reason: error.reason } : {})
+  ...("reason" in error && error.reason !== undefined ? { reason: error.reason } : {}),
+  ...("missing" in error && error.missing !== undefined ? { missing: error.missing.slice(0, maxListedCases) } : {})
 })
 
 /** Fails where two of the refs name one ticket. */

@@ -217,8 +217,10 @@ withServicesOnEachStorage("Evidence", (it) => {
       const at = yield* makeEvidenceScene
       const { agent, done, ticket, tickets, update } = at
       const batch = yield* as(agent)(tickets.updateMany({ tickets: [ticket.id], changes: { category: "completed" } }))
-      assert.deepInclude(batch[0], { ok: false })
-      assert.include(JSON.stringify(batch), "evidence_missing")
+      assert.deepInclude(batch[0]!.ok ? undefined : batch[0]!.error, {
+        reason: "evidence_missing",
+        missing: ["a", "b"].map((caseId) => ({ caseId, passed: 0, needed: 1 }))
+      })
       const statuses = yield* TicketStatuses
       yield* update(at.admin, { status: at.status("started").id })
       yield* as(at.admin)(statuses.create({ team: at.team.key, name: "Review", category: "started" }))

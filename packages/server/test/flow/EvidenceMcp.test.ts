@@ -59,7 +59,9 @@ onEachServer("A ticket that needs evidence", (test) => {
         return result.isError === true ? (result.content as ReadonlyArray<{ text: string }>)[0]!.text : "done"
       }
       const complete = () => update({ status: done.id })
-      assert.include(await complete(), "evidence_missing")
+      const refused = await complete()
+      assert.include(refused, "evidence_missing")
+      assert.include(refused, "> 0 of 1 runs: pays")
       // It skips the test, runs it itself, or talks its way out.
       await publish(ci, "c".repeat(40), report("pays", { attempt: null }))
       assert.include(await complete(), "evidence_missing")
