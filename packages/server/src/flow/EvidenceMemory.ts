@@ -1,14 +1,14 @@
 import { shownName } from "@delivery/domain/flow/ShownName"
-import type { AgentId } from "@delivery/domain/Ids"
+import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { agents } from "../access/ActorRows.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
-import { testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
+import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { EvidenceRepo, evidenceRuns } from "./EvidenceRepo.ts"
+import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
 
 export const layer = Layer.effect(
   EvidenceRepo,
@@ -35,29 +35,46 @@ const personOf = (database: MemoryDatabase, { id, kind }: { readonly kind: strin
 const results =
   (memory: MemoryStorage["Service"]): EvidenceRepo["Service"]["results"] =>
   (workspaceId, productId, caseIds) =>
-    memory.read((database) =>
-      database
-        .table(testRuns)
-        .filter((run) => run.workspaceId === workspaceId && run.productId === productId && run.result !== null)
-        .toSorted((a, b) => b.number - a.number)
-        .slice(0, evidenceRuns)
-        .flatMap((run) => {
-          const environment = database.table(environments).get(run.environmentId)!.slug
-          const publisher = { kind: run.publisherKind, id: run.publisherId } as ActorRef
-          return (database.table(testRunTestsTable).get(run.id) ?? [])
-            .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
-            .map(({ caseId, status, title }) => ({
-              caseId,
-              title: shownName(title),
-              number: run.number,
-              run: run.id,
-              status,
-              environment,
-              branch: run.gitBranch,
-              commit: run.gitSha,
-              finishedAt: run.finishedAt!,
-              publisher,
-              personId: personOf(database, publisher)
-            }))
-        })
-    )
+    memory.read((database) => {
+      const [newest, before] = newestRuns(database, workspaceId, productId)
+      const older = before
+        .flatMap((run) => resultsOf(database, run, caseIds))
+        .filter(({ status }) => status === "failed")
+      return [
+        ...newest.flatMap((run) => resultsOf(database, run, caseIds)),
+        ...older.filter(({ caseId }, index) => older.findIndex((one) => one.caseId === caseId) === index)
+      ]
+    })
+
+/** The finished runs of the product that are looked at, newest first, and those before them. */
+const newestRuns = (database: MemoryDatabase, workspaceId: WorkspaceId, productId: ProductId) => {
+  const runs = database
+    .table(testRuns)
+    .filter((run) => run.workspaceId === workspaceId && run.productId === productId && run.result !== null)
+    .toSorted((a, b) => b.number - a.number)
+  return [runs.slice(0, evidenceRuns), runs.slice(evidenceRuns)] as const
+}
+
+const resultsOf = (
+  database: MemoryDatabase,
+  run: TestRunRow,
+  caseIds: ReadonlyArray<string>
+): ReadonlyArray<EvidenceResult> => {
+  const environment = database.table(environments).get(run.environmentId)!.slug
+  const publisher = { kind: run.publisherKind, id: run.publisherId } as ActorRef
+  return (database.table(testRunTestsTable).get(run.id) ?? [])
+    .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
+    .map(({ caseId, status, title }) => ({
+      caseId,
+      title: shownName(title),
+      number: run.number,
+      run: run.id,
+      status,
+      environment,
+      branch: run.gitBranch,
+      commit: run.gitSha,
+      finishedAt: run.finishedAt!,
+      publisher,
+      personId: personOf(database, publisher)
+    }))
+}

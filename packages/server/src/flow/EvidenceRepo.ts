@@ -25,7 +25,10 @@ export interface EvidenceResult {
 export class EvidenceRepo extends Context.Service<
   EvidenceRepo,
   {
-    /** The results of the tests in the newest finished runs of the product, newest run first; skipped ones left out. */
+    /**
+     * The results of the tests in the newest finished runs of the product, newest run first, skipped ones left out; and those in which
+     * each failed last before them.
+     */
     readonly results: (
       workspaceId: WorkspaceId,
       productId: ProductId,

@@ -27,16 +27,36 @@ const results =
   (sql: PgClient.PgClient): Repo["results"] =>
   (workspaceId, productId, caseIds) =>
     sql<ResultRow>`with newest as materialized (
-        select r.id, r.number, r.git_sha, r.git_branch, r.environment_id, r.finished_at, r.publisher_kind, r.publisher_id from test_runs r
+        select r.id, r.number from test_runs r
         where r.workspace_id = ${workspaceId} and r.product_id = ${productId} and r.result is not null
         order by r.number desc limit ${sql.literal(String(evidenceRuns))}
+      ), tested as (
+        select unnest(${texts(caseIds, (caseId) => caseId)}) as case_id
+      ), failed as (
+        select tested.case_id, last.number from tested
+        join test_cases c on c.workspace_id = ${workspaceId} and c.product_id = ${productId} and c.scope_id = ${productId}
+          and c.case_id = tested.case_id
+        cross join lateral (
+          select before.number
+          from (select c.id union all select s.id from test_cases s where s.whole_id = c.id) as series
+          cross join lateral (
+            select f.number from case_results f where f.series_id = series.id and f.failed
+              and f.number < (select min(number) from newest) order by f.number desc limit 1
+          ) before order by before.number desc limit 1
+        ) last
+      ), found as (
+        select n.id as run_id, tested.case_id from newest n cross join tested
+        union all
+        select r.id, failed.case_id from failed
+          join test_runs r on r.workspace_id = ${workspaceId} and r.number = failed.number and r.result is not null
       )
       select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
         r.git_sha as commit, r.finished_at as "finishedAt",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
           when 'agent' then (select a.person_id from agents a where a.id = r.publisher_id) end as "personId"
-      from newest r join test_run_tests t on t.run_id = r.id and t.case_id = any(${texts(caseIds, (caseId) => caseId)})
+      from found join test_run_tests t on t.run_id = found.run_id and t.case_id = found.case_id
+        join test_runs r on r.id = found.run_id
         join environments e on e.id = r.environment_id
       where t.status <> 'skipped' order by r.number desc`.pipe(
       Effect.map((rows) =>

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Audit } from "../../src/audit/Audit.ts"
 import { readEvidence } from "../../src/flow/Evidence.ts"
-import { EvidenceRepo } from "../../src/flow/EvidenceRepo.ts"
+import { EvidenceRepo, evidenceRuns } from "../../src/flow/EvidenceRepo.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
@@ -13,6 +13,7 @@ import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addMember, as, type CallerOf, eventsOf, refusal } from "../identity/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
+import { countAll } from "../runs/cases/CasesScene.ts"
 import { finishBody, machine, report, startBody } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { type FlowScene, makeFlowScene, resultsOf, start } from "./FlowScene.ts"
@@ -114,6 +115,18 @@ withServicesOnEachStorage("Evidence", (it) => {
       // A failure begins it anew.
       yield* runBy(at, at.memberKey, "d".repeat(40), ["a"], ["b"])
       assert.deepStrictEqual(yield* missing(agent), ["a 0/2"])
+    })
+  )
+
+  it.effect("is of another commit than the one that failed last, however many runs ago", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* countAll
+      yield* Effect.replicateEffect(runBy(at, at.memberKey, mended, ["c"]), evidenceRuns, { discard: true })
+      yield* runBy(at, at.memberKey, broken, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
+      yield* runBy(at, at.memberKey, mended, [], ["a"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["b 0/1"])
     })
   )
 
