@@ -490,7 +490,7 @@ export const publishRun = async (
     const failed = new Set(failures.map(({ path }) => path))
     return {
       run,
-      muted: run.result === "failed" ? mutedTests((await publisher.run(number, cancelled)).mutes, report.tests) : [],
+      muted: run.state === "finished" ? mutedTests((await publisher.run(number, cancelled)).mutes, report.tests) : [],
       files: attachments.map(({ path }) => path).filter((path) => !failed.has(path)),
       notAttached: failures,
       omitted

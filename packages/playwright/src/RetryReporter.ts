@@ -11,8 +11,11 @@ import {
   announceRetry,
   cleanUp,
   type DeliveryReporterOptions,
+  gateText,
   isPassing,
   lineOf,
+  mutedEntries,
+  mutedLines,
   notUploaded,
   Publisher,
   readGit,
@@ -156,7 +159,7 @@ export class RetryReporter implements Reporter {
       return { status: "failed" }
     }
     const run = await this.#publish(this.#begun, this.#config, result)
-    return { status: run?.result === "passed" ? "passed" : "failed" }
+    return { status: run?.gateResult === "passed" ? "passed" : "failed" }
   }
 
   async onExit(): Promise<void> {
@@ -225,6 +228,16 @@ export class RetryReporter implements Reporter {
     return wanted
   }
 
+  /** Says which of the tests that ran again are muted in the run, and why. */
+  async #tellMuted(publisher: Publisher, { tests }: StartedRetry, { mutes, number }: TestRun): Promise<void> {
+    const again = new Set(tests.map(({ caseId }) => caseId))
+    if (!mutes.some(({ caseId }) => again.has(caseId))) return
+    const run = await new TimeLimit(5_000).within((signal) => publisher.run(number, signal)).catch(() => undefined)
+    if (run === undefined) this.#lines.push("Delivery: why tests are muted could not be read.")
+    const ran = run?.tests.filter(({ caseId }) => again.has(caseId)) ?? []
+    for (const line of mutedLines(mutedEntries(run?.mutes ?? [], ran))) this.#lines.push(`Delivery: ${line}`)
+  }
+
   async #publish({ publisher, retry, run }: Begun, config: FullConfig, result: FullResult) {
     const limit = new TimeLimit(10_000)
     const uploads = await limit.within((signal) => publisher.uploads.settled(signal), {
@@ -255,6 +268,7 @@ export class RetryReporter implements Reporter {
         more: () => timeFor(publisher, { bytes, files: 0 })
       })
       this.#lines.push(summaryLine(retry, run, finished))
+      await this.#tellMuted(publisher, retry, run)
       return finished
     } catch (error) {
       this.#lines.push(
@@ -265,6 +279,10 @@ export class RetryReporter implements Reporter {
   }
 }
 
-const summaryLine = (retry: StartedRetry, before: TestRun, { counts, number, result, url }: TestRunSummary): string =>
-  `Delivery: retry ${retry.retry} of run ${number}: ${counts.flaky - before.counts.flaky} of ${retry.tests.length} failed tests are flaky; ` +
-  `run ${number} ${result} (${counts.passed} passed, ${counts.flaky} flaky, ${counts.failed} failed, ${counts.skipped} skipped): ${url}`
+const summaryLine = (retry: StartedRetry, before: TestRun, finished: TestRunSummary): string => {
+  const { counts, number, result, url } = finished
+  return (
+    `Delivery: retry ${retry.retry} of run ${number}: ${counts.flaky - before.counts.flaky} of ${retry.tests.length} failed tests are flaky; ` +
+    `run ${number} ${result}${gateText(finished)} (${counts.passed} passed, ${counts.flaky} flaky, ${counts.failed} failed, ${counts.skipped} skipped): ${url}`
+  )
+}

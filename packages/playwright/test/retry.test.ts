@@ -61,6 +61,37 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
     )
   })
 
+  it("says which of its tests are muted and why, and what the run came to without them", async () => {
+    const params = { slug: "main" }
+    const me = await client.me.get({})
+    await client.teams.create({ params, payload: { key: "MUTE", name: "Muting" } })
+    const ticket = await client.tickets.create({ params, payload: { team: "MUTE", title: "Mend", owner: me.id } })
+    const until = new Date(Date.now() + 24 * 60 * 60_000).toISOString()
+    await client.mutes.set({
+      params: { ...params, ticket: ticket.identifier },
+      payload: { product: "shop", cases: ["MUTED", "PASSES"], until }
+    })
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
+      "tests/shop.spec.ts": `
+        import { expect, test } from "@playwright/test"
+        ${counted}
+        test("is broken", { tag: "@case:MUTED" }, () => { expect(1).toBe(2) })
+        test("is flaky", () => { expect(times("muted")).toBeGreaterThan(1) })
+        test("passes", { tag: "@case:PASSES" }, () => {})
+      `
+    })
+    const { lines } = await play(project)
+    const number = numberOf({ exitCode: null, lines: lines.slice(0, 1), output: lines.join("\n") })
+    const outcome = await deliver(project, "retry", String(number), "--passes", "1")
+    const { url } = await readRun(number)
+    expect(outcome.exitCode).toBe(0)
+    expect(outcome.lines).toEqual([
+      `Delivery: retry 1 of run ${number}: 1 of 2 failed tests are flaky; run ${number} failed, passed without its muted tests (1 passed, 1 flaky, 1 failed, 0 skipped): ${url}`,
+      `Delivery: muted by ${ticket.identifier} until ${until.slice(0, 16).replace("T", " ")} UTC: is broken (failed)`
+    ])
+  })
+
   it("prints its usage, and runs nothing without the reporter", async () => {
     const project = await projectOf({
       "playwright.config.ts": `export default { testDir: "tests", reporter: "line" }`,

@@ -1,22 +1,29 @@
-import type { RunMute, TestReport } from "@delivery/client"
+import type { RunMute, TestEntry, TestReport } from "@delivery/client"
 
 /** What is said of tests that a ticket has muted. */
 
 /** A muted test that the report has, with why. */
 export interface MutedTest extends RunMute {
   readonly title: string
-  readonly status: "failed" | "passed" | "skipped"
+  readonly status: TestEntry["status"]
 }
 
 /** The muted tests of a report: failed ones first. */
-export const mutedTests = (
+export const mutedTests = (mutes: ReadonlyArray<RunMute>, tests: ReadonlyArray<TestReport>): ReadonlyArray<MutedTest> =>
+  mutedEntries(
+    mutes,
+    tests.map(({ attempt, caseId, title }) => ({ caseId, title, status: attempt?.status ?? "skipped" }))
+  )
+
+/** The muted tests of those of a run: failed ones first. */
+export const mutedEntries = (
   mutes: ReadonlyArray<RunMute>,
-  tests: ReadonlyArray<TestReport>
+  tests: ReadonlyArray<Pick<TestEntry, "caseId" | "status" | "title">>
 ): ReadonlyArray<MutedTest> => {
   const byCase = new Map(mutes.map((mute) => [mute.caseId, mute]))
-  const muted = tests.flatMap(({ attempt, caseId, title }) => {
+  const muted = tests.flatMap(({ caseId, status, title }) => {
     const mute = byCase.get(caseId)
-    return mute === undefined ? [] : [{ ...mute, title, status: attempt?.status ?? ("skipped" as const) }]
+    return mute === undefined ? [] : [{ ...mute, title, status }]
   })
   return [...muted.filter(({ status }) => status === "failed"), ...muted.filter(({ status }) => status !== "failed")]
 }

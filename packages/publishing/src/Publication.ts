@@ -275,11 +275,13 @@ export const summaryLine = ({
   if (shards !== null && state === "running") {
     return `Delivery: run ${number} has ${shards.finished} of ${shards.total} shards (${parts.join(", ")}): ${url}`
   }
-  const gate =
-    gateResult === result
-      ? ""
-      : gateResult === "failed"
-        ? ", failed for the gate: a retry tested another release"
-        : `, ${gateResult} without its muted tests`
-  return `Delivery: run ${number} ${result ?? state}${gate} (${parts.join(", ")}): ${url}`
+  return `Delivery: run ${number} ${result ?? state}${gateText({ gateResult, result })} (${parts.join(", ")}): ${url}`
+}
+
+/** What the run came to for the gate, where that is something else. */
+export const gateText = ({ gateResult, result }: Pick<TestRunSummary, "gateResult" | "result">): string => {
+  if (gateResult === result) return ""
+  return gateResult === "failed"
+    ? ", failed for the gate: a retry tested another release"
+    : `, ${gateResult} without its muted tests`
 }
