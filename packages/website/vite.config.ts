@@ -6,8 +6,9 @@ import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 import { withoutDom } from "./build/withoutDom.ts"
 import { withoutPreloads } from "./build/withoutPreloads.ts"
 
+// But what asks several questions at once, which few do.
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session|useAction)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|keys|later|overlay|toast)\.)/
+  /^(?!.*\/(?:queriesObserver|useQueries)\.).*(?:node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session|useAction)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|keys|later|overlay|toast)\.))/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts|Item|Older|Section|Since))\./
