@@ -346,6 +346,13 @@ describe("delivery", () => {
           `muted by ${ticket.identifier} until ${until.slice(0, 16).replace("T", " ")} UTC: ${title} (failed)`
       )
     )
+
+    // Of a run that passed, too.
+    const passes = tests.find(({ status, title }) => status === "passed" && title !== "")!
+    const all = { ...mute, cases: [passes.caseId] }
+    assert.strictEqual((await workspace.send("PUT", `tickets/${ticket.identifier}/mute`, { json: all })).status, 200)
+    const passing = await at.delivery(["runs", "publish", fixture("jest.xml"), ...flags.split(" ")], { env })
+    assert.match(passing.err, /^muted by MUTE-1 until .* UTC: .* \(passed\)\n$/)
   })
 
   test("prints the commands that make what a run needs, one after the other", async (owner) => {
@@ -927,7 +934,8 @@ describe("delivery", () => {
       json: { product: "shop", cases: ["tax"], until }
     })
     assert.strictEqual(muting.status, 200, muting.text)
-    const run = await startRun(workspace, { environment: "dev", selection: critical })
+    const baseUrl = "http://localhost:3000"
+    const run = await startRun(workspace, { environment: "dev", selection: critical, baseUrl })
     const [failed, skipped] = [{ attempt: attempt("failed") }, { attempt: null }]
     await finishRun(workspace, run.number, {
       tests: [report("tax", { ...failed, title: "rounds the tax" }), report("pays"), report("prints", skipped)]
@@ -936,7 +944,8 @@ describe("delivery", () => {
     const mutedLines = [
       "1 for shop in staging: ready, but 1 failed test is muted",
       `Run ${run.number} in dev, critical: failed, passed without its muted tests (1 failed, 1 passed, 1 skipped), main 9fceb02`,
-      `Run ${run.number}: “rounds the tax” failed, and was muted by ${identifier}.`
+      `Run ${run.number}: “rounds the tax” failed, and was muted by ${identifier}.`,
+      `Run ${run.number} tested ${baseUrl}, not the base URL of its deployment.`
     ]
     assert.deepStrictEqual(await ready(), { code: 0, out: `${mutedLines.join("\n")}\n`, err: "" })
     const newer = await startRun(workspace, { environment: "dev", selection: critical })

@@ -93,6 +93,7 @@ const exampleRun = {
   mutedFailures: exampleMutedFailures,
   runningRetry: null,
   newer: exampleNewer,
+  otherBaseUrl: null,
   finishedAt: "2026-11-21T09:31:05.000Z"
 } as const
 
@@ -168,6 +169,9 @@ const DecidingRun = Schema.Struct({
   newer: Schema.NullOr(NewerRun).annotate({
     description:
       "The newest run of the version with the whole coverage in another environment that is running or was interrupted, if it started after the one that decides; else null."
+  }),
+  otherBaseUrl: Schema.NullOr(Schema.String).annotate({
+    description: `The base URL that the run tested, where it is another than the deployment had, such as that of a preview (the first ${maxShownName} characters); else null.`
   }),
   finishedAt: Timestamp
 }).annotate({

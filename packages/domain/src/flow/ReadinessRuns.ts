@@ -12,8 +12,9 @@ export const mutedIn = (runs: Runs): number =>
 export const commitText = ({ git: { branch, sha } }: Runs[number]): string | undefined =>
   sha === "unknown" ? undefined : [branch, sha.slice(0, 7)].join(" ").trim()
 
-/** What may still change what a run says: its retry that is running, and a newer run of the same tests that has no result. */
-export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
+/** What is to be known of what a run says: that it tested another address, its retry that is running, and a newer run of the same tests that has no result. */
+export const pendingTexts = ({ newer, otherBaseUrl, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
+  ...(otherBaseUrl === null ? [] : [`Run ${run} tested ${otherBaseUrl}, not the base URL of its deployment.`]),
   ...(runningRetry === null ? [] : [`Retry ${runningRetry} of run ${run} is running.`]),
   ...(newer === null
     ? []

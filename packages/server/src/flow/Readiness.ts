@@ -4,6 +4,7 @@ import type { Drift } from "@delivery/domain/flow/Drift"
 import type { NewerRun, Readiness as Answer } from "@delivery/domain/flow/Readiness"
 import { freezeChanges, type FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -154,6 +155,12 @@ const get = (dependencies: Dependencies) => {
   })
 }
 
+/** The address that a run tested, where it is not that of the deployment. */
+const otherThan = (deployed: string | null, tested: string): string | null => {
+  const [one, other] = [deployed, tested].map((url) => url?.replace(/\/$/, ""))
+  return one === undefined || one === other ? null : shownName(tested)
+}
+
 /** The runs that decide, with what they rest on. */
 const decidedBy = ({ runMutes }: Dependencies) =>
   Effect.fnUntraced(function* (access: Access, { requires }: ReadinessPolicy, { runs, unresolved }: Findings) {
@@ -168,7 +175,9 @@ const decidedBy = ({ runMutes }: Dependencies) =>
         .filter((run) => run.coverage === coverage)
         .map(
           ({
+            baseUrl,
             counts,
+            deploymentBaseUrl,
             environment,
             finishedAt,
             gateResult,
@@ -200,6 +209,7 @@ const decidedBy = ({ runMutes }: Dependencies) =>
               number,
               unresolved.find((one) => one.coverage === coverage)
             ),
+            otherBaseUrl: otherThan(deploymentBaseUrl, baseUrl),
             finishedAt
           })
         )

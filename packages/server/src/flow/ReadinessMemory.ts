@@ -132,6 +132,8 @@ const runs =
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
         const {
+          baseUrl,
+          deploymentBaseUrl,
           error,
           failed,
           finishedAt,
@@ -158,6 +160,8 @@ const runs =
               database.table(testRunRetries).find((one) => one.runId === id && isRunning(one, now))?.number ?? null,
             error: error === null ? null : firstCharacters(error, maxErrorLine),
             git,
+            baseUrl,
+            deploymentBaseUrl,
             counts: { total, passed, flaky, failed, skipped },
             mutedFailures: mutedFailures(database, newest),
             finishedAt: finishedAt!,

@@ -52,6 +52,9 @@ export interface FoundRun {
   /** What went wrong outside of its tests: the first characters of it. */
   readonly error: string | null
   readonly git: { readonly branch: string; readonly sha: string; readonly dirty: boolean }
+  readonly baseUrl: string
+  /** That of the deployment when the run started. */
+  readonly deploymentBaseUrl: string | null
   readonly counts: Counts
   readonly mutedFailures: {
     readonly count: number

@@ -124,7 +124,7 @@ const runs =
   ) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
         newest.retried_elsewhere as "retriedElsewhere", newest.error,
-        newest.finished_at as "finishedAt",
+        newest.finished_at as "finishedAt", newest.base_url as "baseUrl", newest.deployment_base_url as "deploymentBaseUrl",
         newest.git_branch as branch, newest.git_sha as sha, newest.git_dirty as dirty, newest.slug, newest.name,
         (select number from test_run_retries r
           where r.run_id = newest.id and r.state = 'running' and r.expires_at > ${date(now)}) as "runningRetry",
@@ -134,7 +134,7 @@ const runs =
         select t.*, e.slug, e.name
         from environments e cross join lateral (
           select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, left(error, ${maxErrorLine}::integer) as error, finished_at, total, passed, flaky,
-            failed, skipped, mutes, git_branch, git_sha, git_dirty
+            failed, skipped, mutes, base_url, deployment_base_url, git_branch, git_sha, git_dirty
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
@@ -160,8 +160,10 @@ const runs =
     )
 
 const foundRunOf = ({
+  baseUrl,
   branch,
   coverage,
+  deploymentBaseUrl,
   dirty,
   error,
   failed,
@@ -191,6 +193,8 @@ const foundRunOf = ({
   runningRetry,
   error,
   git: { branch, sha, dirty },
+  baseUrl,
+  deploymentBaseUrl,
   counts: { total, passed, flaky, failed, skipped },
   mutedFailures: {
     count: mutedCount,

@@ -82,6 +82,7 @@ onEachServer("Readiness", (test) => {
     assert.deepStrictEqual(await workspace.get(`${path}/readiness-policy`), policy)
     const { number } = await startRun(workspace, {
       selection: { coverage: "critical", folders: [], caseIds: [] },
+      baseUrl: "https://staging.shop.example/",
       git: { branch: "feature/z", sha: "9".repeat(40), dirty: true, subject: "Try" }
     })
     await finishRun(workspace, number)
@@ -105,13 +106,20 @@ onEachServer("Readiness", (test) => {
       mutedFailures: { count: 0, tests: [] },
       runningRetry: null,
       newer: null,
+      otherBaseUrl: null,
       finishedAt
     }
     assert.deepStrictEqual(blocked.runs as ReadonlyArray<unknown>, [decided])
-    const newer = await startRun(workspace, { selection: { coverage: "critical", folders: [], caseIds: [] } })
+    const newer = await startRun(workspace, {
+      selection: { coverage: "critical", folders: [], caseIds: [] },
+      baseUrl: "http://localhost:3000"
+    })
     assert.deepStrictEqual((await workspace.get<Readiness>(`${path}/readiness`)).runs as ReadonlyArray<unknown>, [
       { ...decided, newer: { run: newer.number, state: "running" } }
     ])
+    await finishRun(workspace, newer.number)
+    const [elsewhere] = (await workspace.get<Readiness>(`${path}/readiness`)).runs
+    assert.deepInclude(elsewhere, { run: newer.number, otherBaseUrl: "http://localhost:3000" })
     await set(workspace, "MISSING", ["production"])
     assert.deepInclude(await workspace.get<Readiness>(`${path}/readiness?version=v1`), { ready: true, reasons: [] })
     assert.isFalse((await workspace.get<Readiness>(`${path}/readiness?version=v2`)).ready)

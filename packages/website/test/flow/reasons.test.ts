@@ -24,6 +24,7 @@ const decided = (run: Partial<Readiness["runs"][number]>): Readiness["runs"][num
   mutedFailures: { count: 0, tests: [] },
   runningRetry: null,
   newer: null,
+  otherBaseUrl: null,
   finishedAt: "2026-11-21T09:31:05.000Z",
   ...run
 })
@@ -57,6 +58,9 @@ describe("What decided", () => {
       "4 failed, 1 flaky, 0 passed, 3 skipped"
     )
     expect(pendingTexts(run)).toEqual([])
+    expect(pendingTexts(decided({ otherBaseUrl: "http://localhost:3000" }))).toEqual([
+      "Run 64 tested http://localhost:3000, not the base URL of its deployment."
+    ])
     expect(pendingTexts(decided({ newer: { run: 65, state: "interrupted" } }))).toEqual([
       "Run 65 is newer and was interrupted: run 64 decides."
     ])
