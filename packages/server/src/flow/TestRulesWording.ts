@@ -1,4 +1,5 @@
 import { shortened } from "@delivery/domain/catalog/WholeVersion"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import { firstCharacters, visible } from "@delivery/domain/Text"
 import type { FoundTestRun } from "../runs/TestRunsRepo.ts"
 import type { FailedTest } from "./TestRulesRepo.ts"
@@ -17,7 +18,8 @@ export interface RunPlace {
 /** A text on one line. */
 const line = (text: string): string => visible(text.replaceAll(/\s+/g, " ")).trim()
 
-const code = (text: string): string => `\`${line(text).replaceAll("`", "'")}\``
+/** Cut as elsewhere, so that a hundred names fit into a ticket, also where what is hidden in them is written out. */
+const code = (text: string): string => `\`${shownName(line(shownName(text))).replaceAll("`", "'")}\``
 
 /** A block of code that its text cannot end. */
 const block = (text: string): string => {
@@ -47,8 +49,13 @@ const listed = <A>(all: ReadonlyArray<A>, most: number, lineOf: (one: A) => stri
   ...(all.length > most ? [`- and ${all.length - most} more`] : [])
 ]
 
-const linkTo = (place: RunPlace) => (path: string) =>
-  `[${code(path)}](${place.files}${path.split("/").map(encodeURIComponent).join("/")})`
+/** How long the address of a file may be, in characters. */
+const longestLink = 500
+
+const linkTo = (place: RunPlace) => (path: string) => {
+  const link = path.split("/").map(encodeURIComponent).join("/")
+  return link.length > longestLink ? code(path) : `[${code(path)}](${place.files}${link})`
+}
 
 /** In how many runs tests must fail. */
 export const runsOf = ({ failures, ofLast }: { readonly failures: number; readonly ofLast: number }): string =>
