@@ -33,6 +33,7 @@ import {
 import { addEnvironment } from "../catalog/Rows.ts"
 import { attempt, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { daysFromNow } from "./FlowScene.ts"
 import { addQa, makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
 
 const kinds: ReadonlyArray<ReasonKind> = [
@@ -297,6 +298,31 @@ withServicesOnEachStorage("Readiness", (it) => {
           ]
         ]
       )
+    })
+  )
+
+  it.effect("is told of tests that stay muted past their time, swept or not, until the ticket is closed", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const [tickets, mutes] = [yield* Tickets, yield* Mutes]
+      const { id, team } = yield* shop.ticket({ blocks: false })
+      yield* tickets.update(id, { owner: scene.member.principal.id }).pipe(as(scene.owner))
+      const until = yield* daysFromNow(1)
+      yield* mutes.set(id, { product: shop.product.slug, cases: ["a"], until }).pipe(as(scene.member))
+      const told = Effect.map(shop.ready(), ({ reasons, ready }) => [
+        ready,
+        ...reasons.map(({ kind, severity }) => `${kind} ${severity}`)
+      ])
+      assert.deepStrictEqual([yield* told, (yield* shop.ready()).changesAt], [[true], until])
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual(yield* told, [true, "mute_overdue warn"])
+      yield* shop.setPolicy({ mutes: "block" })
+      yield* mutes.sweep
+      assert.deepStrictEqual(yield* told, [false, "mute_overdue block"])
+      const done = (yield* statusesFor(scene, { team })).find(({ category }) => category === "completed")!
+      yield* tickets.update(id, { status: done.id }).pipe(as(scene.member))
+      assert.deepStrictEqual(yield* told, [true])
     })
   )
 
