@@ -105,7 +105,8 @@ describe("Tests over time", () => {
         )
       }
     ])
-    // It is about the test: its page says so, and makes another one.
+    // It is about the test: its page says so, and makes another one. The button has the keyboard: with `j` the list has it.
+    await page.keyboard.press("j")
     await page.keyboard.press("Enter")
     await page.waitForURL(/\/products\/shop\/cases\//)
     await page.getByRole("link", { name: new RegExp(tickets[0]!.identifier) }).waitFor()
