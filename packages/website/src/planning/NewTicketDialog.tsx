@@ -116,7 +116,12 @@ const NewTicketDialog = ({
         params: { slug },
         payload: { ...payloadOf(fields), title: title.trim(), description, ...(cases === null ? {} : { cases }) }
       }),
-    changes: [ticketsKey(slug), workspaceKey(slug, "projects")],
+    // Tests tell which tickets are about them.
+    changes: [
+      ticketsKey(slug),
+      workspaceKey(slug, "projects"),
+      ...(cases === null ? [] : [workspaceKey(slug, "cases")])
+    ],
     done: ({ identifier, url }) => ({
       title: `${identifier} was created`,
       tone: "success",

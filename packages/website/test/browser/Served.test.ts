@@ -223,7 +223,7 @@ describe("The website", () => {
       ["new webhook", "New webhook", "webhooks"],
       ["connect agent", "Connect an agent", "agents"],
       ["invite", "Invite somebody", "settings/members"],
-      ["test rule", "New test rule", "test-rules"]
+      ["new test rule", "New test rule", "test-rules"]
     ] as const) {
       await command(typed, new RegExp(`^${name}`))
       await page
