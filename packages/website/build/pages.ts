@@ -51,9 +51,14 @@ export const pages: ReadonlyArray<readonly [pattern: string, module: string, ...
   ],
   ["^/w/[^/]+/products/[^/]+/?$", "src/catalog/ProductScreen.tsx", otherScreen],
   ["^/w/[^/]+/environments/[^/]+/?$", "src/catalog/EnvironmentScreen.tsx", otherScreen],
-  ["^/w/[^/]+/(?:products/[^/]+/)?muted-tests/?$", "src/flow/MutedScreen.tsx", otherScreen],
-  ["^/w/[^/]+/test-rules/?$", "src/flow/TestRulesScreen.tsx", otherScreen],
-  ["^/w/[^/]+/(?:products/[^/]+/)?delivery/?$", "src/flow/DeliveryScreen.tsx", otherScreen],
+  ["^/w/[^/]+/(?:products/[^/]+/)?muted-tests/?$", "src/flow/MutedScreen.tsx", otherScreen, "src/flow/MutedList.tsx"],
+  ["^/w/[^/]+/test-rules/?$", "src/flow/TestRulesScreen.tsx", otherScreen, "src/flow/TestRuleList.tsx"],
+  [
+    "^/w/[^/]+/(?:products/[^/]+/)?delivery/?$",
+    "src/flow/DeliveryScreen.tsx",
+    otherScreen,
+    "src/flow/DeliveryMeasures.tsx"
+  ],
   ["^/w/[^/]+/messages/[^/]+/?$", "src/agents/MessageScreen.tsx", otherScreen],
   ["^/w/[^/]+/settings/?$", "src/identity/WorkspaceScreen.tsx"],
   ["^/w/[^/]+/settings/profile/?$", "src/identity/ProfileScreen.tsx"],

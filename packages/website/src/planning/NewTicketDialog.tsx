@@ -97,6 +97,9 @@ const useTexts = (slug: string, named: string, said: string) => {
   }
 }
 
+/** What a new ticket makes old. Tests tell which tickets are about them, too. */
+const changedBy = (slug: string) => [ticketsKey(slug), workspaceKey(slug, "projects")]
+
 /** Makes a ticket in one of the teams that the person sees. */
 const NewTicketDialog = ({
   about = "",
@@ -116,12 +119,7 @@ const NewTicketDialog = ({
         params: { slug },
         payload: { ...payloadOf(fields), title: title.trim(), description, ...(cases === null ? {} : { cases }) }
       }),
-    // Tests tell which tickets are about them.
-    changes: [
-      ticketsKey(slug),
-      workspaceKey(slug, "projects"),
-      ...(cases === null ? [] : [workspaceKey(slug, "cases")])
-    ],
+    changes: cases === null ? changedBy(slug) : [...changedBy(slug), workspaceKey(slug, "cases")],
     done: ({ identifier, url }) => ({
       title: `${identifier} was created`,
       tone: "success",
