@@ -15,7 +15,7 @@ const dayOf = (at: string): string => at.slice(0, 10)
 const median = (values: ReadonlyArray<number>): number | null =>
   values.length === 0 ? null : values.toSorted((a, b) => a - b)[Math.ceil(values.length / 2) - 1]!
 
-/** Releases and those that failed, and how long commits took, from day to day. */
+/** Releases and those that failed, and how long commits and rolling back took, from day to day. */
 export const plotsOf = (
   { deploymentFrequency, leadTime, timeToRestore }: DeliveryMetrics,
   count: number
@@ -44,20 +44,30 @@ export const plotsOf = (
     },
     ...(leadTime.commits.length === 0
       ? []
+      : [medians("Lead time of the commits released on a day", "info", days, released)]),
+    ...(timeToRestore.failures.length === 0
+      ? []
       : [
-          {
-            title: "Lead time of the commits released on a day",
+          medians(
+            "Time to restore of the releases rolled back on a day",
+            "warning",
             days,
-            kind: "line" as const,
-            format: formatDuration,
-            series: [
-              {
-                label: "Median",
-                tone: "info" as const,
-                values: days.map((day) => median((released.get(day) ?? []).map(({ ms }) => ms)))
-              }
-            ]
-          }
+            Map.groupBy(timeToRestore.failures, ({ restoredAt }) => dayOf(restoredAt))
+          )
         ])
   ]
 }
+
+/** The median of each day on which something took its time. */
+const medians = (
+  title: string,
+  tone: "info" | "warning",
+  days: ReadonlyArray<string>,
+  byDay: ReadonlyMap<string, ReadonlyArray<{ readonly ms: number }>>
+): PlotProps => ({
+  title,
+  days,
+  kind: "line",
+  format: formatDuration,
+  series: [{ label: "Median", tone, values: days.map((day) => median((byDay.get(day) ?? []).map(({ ms }) => ms))) }]
+})
