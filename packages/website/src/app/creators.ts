@@ -30,7 +30,7 @@ export const creators: ReadonlyArray<Creator> = [
 ]
 
 /** For so long the screen may take to come. After that it is there with its button, and nothing opens by itself. */
-const comesMillis = 10_000
+const comesMillis = 30_000
 
 /** Presses the key of that name as soon as the screen at this path has it; not where another place was gone to meanwhile. */
 export const pressWhenThere = (path: string, label: string): void => {
