@@ -6,7 +6,6 @@ import { TagBadge } from "../planning/TagBadge.tsx"
 import { TargetDate } from "../planning/TargetDate.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Changes } from "../ui/Changes.tsx"
-import { DayTable } from "../ui/DayTable.tsx"
 import { formatCount, formatRate } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Plot, type PlotProps } from "../ui/Plot.tsx"
@@ -133,7 +132,6 @@ const Numbers = () => (
       <Plot {...bars} />
     </div>
     <PlotTable plots={[lines, bars]} />
-    <DayTable columns={[{ name: "Runs", textAt: (index) => String(index) }]} days={days} />
   </>
 )
 

@@ -63,7 +63,10 @@ describe("pnpm dev", () => {
     await page.getByRole("list", { name: "A list" }).getByText("of one line").waitFor()
     await page.getByRole("tab", { name: "Docker" }).waitFor()
     await page.getByRole("region", { name: "Marks of tickets and projects" }).getByText("unstarted").waitFor()
-    expect(await page.getByRole("region", { name: "Days" }).count()).toBe(2)
+    await page
+      .getByRole("region", { name: "Days" })
+      .getByRole("row", { name: /^2026-11-21/ })
+      .waitFor()
     const audit = async () => {
       const found = []
       for (const colorScheme of ["light", "dark"] as const) {
