@@ -76,11 +76,11 @@ describe("pnpm dev", () => {
       return found
     }
     expect(await audit()).toEqual([])
-    await page.getByRole("button", { name: "Status is Todo" }).click()
+    await page.getByRole("button", { name: "Status is Todo", exact: true }).click()
     await page.getByRole("menuitemradio", { name: "Done" }).waitFor()
     expect(await audit()).toEqual([])
     await page.keyboard.press("Escape")
-    await page.getByRole("button", { name: "Peek" }).click()
+    await page.getByRole("button", { name: "Peek", exact: true }).click()
     await page.getByRole("complementary", { name: "The current thing" }).waitFor()
     expect(await audit()).toEqual([])
     await page.keyboard.press("Escape")
