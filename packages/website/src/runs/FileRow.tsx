@@ -51,14 +51,9 @@ const TextButton = ({
   useKeys(isFirst ? [{ keys: "o", label: "Show what it wrote", group: "Test", run: onToggle }] : [])
   const verb = isShown ? "Hide" : "Show"
   return (
-    <Button
-      aria-expanded={isShown}
-      aria-label={`${verb} ${visible(name)}`}
-      look="quiet"
-      onClick={onToggle}
-      {...(isFirst ? { shortcut: "o" } : {})}
-    >
+    <Button aria-expanded={isShown} look="quiet" onClick={onToggle} {...(isFirst ? { shortcut: "o" } : {})}>
       {verb}
+      <span className="sr-only"> {visible(name)}</span>
     </Button>
   )
 }

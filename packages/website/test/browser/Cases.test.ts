@@ -69,7 +69,7 @@ describe("Tests over time", () => {
   it("are looked at beside the list, and become a ticket with one key, there and on their own page", async () => {
     await site.call("POST", "teams", { key: "CAS", name: "Cases" })
     const page = await site.signIn()
-    await page.goto(`${site.origin}/w/main/tests?product=shop&environment=staging&state=failing&q=invoice`)
+    await page.goto(`${site.origin}/w/main/tests?product=shop&environment=staging&state=failing&q=downloads`)
     await tests(page)
       .getByRole("link", { name: /downloads an invoice/ })
       .waitFor()
@@ -109,7 +109,10 @@ describe("Tests over time", () => {
     await page.keyboard.press("j")
     await page.keyboard.press("Enter")
     await page.waitForURL(/\/products\/shop\/cases\//)
-    await page.getByRole("link", { name: new RegExp(tickets[0]!.identifier) }).waitFor()
+    await page
+      .locator("#screen")
+      .getByRole("link", { name: new RegExp(tickets[0]!.identifier) })
+      .waitFor()
     await page.getByRole("button", { name: "Create ticket" }).waitFor()
     await page.keyboard.press("c")
     await dialog.getByText("This test has a ticket that is open").waitFor()
