@@ -1,5 +1,5 @@
 import type { Deployment, Readiness } from "@delivery/client"
-import { commitText, mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { commitText, mutedIn, notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -209,7 +209,7 @@ const readinessText = (readiness: Readiness, target: string): string => {
   const decided = runs.flatMap(decidedText)
   const told = reasons.map(({ kind, message, severity }) => [severity, kind, message])
   return [
-    ...[verdict, ...decided].map(oneLine),
+    ...[verdict, ...decided, ...notCountedTexts(readiness)].map(oneLine),
     ...(told.length === 0 ? [] : [table(["Severity", "Reason", ""], told)])
   ].join("\n")
 }

@@ -12,7 +12,7 @@ const kinds = {
   version_missing:
     "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none; always `block`",
   run_missing:
-    "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in another environment; runs that skipped everything do not count",
+    "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in another environment; runs that skipped everything, and those against another address than the deployment's, do not count",
   run_failed: "the newest of them failed",
   mute_overdue: "a test is muted past its time",
   ticket_blocks: "a ticket with `blocks: true` is open",
@@ -93,7 +93,6 @@ const exampleRun = {
   mutedFailures: exampleMutedFailures,
   runningRetry: null,
   newer: exampleNewer,
-  otherBaseUrl: null,
   finishedAt: "2026-11-21T09:31:05.000Z"
 } as const
 
@@ -170,17 +169,33 @@ const DecidingRun = Schema.Struct({
     description:
       "The newest run of the version with the whole coverage in another environment that is running or was interrupted, if it started after the one that decides; else null."
   }),
-  otherBaseUrl: Schema.NullOr(Schema.String).annotate({
-    description: `The base URL that the run tested, where it is another than the deployment had, such as that of a preview (the first ${maxShownName} characters); else null.`
-  }),
   finishedAt: Timestamp
 }).annotate({
   identifier: "DecidingRun",
   description:
-    "The run that decides for a coverage: the newest that finished in another environment, of those that ran all tests of the coverage and in which something passed or failed.",
+    "The run that decides for a coverage: the newest that finished in another environment, of those that ran all tests of the coverage, against the base URL that the deployment had, and in which something passed or failed.",
   examples: [exampleRun]
 })
 export type DecidingRun = typeof DecidingRun.Type
+
+const exampleNotCounted = {
+  coverage: "critical",
+  run: 14,
+  environment: "staging",
+  baseUrl: "https://pr-12.preview.shop.example.com"
+} as const
+
+const RunElsewhere = Schema.Struct({
+  coverage: Coverage,
+  run: Schema.Int.annotate({ description: "The number of the run.", examples: [14] }),
+  environment: Schema.String.annotate({ description: "The slug of its environment.", examples: ["staging"] }),
+  baseUrl: Schema.String.annotate({ description: `What it tested: the first ${maxShownName} characters.` })
+}).annotate({
+  identifier: "RunElsewhere",
+  description:
+    "A run that tested another address than its deployment had, such as that of a preview. It says nothing of the version of the deployment, and decides nothing.",
+  examples: [exampleNotCounted]
+})
 
 /** Whether a version may go out to a deployment, and what says so (docs/contract.md, Readiness). */
 export const Readiness = Schema.Struct({
@@ -202,6 +217,10 @@ export const Readiness = Schema.Struct({
   }),
   runs: Schema.Array(DecidingRun).annotate({
     description: "For each coverage that the policy requires, the run that decided, if there is one."
+  }),
+  notCounted: Schema.Array(RunElsewhere).annotate({
+    description:
+      "For each coverage that the policy requires, the newest run that would decide if it had not tested another address than the deployment's, if there is one."
   })
 }).annotate({
   identifier: "Readiness",
@@ -214,7 +233,8 @@ export const Readiness = Schema.Struct({
       changesAt: "2026-12-23T00:00:00.000Z",
       requires: ["critical"],
       reasons: [exampleReason],
-      runs: [exampleRun]
+      runs: [exampleRun],
+      notCounted: [exampleNotCounted]
     }
   ]
 })

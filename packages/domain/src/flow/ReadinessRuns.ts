@@ -12,9 +12,8 @@ export const mutedIn = (runs: Runs): number =>
 export const commitText = ({ git: { branch, sha } }: Runs[number]): string | undefined =>
   sha === "unknown" ? undefined : [branch, sha.slice(0, 7)].join(" ").trim()
 
-/** What is to be known of what a run says: that it tested another address, its retry that is running, and a newer run of the same tests that has no result. */
-export const pendingTexts = ({ newer, otherBaseUrl, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
-  ...(otherBaseUrl === null ? [] : [`Run ${run} tested ${otherBaseUrl}, not the base URL of its deployment.`]),
+/** What is to be known of what a run says: its retry that is running, and a newer run of the same tests that has no result. */
+export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
   ...(runningRetry === null ? [] : [`Retry ${runningRetry} of run ${run} is running.`]),
   ...(newer === null
     ? []
@@ -22,3 +21,7 @@ export const pendingTexts = ({ newer, otherBaseUrl, run, runningRetry }: Runs[nu
         `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
       ])
 ]
+
+/** What would have decided, had it tested the deployment. */
+export const notCountedTexts = ({ notCounted }: Pick<Readiness, "notCounted">): ReadonlyArray<string> =>
+  notCounted.map(({ baseUrl, run }) => `Run ${run} tested ${baseUrl} and does not count.`)

@@ -150,16 +150,20 @@ const get = (dependencies: Dependencies) => {
       changesAt: changesAtOf(policy, found),
       requires: policy.requires.map(({ coverage }) => coverage),
       reasons,
-      runs: yield* decided(access, policy, found)
+      runs: yield* decided(access, policy, found),
+      notCounted: notCountedOf(policy, found)
     }
   })
 }
 
-/** The address that a run tested, where it is not that of the deployment. */
-const otherThan = (deployed: string | null, tested: string): string | null => {
-  const [one, other] = [deployed, tested].map((url) => url?.replace(/\/$/, ""))
-  return one === undefined || one === other ? null : shownName(tested)
-}
+/** What the runs that tested another address would have decided, by the coverages in the order of the policy. */
+const notCountedOf = ({ requires }: ReadinessPolicy, { elsewhere, runs }: Findings) =>
+  requires.flatMap(({ coverage }) =>
+    elsewhere
+      .filter((one) => one.coverage === coverage)
+      .filter(({ number }) => runs.every((run) => run.coverage !== coverage || run.number < number))
+      .map(({ baseUrl, environment, number }) => ({ coverage, run: number, environment, baseUrl: shownName(baseUrl) }))
+  )
 
 /** The runs that decide, with what they rest on. */
 const decidedBy = ({ runMutes }: Dependencies) =>
@@ -175,9 +179,7 @@ const decidedBy = ({ runMutes }: Dependencies) =>
         .filter((run) => run.coverage === coverage)
         .map(
           ({
-            baseUrl,
             counts,
-            deploymentBaseUrl,
             environment,
             finishedAt,
             gateResult,
@@ -209,7 +211,6 @@ const decidedBy = ({ runMutes }: Dependencies) =>
               number,
               unresolved.find((one) => one.coverage === coverage)
             ),
-            otherBaseUrl: otherThan(deploymentBaseUrl, baseUrl),
             finishedAt
           })
         )
@@ -256,6 +257,7 @@ const findingsOf = (dependencies: Dependencies) => {
       at,
       runs: isOfRuns ? yield* repo.runs(place, version, coverages, at) : [],
       unresolved: isOfRuns ? yield* repo.unresolved(place, version, coverages, at) : [],
+      elsewhere: isOfRuns ? yield* repo.elsewhere(place, version, coverages) : [],
       mutes: late,
       names: lateIds.length === 0 ? new Map() : yield* cases.names(place, lateIds),
       nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),

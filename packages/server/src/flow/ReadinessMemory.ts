@@ -29,6 +29,7 @@ import {
   readinessPolicies,
   ReadinessRepo
 } from "./ReadinessRepo.ts"
+import { testsDeploymentInMemory } from "./TestedAddress.ts"
 
 type Memory = MemoryStorage["Service"]
 type Repo = ReadinessRepo["Service"]
@@ -44,6 +45,7 @@ export const layer = Layer.effect(
       begunBy: begunVersions(memory),
       runs: runs(memory),
       unresolved: unresolved(memory),
+      elsewhere: elsewhere(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)
     })
@@ -111,11 +113,33 @@ const unresolved =
   (place, version, coverages, now) =>
     memory.read((database) =>
       coverages.flatMap((coverage) => {
-        const newest = runsOf(database, place, version, coverage).find(({ result }) => result === null)
+        const newest = runsOf(database, place, version, coverage).find(
+          (run) => run.result === null && testsDeploymentInMemory(run)
+        )
         if (newest === undefined) return []
         const state = isRunning(newest, now) ? ("running" as const) : ("interrupted" as const)
         return [{ coverage, number: newest.number, state }]
       })
+    )
+
+const hasTested = ({ deploymentChanged, flaky, passed, result }: TestRunRow): boolean =>
+  result !== null && deploymentChanged !== true && (result === "failed" || passed + flaky > 0)
+
+const elsewhere =
+  (memory: Memory): Repo["elsewhere"] =>
+  (place, version, coverages) =>
+    memory.read((database) =>
+      coverages.flatMap((coverage) =>
+        runsOf(database, place, version, coverage)
+          .filter((run) => hasTested(run) && !testsDeploymentInMemory(run))
+          .slice(0, 1)
+          .map(({ baseUrl, environmentId, number }) => ({
+            coverage,
+            number,
+            environment: database.table(environments).get(environmentId)!.slug,
+            baseUrl
+          }))
+      )
     )
 
 const runs =
@@ -124,16 +148,11 @@ const runs =
     memory.read((database) =>
       coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
         const newest = runsOf(database, place, version, coverage).find(
-          (run) =>
-            run.result !== null &&
-            run.deploymentChanged !== true &&
-            (run.result === "failed" || run.passed + run.flaky > 0)
+          (run) => hasTested(run) && testsDeploymentInMemory(run)
         )
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
         const {
-          baseUrl,
-          deploymentBaseUrl,
           error,
           failed,
           finishedAt,
@@ -160,8 +179,6 @@ const runs =
               database.table(testRunRetries).find((one) => one.runId === id && isRunning(one, now))?.number ?? null,
             error: error === null ? null : firstCharacters(error, maxErrorLine),
             git,
-            baseUrl,
-            deploymentBaseUrl,
             counts: { total, passed, flaky, failed, skipped },
             mutedFailures: mutedFailures(database, newest),
             finishedAt: finishedAt!,

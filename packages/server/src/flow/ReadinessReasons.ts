@@ -2,13 +2,14 @@ import type { ChangedSecret, MissingSecret } from "@delivery/domain/flow/Drift"
 import type { Reason, ReasonKind, ReasonSubject } from "@delivery/domain/flow/Readiness"
 import type { ReadinessPolicy, ReasonSetting, Severity } from "@delivery/domain/flow/ReadinessPolicy"
 import type { EnvironmentId } from "@delivery/domain/Ids"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import type { BlockingTicket, FoundRun, UnresolvedRun } from "./ReadinessRepo.ts"
+import type { BlockingTicket, ElsewhereRun, FoundRun, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
 
@@ -23,6 +24,8 @@ export interface Findings {
   readonly runs: ReadonlyArray<FoundRun>
   /** The newest run of each coverage that has no result, also where it is older than the one that decides. */
   readonly unresolved: ReadonlyArray<UnresolvedRun>
+  /** The newest run of each coverage that tested another address, also where it is older than the one that decides. */
+  readonly elsewhere: ReadonlyArray<ElsewhereRun>
   readonly mutes: ReadonlyArray<OverdueMute>
   /** What tests that are muted past their time are called, by id, as far as they were in a run. */
   readonly names: ReadonlyMap<string, { readonly title: string }>
@@ -127,7 +130,8 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
     const run = found.runs.find((one) => one.coverage === coverage)
     if (run === undefined) {
       const unresolved = found.unresolved.find((one) => one.coverage === coverage)
-      return [runMissing(coverage, severity, { version: found.version, unresolved }, pages)]
+      const elsewhere = found.elsewhere.find((one) => one.coverage === coverage)
+      return [runMissing(coverage, severity, { version: found.version, unresolved, elsewhere }, pages)]
     }
     return run.gateResult === "passed" && !run.retriedElsewhere ? [] : [runFailed(run, severity, found.version, pages)]
   })
@@ -139,7 +143,14 @@ const commitFilter = (version: string | null): string =>
 const runMissing = (
   coverage: string,
   severity: Severity,
-  { unresolved, version }: Pick<Findings, "version"> & { readonly unresolved: UnresolvedRun | undefined },
+  {
+    elsewhere,
+    unresolved,
+    version
+  }: Pick<Findings, "version"> & {
+    readonly unresolved: UnresolvedRun | undefined
+    readonly elsewhere: ElsewhereRun | undefined
+  },
   { productSlug, workspaceUrl }: Pages
 ): Reason => ({
   kind: "run_missing",
@@ -153,13 +164,16 @@ const runMissing = (
   message:
     version === null
       ? `No version is known, so that no run with the coverage ${coverage} has tested it.`
-      : `No run of ${version} with the whole coverage ${coverage} has finished in another environment${unresolvedText(unresolved)}.`
+      : `No run of ${version} with the whole coverage ${coverage} has finished in another environment${unresolvedText(unresolved) || elsewhereText(elsewhere)}.`
 })
 
 const unresolvedText = (run: UnresolvedRun | undefined): string => {
   if (run === undefined) return ""
   return run.state === "running" ? `: run ${run.number} is still running` : `: run ${run.number} was interrupted`
 }
+
+const elsewhereText = (run: ElsewhereRun | undefined): string =>
+  run === undefined ? "" : `: run ${run.number} tested ${shownName(run.baseUrl)} and does not count`
 
 const runFailed = (run: FoundRun, severity: Severity, version: string | null, { workspaceUrl }: Pages): Reason => {
   const { coverage, environment, id, number, runningRetry } = run

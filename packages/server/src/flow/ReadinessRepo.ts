@@ -52,9 +52,6 @@ export interface FoundRun {
   /** What went wrong outside of its tests: the first characters of it. */
   readonly error: string | null
   readonly git: { readonly branch: string; readonly sha: string; readonly dirty: boolean }
-  readonly baseUrl: string
-  /** That of the deployment when the run started. */
-  readonly deploymentBaseUrl: string | null
   readonly counts: Counts
   readonly mutedFailures: {
     readonly count: number
@@ -75,6 +72,15 @@ export interface UnresolvedRun {
   readonly coverage: Coverage
   readonly number: number
   readonly state: "running" | "interrupted"
+}
+
+/** The newest finished run of a version with a coverage that tested another address than the deployment's. */
+export interface ElsewhereRun {
+  readonly coverage: Coverage
+  readonly number: number
+  /** The slug of its environment. */
+  readonly environment: string
+  readonly baseUrl: string
 }
 
 /** A secret of a product in an environment, and beside another one. Never its value. */
@@ -112,8 +118,8 @@ export class ReadinessRepo extends Context.Service<
     readonly begunBy: (place: Place, id: string) => Effect.Effect<ReadonlyArray<string>>
     /**
      * For each of the coverages, the newest run of the version that finished outside of the place's environment while its
-     * deployment did not change, if there is one: of those that ran the whole coverage, and in which something passed or failed. In no
-     * order.
+     * deployment did not change, if there is one: of those that ran the whole coverage, and in which something passed or failed.
+     * Those that tested another address than the deployment had are left out. In no order.
      */
     readonly runs: (
       place: Place,
@@ -123,7 +129,7 @@ export class ReadinessRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<FoundRun>>
     /**
      * For each of the coverages, the newest run of the version outside of the place's environment that is running or was interrupted, of
-     * those that ran the whole coverage, if there is one. In no order.
+     * those that ran the whole coverage against the address of the deployment, if there is one. In no order.
      */
     readonly unresolved: (
       place: Place,
@@ -131,6 +137,12 @@ export class ReadinessRepo extends Context.Service<
       coverages: ReadonlyArray<Coverage>,
       now: Timestamp
     ) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
+    /** For each of the coverages, the newest run that `runs` leaves out for its address alone, if there is one. In no order. */
+    readonly elsewhere: (
+      place: Place,
+      version: string,
+      coverages: ReadonlyArray<Coverage>
+    ) => Effect.Effect<ReadonlyArray<ElsewhereRun>>
     /**
      * The secrets of the product; of deleted ones, those alone that were loaded. May leave out secrets that are as they were loaded,
      * since neither drift nor what is missing has them. In no order.

@@ -13,6 +13,7 @@ import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import {
   type BlockingTicket,
+  type ElsewhereRun,
   type FoundRun,
   maxErrorLine,
   type MutedFailure,
@@ -23,6 +24,7 @@ import {
   type SecretState,
   type UnresolvedRun
 } from "./ReadinessRepo.ts"
+import { testsDeployment } from "./TestedAddress.ts"
 
 export const layer = Layer.effect(
   ReadinessRepo,
@@ -34,6 +36,7 @@ export const layer = Layer.effect(
       begunBy: begunBy(sql),
       runs: runs(sql),
       unresolved: unresolved(sql),
+      elsewhere: elsewhere(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)
     })
@@ -124,7 +127,7 @@ const runs =
   ) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
         newest.retried_elsewhere as "retriedElsewhere", newest.error,
-        newest.finished_at as "finishedAt", newest.base_url as "baseUrl", newest.deployment_base_url as "deploymentBaseUrl",
+        newest.finished_at as "finishedAt",
         newest.git_branch as branch, newest.git_sha as sha, newest.git_dirty as dirty, newest.slug, newest.name,
         (select number from test_run_retries r
           where r.run_id = newest.id and r.state = 'running' and r.expires_at > ${date(now)}) as "runningRetry",
@@ -134,12 +137,12 @@ const runs =
         select t.*, e.slug, e.name
         from environments e cross join lateral (
           select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, left(error, ${maxErrorLine}::integer) as error, finished_at, total, passed, flaky,
-            failed, skipped, mutes, base_url, deployment_base_url, git_branch, git_sha, git_dirty
+            failed, skipped, mutes, git_branch, git_sha, git_dirty
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
             and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-            and (result = 'failed' or passed + flaky > 0)
+            and (result = 'failed' or passed + flaky > 0) and ${testsDeployment(sql)}
           order by number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
@@ -160,10 +163,8 @@ const runs =
     )
 
 const foundRunOf = ({
-  baseUrl,
   branch,
   coverage,
-  deploymentBaseUrl,
   dirty,
   error,
   failed,
@@ -193,8 +194,6 @@ const foundRunOf = ({
   runningRetry,
   error,
   git: { branch, sha, dirty },
-  baseUrl,
-  deploymentBaseUrl,
   counts: { total, passed, flaky, failed, skipped },
   mutedFailures: {
     count: mutedCount,
@@ -215,8 +214,28 @@ const unresolved =
         select number, state, expires_at from test_runs
         where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
           and coverage = asked.coverage and coverage is not null and environment_id <> ${environmentId} and result is null
-          and selection = '{"folders":[],"caseIds":[]}'
+          and selection = '{"folders":[],"caseIds":[]}' and ${testsDeployment(sql)}
         order by number desc limit 1
+      ) newest`.pipe(dieOnSqlError)
+
+/** One look into the index for each coverage and environment (`test_runs_evidence`). */
+const elsewhere =
+  (sql: PgClient.PgClient): ReadinessRepo["Service"]["elsewhere"] =>
+  ({ environmentId, productId, workspaceId }, version, coverages) =>
+    sql<ElsewhereRun>`select asked.coverage, newest.number, newest.slug as environment, newest.base_url as "baseUrl"
+      from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
+      cross join lateral (
+        select t.number, t.base_url, e.slug
+        from environments e cross join lateral (
+          select number, base_url from test_runs
+          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+            and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
+            and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
+            and (result = 'failed' or passed + flaky > 0) and not ${testsDeployment(sql)}
+          order by number desc limit 1
+        ) t
+        where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
+        order by t.number desc limit 1
       ) newest`.pipe(dieOnSqlError)
 
 /** Whether there is a value is asked, and never the value. One of the name of a deleted one tells what became of that. */

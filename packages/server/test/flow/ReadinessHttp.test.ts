@@ -6,7 +6,7 @@ import type { Readiness } from "@delivery/domain/flow/Readiness"
 import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "vitest"
-import { finishRun, type Http, join, newDeployment, onEachServer, startRun } from "../support/Http.ts"
+import { attempt, finishRun, type Http, join, newDeployment, onEachServer, report, startRun } from "../support/Http.ts"
 
 /** Readiness and metrics over a real socket. Their rules are in Readiness.test.ts, Drift.test.ts and DeliveryMetrics.test.ts. */
 
@@ -62,6 +62,48 @@ onEachServer("Readiness", (test) => {
     assert.deepStrictEqual(await put(workspace, { ...later, expected: later }), later)
   })
 
+  test("is not decided by runs against another address than the deployment's", async (owner) => {
+    const workspace = await newShop(owner)
+    await put<ReadinessPolicy>(workspace, { from: "staging", requires: [{ coverage: "critical" }] })
+    const start = (baseUrl: string) =>
+      startRun(workspace, { selection: { coverage: "critical", folders: [], caseIds: [] }, baseUrl })
+    const ready = () => workspace.get<Readiness>(`${path}/readiness`)
+    const told = async (): Promise<unknown> => {
+      const { notCounted, ready: isReady, reasons, runs } = await ready()
+      return [isReady, runs.map(({ run }) => run), reasons.map(({ message }) => message), notCounted]
+    }
+    const preview = "https://pr-12.preview.shop.example"
+    const elsewhere = (run: number) => [{ coverage: "critical", run, environment: "staging", baseUrl: preview }]
+    const broken = report("a", { attempt: attempt("failed") })
+    const passing = await start(preview)
+    assert.deepStrictEqual(await told(), [
+      false,
+      [],
+      ["No run of v1 with the whole coverage critical has finished in another environment."],
+      []
+    ])
+    await finishRun(workspace, passing.number)
+    const missing = "No run of v1 with the whole coverage critical has finished in another environment"
+    assert.deepStrictEqual(await told(), [
+      false,
+      [],
+      [`${missing}: run ${passing.number} tested ${preview} and does not count.`],
+      elsewhere(passing.number)
+    ])
+    const failing = await start("https://staging.shop.example")
+    await finishRun(workspace, failing.number, { tests: [broken] })
+    const failed = `Run ${failing.number} in Staging, the newest of v1 with the coverage critical, failed.`
+    assert.deepStrictEqual(await told(), [false, [failing.number], [failed], []])
+    const later = await start(preview)
+    await finishRun(workspace, later.number)
+    assert.deepStrictEqual(await told(), [false, [failing.number], [failed], elsewhere(later.number)])
+    const fixed = await start("https://staging.shop.example")
+    await finishRun(workspace, fixed.number)
+    const bad = await start(preview)
+    await finishRun(workspace, bad.number, { tests: [broken] })
+    assert.deepStrictEqual(await told(), [true, [fixed.number], [], elsewhere(bad.number)])
+  })
+
   test("is answered with its reasons and what decided", async (owner) => {
     const workspace = await newShop(owner)
     const policy = await put<ReadinessPolicy>(workspace, {
@@ -106,20 +148,19 @@ onEachServer("Readiness", (test) => {
       mutedFailures: { count: 0, tests: [] },
       runningRetry: null,
       newer: null,
-      otherBaseUrl: null,
       finishedAt
     }
     assert.deepStrictEqual(blocked.runs as ReadonlyArray<unknown>, [decided])
     const newer = await startRun(workspace, {
       selection: { coverage: "critical", folders: [], caseIds: [] },
-      baseUrl: "http://localhost:3000"
+      baseUrl: "https://STAGING.shop.example"
     })
     assert.deepStrictEqual((await workspace.get<Readiness>(`${path}/readiness`)).runs as ReadonlyArray<unknown>, [
       { ...decided, newer: { run: newer.number, state: "running" } }
     ])
     await finishRun(workspace, newer.number)
-    const [elsewhere] = (await workspace.get<Readiness>(`${path}/readiness`)).runs
-    assert.deepInclude(elsewhere, { run: newer.number, otherBaseUrl: "http://localhost:3000" })
+    const counted = await workspace.get<Readiness>(`${path}/readiness`)
+    assert.deepStrictEqual([counted.runs.map(({ run }) => run), counted.notCounted], [[newer.number], []])
     await set(workspace, "MISSING", ["production"])
     assert.deepInclude(await workspace.get<Readiness>(`${path}/readiness?version=v1`), { ready: true, reasons: [] })
     assert.isFalse((await workspace.get<Readiness>(`${path}/readiness?version=v2`)).ready)

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
-import { commitText, mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { commitText, mutedIn, notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { deploymentsQuery } from "../catalog/queries.ts"
@@ -116,14 +116,12 @@ const Verdict = ({ readiness, running }: VerdictProps) => {
         )}
         <span className="text-muted">{counts.join(", ")}</span>
       </div>
-      {readiness.runs.flatMap((run) =>
-        pendingTexts(run).map((text) => (
-          <p className="text-warning flex items-baseline gap-2 pt-1" key={`${run.coverage} ${text}`}>
-            <Icon name="warning" size={12} />
-            {text}
-          </p>
-        ))
-      )}
+      {[...readiness.runs.flatMap(pendingTexts), ...notCountedTexts(readiness)].map((text, index) => (
+        <p className="text-warning flex items-baseline gap-2 pt-1" key={`${index} ${text}`}>
+          <Icon name="warning" size={12} />
+          <span className="foreign min-w-0 break-words">{visible(text)}</span>
+        </p>
+      ))}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { Icon } from "../ui/Icon.tsx"
 import { shortSha } from "../ui/format.ts"
 import { readinessQuery } from "./readiness.ts"
@@ -24,7 +24,8 @@ const ReadinessMark = ({ environment, product, running, slug }: Props) => {
   if (mark === undefined || isUnknown) return null
   const title = [
     ...data.reasons.slice(0, 10).map(({ message }) => told(message, version)),
-    ...data.runs.flatMap(pendingTexts)
+    ...data.runs.flatMap(pendingTexts),
+    ...notCountedTexts(data)
   ].join("\n")
   return (
     <span className={`${mark.tone} inline-flex items-center gap-1`} title={title}>

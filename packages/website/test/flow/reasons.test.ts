@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
-import { commitText, mutedIn, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { commitText, mutedIn, notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { evidenceText, markOf, readyWords, told } from "../../src/flow/reasons.ts"
 
 const reason = (
@@ -24,7 +24,6 @@ const decided = (run: Partial<Readiness["runs"][number]>): Readiness["runs"][num
   mutedFailures: { count: 0, tests: [] },
   runningRetry: null,
   newer: null,
-  otherBaseUrl: null,
   finishedAt: "2026-11-21T09:31:05.000Z",
   ...run
 })
@@ -58,8 +57,14 @@ describe("What decided", () => {
       "4 failed, 1 flaky, 0 passed, 3 skipped"
     )
     expect(pendingTexts(run)).toEqual([])
-    expect(pendingTexts(decided({ otherBaseUrl: "http://localhost:3000" }))).toEqual([
-      "Run 64 tested http://localhost:3000, not the base URL of its deployment."
+    const elsewhere = {
+      coverage: "critical",
+      run: 65,
+      environment: "staging",
+      baseUrl: "http://localhost:3000"
+    } as const
+    expect(notCountedTexts({ notCounted: [elsewhere] })).toEqual([
+      "Run 65 tested http://localhost:3000 and does not count."
     ])
     expect(pendingTexts(decided({ newer: { run: 65, state: "interrupted" } }))).toEqual([
       "Run 65 is newer and was interrupted: run 64 decides."
