@@ -125,7 +125,7 @@ const setVersion = Command.make(
 /** That the policy keeps back what was recorded. */
 const againstPolicy = ([first, ...others]: Readiness["reasons"]): string =>
   `The policy keeps this version back: ${oneLine(first!.message)}${others.length === 0 ? "" : ` And ${others.length} more.`} ` +
-  "It is recorded all the same; --override REASON says why."
+  "It is recorded all the same, without a reason: a release takes that with the version, from --override REASON."
 
 const ready = Command.make(
   "ready",

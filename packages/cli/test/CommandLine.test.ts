@@ -787,8 +787,11 @@ describe("delivery", () => {
       out: "Shop in Staging: 1 → 2.\n",
       err:
         "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. " +
-        "It is recorded all the same; --override REASON says why.\n"
+        "It is recorded all the same, without a reason: a release takes that with the version, from --override REASON.\n"
     })
+    const late = await set("2", "--override", "Too late")
+    assert.deepInclude(late, { code: 1, out: "" })
+    assert.include(late.err, "nothing has changed, and the reason is not kept")
     assert.deepStrictEqual(await set("3", "--override", "An outage"), {
       code: 0,
       out: "Shop in Staging: 2 → 3.\n",

@@ -120,7 +120,7 @@ export const UpdateDeployment = Body({
       .check(atLeast(1), isVisible)
       .annotate({
         description:
-          "Why the version goes out although the readiness policy keeps it back, beside `version`. The release and the event tell it. The service does not check it, and asks nobody for it.",
+          "Why the version goes out although the readiness policy keeps it back, beside `version`. The release and the event tell it. The service does not check it, and asks nobody for it. Where the deployment runs the version already there is no release to tell it: another reason than the release has is 400.",
         examples: ["The payment is down: the fix cannot wait for the regression tests."]
       })
   ),

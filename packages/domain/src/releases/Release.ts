@@ -72,7 +72,7 @@ export const Release = Schema.Struct({
   }),
   override: Schema.NullOr(Schema.String).annotate({
     description:
-      "Why it went out although the readiness policy kept it back, as whoever recorded it says; null where nobody said so, which does not mean that the policy let it go."
+      "Why it went out although the readiness policy kept it back, as whoever recorded it says; null where nobody said so, which does not mean that the policy let it go. Nobody checks whether the policy kept it back."
   })
 }).annotate({
   identifier: "Release",

@@ -325,8 +325,11 @@ const changeOnce = (dependencies: Dependencies) => {
     const before = pair.deployment
     const changed = { ...before, ...input }
     const changes = changesBetween(before, changed, "baseUrl", "fixtureUrl", "version")
-    if (changes.length === 0) return present(pair)
     const isRelease = changed.version !== before.version
+    // Whoever sends the same again, as CI does, has been heard.
+    const isLate = !isRelease && override !== undefined && override !== (yield* repo.overrideOf(before))
+    if (isLate) return yield* overrideTooLate
+    if (changes.length === 0) return present(pair)
     if (isRelease && !force && before.locks > 0) {
       const runs = yield* locks.heldBy(before.id)
       if (runs.length > 0) return yield* new Held({ deployment: before.id, runs })
@@ -377,6 +380,11 @@ const newRelease = ({ nextId }: Dependencies) =>
     }
     return release
   })
+
+const overrideTooLate = InvalidInput.at(
+  "override",
+  "The deployment runs this version already: nothing has changed, and the reason is not kept. A release takes its reason when it is made."
+)
 
 const runInProgress = ({ runs }: Held) =>
   Effect.fail(

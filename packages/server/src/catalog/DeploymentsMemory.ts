@@ -20,6 +20,8 @@ export const layer = Layer.effect(
       delete: remove(memory),
       target: target(memory),
       list: list(memory),
+      overrideOf: ({ id, release }) =>
+        memory.read((database) => database.table(deploymentReleases).get(`${id}/${release}`)?.overrideReason ?? null),
       someWithoutBaseUrl: someWithoutBaseUrl(memory)
     })
   )

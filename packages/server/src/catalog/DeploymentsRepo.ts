@@ -110,6 +110,8 @@ export class DeploymentsRepo extends Context.Service<
       workspaceId: WorkspaceId,
       filter: { readonly productId?: ProductId | undefined; readonly environmentId?: EnvironmentId | undefined }
     ) => Effect.Effect<ReadonlyArray<DeployedPair>>
+    /** Why the release that runs went out against the policy; null where nobody said so. */
+    readonly overrideOf: (deployment: Pick<DeploymentState, "id" | "release">) => Effect.Effect<string | null>
     readonly someWithoutBaseUrl: (productId: ProductId) => Effect.Effect<boolean>
   }
 >()("@delivery/server/catalog/DeploymentsRepo") {}

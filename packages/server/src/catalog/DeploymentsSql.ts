@@ -37,6 +37,7 @@ export const layer = Layer.effect(
       delete: remove(sql),
       target: target(sql),
       list: list(sql),
+      overrideOf: overrideOf(sql),
       someWithoutBaseUrl: someWithoutBaseUrl(sql)
     })
   })
@@ -77,6 +78,15 @@ interface RequestedTarget {
 }
 
 /** Concurrent look-ups share one statement. */
+const overrideOf =
+  (sql: PgClient.PgClient): DeploymentsRepo["Service"]["overrideOf"] =>
+  ({ id, release }) =>
+    sql<{ readonly reason: string | null }>`select override_reason as reason from deployment_releases
+      where deployment_id = ${id} and number = ${release}`.pipe(
+      Effect.map((rows) => rows[0]?.reason ?? null),
+      dieOnSqlError
+    )
+
 const target = (sql: PgClient.PgClient) => {
   const find = findTargets(sql)
   const findAll = (requested: ReadonlyArray<RequestedTarget>) =>

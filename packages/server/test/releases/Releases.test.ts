@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import type { InvalidInput } from "@delivery/domain/Errors"
 import { Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import { Deployments } from "../../src/catalog/Deployments.ts"
@@ -67,8 +68,13 @@ withServicesOnEachStorage("Releases", (it) => {
       yield* create("v1")
       const override = "The payment is down"
       yield* update({ version: "v2", override })
-      // The version that it has is no release.
-      yield* update({ version: "v2", override: "Again" })
+      // The version that it has is no release: another reason would be lost. The same one is sent again by CI.
+      const late = yield* Effect.flip(update({ version: "v2", override: "Again" }))
+      assert.deepStrictEqual(
+        (late as InvalidInput).issues.map(({ path }) => path),
+        [["override"]]
+      )
+      yield* update({ version: "v2", override })
       yield* update({ version: "v3" })
       const told = (yield* history()).map(({ override, version }) => [version, override])
       assert.deepStrictEqual(told, [

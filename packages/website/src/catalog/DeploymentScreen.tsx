@@ -150,7 +150,7 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
     {release.override !== null && (
       <p className="text-warning flex items-baseline gap-2 pl-11">
         <Icon name="warning" size={12} />
-        <span className="foreign min-w-0 break-words">Against the policy: {visible(release.override)}</span>
+        <span className="foreign min-w-0 break-words">Override: {visible(release.override)}</span>
       </p>
     )}
     {release.commits.length > 0 && (

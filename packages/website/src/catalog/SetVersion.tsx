@@ -174,7 +174,7 @@ const ReasonField = ({ setting }: { readonly setting: ReturnType<typeof useSetVe
   >
     <Input
       autoFocus
-      hint="The release says that it went out against the policy, and this."
+      hint="The release tells it as its override."
       issue={issueAt(setting.set.error, "override")}
       label="Why it goes out all the same"
       maxLength={2_000}

@@ -396,7 +396,7 @@ describe("Readiness", () => {
       ["v2", "The payment is down"],
       ["v1", null]
     ])
-    await page.getByRole("list", { name: "Releases" }).getByText("Against the policy: The payment is down").waitFor()
+    await page.getByRole("list", { name: "Releases" }).getByText("Override: The payment is down").waitFor()
 
     // What nobody has released or tested asks for a second step, too; another version begins anew.
     await site.call("PUT", `${counter}/readiness-policy`, {})
