@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { useMemo, useRef, useState } from "react"
+import { type FocusEvent, useMemo, useRef, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { Button } from "../ui/Button.tsx"
 import { Diff } from "../ui/Diff.tsx"
@@ -21,13 +21,15 @@ interface Props {
   readonly draft: Draft
   readonly subject: string
   readonly field: string
+  /** It was begun just now, and takes the keyboard. */
+  readonly hasFocus: boolean
   /** Without one, nothing is edited any more. */
   readonly onDraft: (draft: Draft | undefined) => void
   /** Whether it was saved. */
   readonly onSave: (text: string | null, from: string | null) => Promise<boolean>
 }
 
-interface ChangedProps extends Omit<Props, "onDraft" | "onSave"> {
+interface ChangedProps extends Omit<Props, "hasFocus" | "onDraft" | "onSave"> {
   /** Whether they changed lines that the person changed, too. */
   readonly isConflict: boolean
 }
@@ -71,9 +73,10 @@ const ChangedMeanwhile = ({ draft, field, isConflict, slug, subject, text }: Cha
 
 /** A text that is being written, and what somebody else made of it meanwhile. */
 const MarkdownEditor = (props: Props) => {
-  const { draft, onDraft, onSave, slug, text, title } = props
+  const { draft, hasFocus, onDraft, onSave, slug, text, title } = props
   const [isBusy, setBusy] = useState(false)
   const replace = useRef<HTMLSpanElement>(null)
+  const isGoneOnWith = useRef(hasFocus)
   const isChangedMeanwhile = (text ?? "") !== draft.base
   const merged = useMemo(
     () => (isChangedMeanwhile ? mergedText(draft.base, draft.text, text ?? "") : draft.text),
@@ -104,13 +107,19 @@ const MarkdownEditor = (props: Props) => {
     if (isConflict) replace.current?.querySelector("button")?.focus()
     else void save()
   }
+  // Where it was left is not known any more: what was kept is gone on with at its end.
+  const goOn = ({ target }: FocusEvent) => {
+    if (isGoneOnWith.current || !(target instanceof HTMLTextAreaElement)) return
+    isGoneOnWith.current = true
+    target.setSelectionRange(target.value.length, target.value.length)
+  }
   return (
-    <div className="flex flex-col gap-2">
+    <div className="flex flex-col gap-2" onFocus={goOn}>
       <MarkdownField
-        hasFocus
+        hasFocus={hasFocus}
         label={title}
         onChange={(next) => onDraft({ ...draft, text: next })}
-        onEscape={draft.text === draft.base ? onClose : () => undefined}
+        onEscape={draft.text === draft.base ? onClose : () => document.querySelector<HTMLElement>("#screen")?.focus()}
         onSubmit={submit}
         slug={slug}
         value={draft.text}

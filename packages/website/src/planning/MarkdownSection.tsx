@@ -1,4 +1,4 @@
-import { use, useEffect, useRef } from "react"
+import { use, useEffect, useRef, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -37,6 +37,8 @@ export const MarkdownSection = (props: Props) => {
   // An empty text is none.
   const text = props.text === "" ? null : props.text
   const { draft, setDraft } = useDraft(name, use(TicketContext)?.ticket)
+  // What was kept of an earlier visit is shown, and leaves the keyboard where it is.
+  const [begun, setBegun] = useState<string>()
   const section = useRef<HTMLElement>(null)
   const isEdited = draft !== undefined
   const wasEdited = useRef(isEdited)
@@ -45,12 +47,12 @@ export const MarkdownSection = (props: Props) => {
     if (wasEdited.current && !isEdited) section.current?.querySelector("button")?.focus()
     wasEdited.current = isEdited
   }, [isEdited])
-  const begin = () => draft === undefined && setDraft({ base: text ?? "", text: text ?? "" })
-  useKeys(
-    mayChange && draft === undefined
-      ? [{ keys: shortcut, label: `Edit the ${title.toLowerCase()}`, group, run: begin }]
-      : []
-  )
+  const begin = () => {
+    if (draft !== undefined) return section.current?.querySelector("textarea")?.focus()
+    setBegun(name)
+    setDraft({ base: text ?? "", text: text ?? "" })
+  }
+  useKeys(mayChange ? [{ keys: shortcut, label: `Edit the ${title.toLowerCase()}`, group, run: begin }] : [])
   return (
     <section aria-label={title} className="flex flex-col gap-2 px-4 pt-4" ref={section}>
       <div className="quiet-end flex min-h-7 items-center gap-2">
@@ -65,6 +67,7 @@ export const MarkdownSection = (props: Props) => {
         <MarkdownEditor
           draft={draft}
           field={field}
+          hasFocus={begun === name}
           onDraft={setDraft}
           onSave={onSave}
           slug={slug}
