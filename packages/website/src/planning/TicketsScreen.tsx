@@ -10,6 +10,7 @@ import { Menu } from "../ui/Menu.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { isFiltered } from "./filters.ts"
 import { TicketsView } from "./TicketsView.tsx"
+import { useKeptSearch } from "./useKeptSearch.ts"
 import { useTickets } from "./useTickets.ts"
 
 /** All tickets that one sees: what is being done, what comes next, and what is mine. */
@@ -25,8 +26,12 @@ type Part = "paste" | "save" | undefined
 
 const TicketsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/tickets" })
-  const search = useSearch({ from: "/w/$slug/tickets" })
   const navigate = useNavigate({ from: "/w/$slug/tickets" })
+  const search = useKeptSearch(
+    slug,
+    useSearch({ from: "/w/$slug/tickets" }),
+    (kept) => void navigate({ search: kept, replace: true })
+  )
   const tickets = useTickets(slug, search, true)
   const mayChange = mayAct(useRole(slug), "member")
   const [part, setPart] = useState<Part>()
