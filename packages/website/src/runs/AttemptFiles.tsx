@@ -66,19 +66,20 @@ const Video = ({ path, url }: { readonly path: string; readonly url: string }) =
   )
 }
 
+/** What says most where a page looks different: before the words about it. */
+export const PictureDiffs = ({ files, run, slug }: Props) =>
+  imageDiffs(files).map((diff) => <ImageDiffView diff={diff} key={diff.expected} run={run} slug={slug} />)
+
+/** The others. */
 export const AttemptFiles = ({ files, run, slug }: Props) => {
-  if (files.length === 0) return null
-  const diffs = imageDiffs(files)
-  const compared = new Set(diffs.flatMap(({ actual, diff, expected }) => [expected, actual, diff]))
+  const compared = new Set(imageDiffs(files).flatMap(({ actual, diff, expected }) => [expected, actual, diff]))
   const shown = files.filter((path) => ["image", "video"].includes(kindOf(path)) && !compared.has(path))
   const others = files.filter((path) => !shown.includes(path) && !compared.has(path))
   const firstText = others.find((path) => kindOf(path) === "text")
   const firstTrace = others.find((path) => kindOf(path) === "trace")
+  if (shown.length + others.length === 0) return null
   return (
     <section aria-label="Files" className="flex flex-col gap-3">
-      {diffs.map((diff) => (
-        <ImageDiffView diff={diff} key={diff.expected} run={run} slug={slug} />
-      ))}
       {shown.length > 0 && (
         <>
           <h2 className="font-medium">Pictures and videos</h2>

@@ -4,7 +4,7 @@ import { formatDuration } from "../ui/format.ts"
 import { Stack } from "../ui/Stack.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
-import { AttemptFiles } from "./AttemptFiles.tsx"
+import { AttemptFiles, PictureDiffs } from "./AttemptFiles.tsx"
 
 /** What the message does not say already. */
 const stackOf = ({ errorMessage, errorStack }: Attempt): string | undefined => {
@@ -32,6 +32,7 @@ export const AttemptView = ({ attempt, run, slug }: Props) => {
         <span className="tabular">{formatDuration(attempt.durationMs)}</span>
         <Time at={attempt.startedAt} />
       </p>
+      <PictureDiffs files={attempt.files} run={run} slug={slug} />
       {attempt.errorMessage !== null && (
         <section aria-label="Error" className="flex flex-col gap-1">
           <h2 className="font-medium">Error</h2>

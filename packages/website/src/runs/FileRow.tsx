@@ -41,19 +41,23 @@ const TextButton = ({
   isFirst,
   isShown,
   name,
+  onKey,
   onToggle
 }: {
   readonly isFirst: boolean
   readonly isShown: boolean
   readonly name: string
+  readonly onKey: () => void
   readonly onToggle: () => void
 }) => {
-  useKeys(isFirst ? [{ keys: "o", label: "Show what it wrote", group: "Test", run: onToggle }] : [])
+  useKeys(isFirst ? [{ keys: "o", label: "Show what it wrote", group: "Test", run: onKey }] : [])
   const verb = isShown ? "Hide" : "Show"
   return (
     <Button aria-expanded={isShown} look="quiet" onClick={onToggle} {...(isFirst ? { shortcut: "o" } : {})}>
-      {verb}
-      <span className="sr-only"> {visible(name)}</span>
+      <span>
+        {verb}
+        <span className="sr-only"> {visible(name)}</span>
+      </span>
     </Button>
   )
 }
@@ -61,7 +65,8 @@ const TextButton = ({
 const FileRow = (props: Props) => {
   const { isFirst, path, run, slug } = props
   const isThere = useIsThere(props)
-  const [isShown, setShown] = useState(false)
+  const [shown, setShown] = useState<"pressed" | "key">()
+  const toggle = (by: "pressed" | "key") => () => setShown(shown === undefined ? by : undefined)
   const kind = kindOf(path)
   const name = fileName(path)
   const content = (
@@ -84,10 +89,16 @@ const FileRow = (props: Props) => {
           {content}
         </a>
         {kind === "text" && (
-          <TextButton isFirst={isFirst} isShown={isShown} name={name} onToggle={() => setShown(!isShown)} />
+          <TextButton
+            isFirst={isFirst}
+            isShown={shown !== undefined}
+            name={name}
+            onKey={toggle("key")}
+            onToggle={toggle("pressed")}
+          />
         )}
       </div>
-      {isShown && <FileText path={path} run={run} slug={slug} />}
+      {shown !== undefined && <FileText isGoneTo={shown === "key"} path={path} run={run} slug={slug} />}
     </>
   )
 }

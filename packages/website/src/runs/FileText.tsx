@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
+import { type RefObject, useEffect, useRef } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { CodeBlock } from "../ui/Code.tsx"
@@ -13,6 +14,8 @@ interface Props {
   readonly path: string
   readonly run: number
   readonly slug: string
+  /** It comes into view and takes the keyboard: what shows it is elsewhere. */
+  readonly isGoneTo: boolean
 }
 
 /** What is read of it. The rest of a large one is never sent. */
@@ -38,23 +41,31 @@ const readStart = async (url: string, signal: AbortSignal) => {
   }
 }
 
-const FileText = ({ path, run, slug }: Props) => {
+const FileText = ({ isGoneTo, path, run, slug }: Props) => {
   const { data, error } = useQuery({
     queryKey: workspaceKey(slug, "file-text", run, path),
     queryFn: ({ signal }) => readStart(fileUrl(slug, run, path), signal),
     staleTime: Infinity,
     gcTime: 60_000
   })
+  const place = useRef<HTMLElement>(null)
+  const isThere = error !== null || data !== undefined
+  useEffect(() => {
+    if (!isGoneTo || !isThere) return
+    const text = place.current?.querySelector<HTMLElement>("[role=region]")
+    text?.focus({ preventScroll: true })
+    place.current?.scrollIntoView({ block: "nearest" })
+  }, [isGoneTo, isThere])
   if (error !== null) {
     return (
-      <p className="text-danger px-3 pb-3" role="alert">
+      <p className="text-danger px-3 pb-3" ref={place as RefObject<HTMLParagraphElement>} role="alert">
         The file could not be read. {error.message}
       </p>
     )
   }
   if (data === undefined) return <SkeletonRows rows={2} />
   return (
-    <div className="flex flex-col gap-2 px-3 pb-3">
+    <div className="flex scroll-my-4 flex-col gap-2 px-3 pb-3" ref={place as RefObject<HTMLDivElement>}>
       {data.text === "" ? (
         <p className="text-muted">The file is empty.</p>
       ) : (

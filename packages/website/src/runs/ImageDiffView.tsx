@@ -15,7 +15,7 @@ type Way = (typeof ways)[number]
 const zooms = [null, 0.5, 1, 2, 4] as const
 
 /** What was chosen last stays for the next picture. */
-let kept: { readonly way: Way; readonly zoom: number } = { way: "Slider", zoom: 0 }
+let kept: { readonly way: Way; readonly zoom: number } = { way: "Difference", zoom: 0 }
 
 interface Urls {
   readonly expected: string
@@ -68,19 +68,37 @@ const Range = ({
   />
 )
 
+interface StackedProps extends Omit<Urls, "diff"> {
+  readonly zoom: number | null
+  readonly style: CSSProperties
+  /** Where one ends and the other begins, in percent. */
+  readonly split?: number
+}
+
 /** One picture over the other. */
-const Stacked = ({
-  actual,
-  expected,
-  style,
-  zoom
-}: Omit<Urls, "diff"> & { readonly zoom: number | null; readonly style: CSSProperties }) => (
+const Stacked = ({ actual, expected, split, style, zoom }: StackedProps) => (
   <div className="relative w-fit min-w-full">
     <Picture label="Expected" src={expected} zoom={zoom} />
     <div className="absolute inset-0" style={style}>
       <Picture label="Actual" src={actual} zoom={zoom} />
     </div>
+    {split !== undefined && (
+      <div
+        className="border-accent absolute inset-y-0 -translate-x-1/2 border-l-2"
+        data-split
+        style={{ left: `${split}%` }}
+      />
+    )}
   </div>
+)
+
+/** What is what, above the pictures. Screen readers have it as the names of these. */
+const Labels = ({ words }: { readonly words: ReadonlyArray<string> }) => (
+  <p aria-hidden="true" className="text-muted flex justify-between gap-2 text-xs">
+    {words.map((word) => (
+      <span key={word}>{word}</span>
+    ))}
+  </p>
 )
 
 const Frame = ({ children, label }: { readonly children: ReactNode; readonly label: string }) => (
@@ -102,8 +120,15 @@ const View = ({ urls, way, zoom }: { readonly urls: Urls; readonly way: Way; rea
     case "Slider":
       return (
         <>
+          <Labels words={["Expected", "Actual"]} />
           <Frame label="Expected on the left, actual on the right">
-            <Stacked actual={actual} expected={expected} style={{ clipPath: `inset(0 0 0 ${share}%)` }} zoom={zoom} />
+            <Stacked
+              actual={actual}
+              expected={expected}
+              split={share}
+              style={{ clipPath: `inset(0 0 0 ${share}%)` }}
+              zoom={zoom}
+            />
           </Frame>
           <Range label="How much of the expected picture is shown" onChange={setShare} value={share} />
         </>
@@ -111,17 +136,24 @@ const View = ({ urls, way, zoom }: { readonly urls: Urls; readonly way: Way; rea
     case "Side by side":
       return (
         <div className="flex gap-2 max-sm:flex-col">
-          <Frame label="Expected">
-            <Picture label="Expected" src={expected} zoom={zoom} />
-          </Frame>
-          <Frame label="Actual">
-            <Picture label="Actual" src={actual} zoom={zoom} />
-          </Frame>
+          <div className="flex min-w-0 flex-1 flex-col gap-1">
+            <Labels words={["Expected"]} />
+            <Frame label="Expected">
+              <Picture label="Expected" src={expected} zoom={zoom} />
+            </Frame>
+          </div>
+          <div className="flex min-w-0 flex-1 flex-col gap-1">
+            <Labels words={["Actual"]} />
+            <Frame label="Actual">
+              <Picture label="Actual" src={actual} zoom={zoom} />
+            </Frame>
+          </div>
         </div>
       )
     case "Onion skin":
       return (
         <>
+          <Labels words={["Expected", "Actual"]} />
           <Frame label="Actual over expected">
             <Stacked actual={actual} expected={expected} style={{ opacity: share / 100 }} zoom={zoom} />
           </Frame>

@@ -2,7 +2,7 @@ import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { CodeBlock } from "../ui/Code.tsx"
 import { formatDuration, visible } from "../ui/format.ts"
 import { StatusMark } from "../ui/StatusMark.tsx"
-import { AttemptFiles } from "./AttemptFiles.tsx"
+import { AttemptFiles, PictureDiffs } from "./AttemptFiles.tsx"
 
 interface Props {
   readonly run: number
@@ -20,8 +20,11 @@ const TestPeek = ({ run, slug, test }: Props) => {
         <StatusMark isWordShown status={test.status} />
         {attempt !== undefined && <span className="tabular">{formatDuration(attempt.durationMs)}</span>}
       </p>
+      {attempt !== undefined && <PictureDiffs files={attempt.files} key={test.caseId} run={run} slug={slug} />}
       {attempt?.errorMessage != null && <CodeBlock label="the error" text={attempt.errorMessage} tone="danger" />}
-      {attempt !== undefined && <AttemptFiles files={attempt.files} key={test.caseId} run={run} slug={slug} />}
+      {attempt !== undefined && (
+        <AttemptFiles files={attempt.files} key={`files ${test.caseId}`} run={run} slug={slug} />
+      )}
       {attempt === undefined && <p className="text-muted">This test was skipped.</p>}
     </div>
   )

@@ -1,5 +1,5 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded, seedLargeRun } from "../support/Seed.ts"
@@ -351,6 +351,10 @@ describe("A run and its tests", () => {
     await page.keyboard.press("o")
     const output = page.getByRole("region", { name: "stdout.txt" })
     await output.getByText("Opens the basket Presses “Pay”").waitFor()
+    // It is where one looks, and scrolls by keyboard.
+    await output.and(page.locator(":focus")).waitFor()
+    const { height, y } = (await output.boundingBox())!
+    expect(y + height).toBeLessThan(900)
     expect(await axeFindings(page)).toEqual([])
     await page.keyboard.press("o")
     await output.waitFor({ state: "detached" })
@@ -379,7 +383,14 @@ describe("A run and its tests", () => {
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
     await page.getByRole("link", { name: /^Failed.*pays by card/ }).click()
     const diff = page.getByRole("region", { name: "Difference of basket.png" })
+    // What is different comes first, before what the test says about it.
+    await diff.getByRole("img", { name: "Difference" }).waitFor()
+    const top = async (one: Locator) => (await one.boundingBox())!.y
+    expect(await top(diff)).toBeLessThan(await top(page.getByRole("region", { name: "Error", exact: true })))
+    await page.keyboard.press("1")
     await diff.getByRole("slider", { name: /expected picture/ }).fill("20")
+    expect(await diff.locator("[data-split]").evaluate((one) => one.style.left)).toBe("20%")
+    for (const word of ["Expected", "Actual"]) await diff.getByText(word, { exact: true }).waitFor()
     const widthOf = () =>
       diff
         .getByRole("img")
@@ -389,6 +400,7 @@ describe("A run and its tests", () => {
     expect(await clip()).toContain("20%")
     await page.keyboard.press("2")
     await diff.getByRole("region", { name: "Actual", exact: true }).waitFor()
+    for (const word of ["Expected", "Actual"]) await diff.getByText(word, { exact: true }).waitFor()
     for (const key of ["+", "+", "+"]) await page.keyboard.press(key)
     await diff.getByText("200 %").waitFor()
     await expect.poll(widthOf).toBe(960)
