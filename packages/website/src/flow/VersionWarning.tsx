@@ -26,9 +26,10 @@ const VersionWarning = ({ environment, known, product, slug, version }: Props) =
   }, [version])
   const { data: answer } = useQuery({ ...readinessQuery(slug, product, environment, asked), staleTime: 30_000 })
   const data = known ?? answer
-  if (data?.version !== version) return null
+  if (data?.version == null || (data.version !== version && asked !== version)) return null
   const blocks = data.reasons.filter(({ severity }) => severity === "block")
-  const isUnknown = data.reasons.some(({ kind }) => kind === "version_unknown")
+  // A short id is answered for the version that begins with it. Who insists on the id sets one that is none.
+  const isUnknown = data.version !== version || data.reasons.some(({ kind }) => kind === "version_unknown")
   if (blocks.length === 0 && !isUnknown) return null
   return (
     <div className="bg-warning-soft text-warning mt-3 flex flex-col gap-2 rounded-md px-3 py-2" role="status">
