@@ -183,10 +183,14 @@ export const isDue = (
  * Whether a test has passed in so many runs since it failed last, by the statuses of its runs, newest first. One that is
  * flaky has failed, too: a retry of that run does not undo it.
  */
-export const hasRecovered = (statuses: ReadonlyArray<string>, closeAfter: number): boolean => {
+export const hasRecovered = (statuses: ReadonlyArray<string>, closeAfter: number): boolean =>
+  passesSince(statuses) >= closeAfter
+
+/** In how many runs a test has passed since it failed last. */
+export const passesSince = (statuses: ReadonlyArray<string>): number => {
   const failed = lastFailure(statuses)
   const since = failed === -1 ? statuses : statuses.slice(0, failed)
-  return since.filter((status) => status === "passed").length >= closeAfter
+  return since.filter((status) => status === "passed").length
 }
 
 /** Whether a test has failed, and not recovered since. */

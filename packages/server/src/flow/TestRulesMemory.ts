@@ -19,6 +19,7 @@ import {
   type CaseTicket,
   type FoundTestRule,
   lookedAt,
+  lookedAtElsewhere,
   type TestRuleRow,
   testRules,
   TestRulesRepo,
@@ -53,6 +54,7 @@ export const layer = Layer.effect(
         ),
       failures: failures(memory),
       statuses: statuses(memory),
+      failsElsewhere: failsElsewhere(memory),
       about: about(memory),
       openOf: openOf(memory),
       made: (rule, limit) =>
@@ -181,6 +183,30 @@ const statuses =
         }
       }
       return found
+    })
+
+const failsElsewhere =
+  (memory: Memory): Repo["failsElsewhere"] =>
+  (rule, caseIds, since) =>
+    memory.read((database) => {
+      const from = database.table(tickets).get(since)!.createdAt
+      const elsewhere = database
+        .table(testRuns)
+        .filter((one) => one.productId === rule.productId && one.result !== null)
+        .filter((one) => !isFor(rule, one) && one.finishedAt! >= from)
+        .toSorted((a, b) => b.number - a.number)
+        .slice(0, lookedAtElsewhere)
+      const known = new Set<string>()
+      for (const { environmentId, gitBranch, id, number } of elsewhere) {
+        for (const { caseId, status } of testsOf(database, id)) {
+          const key = JSON.stringify([environmentId, gitBranch, caseId])
+          if (status === "skipped" || !caseIds.includes(caseId) || known.has(key)) continue
+          known.add(key)
+          if (status !== "failed") continue
+          return { number, environment: database.table(environments).get(environmentId)!.name, branch: gitBranch }
+        }
+      }
+      return undefined
     })
 
 const categoryOf = (database: MemoryDatabase, ticket: TicketRow) =>

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Messages } from "../agents/Messages.ts"
+import { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { Settings } from "../Config.ts"
 import { Events } from "../events/Events.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
@@ -28,6 +29,7 @@ export const layer = Layer.effect(
         comments: yield* Comments,
         messages: yield* Messages,
         members: yield* MembersRepo,
+        environments: yield* EnvironmentsRepo,
         teams: yield* TeamsRepo,
         storage: yield* Storage,
         events: yield* Events,

@@ -69,6 +69,13 @@ export interface FailedTest {
   readonly files: ReadonlyArray<string>
 }
 
+/** A run that a rule is not for. */
+export interface ElsewhereFailure {
+  readonly number: number
+  readonly environment: string
+  readonly branch: string
+}
+
 /** A ticket about tests of a product, of a team that is not archived. */
 export interface CaseTicket {
   readonly id: TicketId
@@ -112,6 +119,15 @@ export class TestRulesRepo extends Context.Service<
       limit: number,
       since?: TicketId
     ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>>
+    /**
+     * The newest run that the rule is not for in which one of the tests failed, and did not pass since in that environment and branch: of
+     * those that finished since the ticket was made.
+     */
+    readonly failsElsewhere: (
+      rule: TestRuleRow,
+      caseIds: ReadonlyArray<string>,
+      since: TicketId
+    ) => Effect.Effect<ElsewhereFailure | undefined>
     /** Tickets that the viewer sees about one of the tests, oldest first. */
     readonly about: (
       viewer: Viewer,
@@ -128,6 +144,9 @@ export class TestRulesRepo extends Context.Service<
     readonly link: (rule: TestRuleRow, ticket: TicketId) => Effect.Effect<void>
   }
 >()("@delivery/server/flow/TestRulesRepo") {}
+
+/** How many of the newest finished runs that a rule is not for are looked at. */
+export const lookedAtElsewhere = 200
 
 /** How many of the newest finished runs of a product are looked at to find those that a rule is for. */
 export const lookedAt = 1_000

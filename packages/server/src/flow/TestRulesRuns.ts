@@ -1,10 +1,11 @@
-import { hasRecovered, isBroken, maxTicketsOfRun } from "@delivery/domain/flow/TestRule"
+import { isBroken, maxTicketsOfRun, passesSince } from "@delivery/domain/flow/TestRule"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { AgentId, TestRunId, TicketId } from "@delivery/domain/Ids"
 import { type Access, actorOf } from "../access/Access.ts"
 import { Effect } from "effect"
 import type { Messages } from "../agents/Messages.ts"
+import type { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ByItself } from "../events/ByItself.ts"
 import type { Events } from "../events/Events.ts"
 import type { MembersRepo } from "../identity/MembersRepo.ts"
@@ -28,6 +29,8 @@ import {
   passedAgain,
   type RunPlace,
   runsOf,
+  type Scope,
+  stillWaits,
   titleOf
 } from "./TestRulesWording.ts"
 
@@ -41,6 +44,7 @@ export interface Dependencies {
   readonly comments: Comments["Service"]
   readonly messages: Messages["Service"]
   readonly members: MembersRepo["Service"]
+  readonly environments: EnvironmentsRepo["Service"]
   readonly teams: TeamsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
@@ -290,7 +294,8 @@ const lookBack = 40
 const closeTickets = (dependencies: Dependencies) => {
   const { comments, repo } = dependencies
   const move = moveTo(dependencies)
-  const isHeld = isHeldBy(dependencies)
+  const heldBy = holderOf(dependencies)
+  const wait = tellWaiting(dependencies)
   const findOthers = othersThan(dependencies)
   return Effect.fnUntraced(function* (finished: Finished, one: Acting) {
     const { as, author, rule } = one
@@ -303,14 +308,48 @@ const closeTickets = (dependencies: Dependencies) => {
     const others = yield* Effect.cached(findOthers(finished, rule))
     for (const ticket of open) {
       const { caseIds, id } = ticket
-      const areWell = caseIds.every((caseId) => hasRecovered(statuses.get(caseId) ?? [], rule.closeAfter))
-      if (!areWell || (yield* isHeld(yield* others, ticket))) continue
+      const passes = Math.min(...caseIds.map((caseId) => passesSince(statuses.get(caseId) ?? [])))
+      if (passes < rule.closeAfter) continue
+      const holder = yield* heldBy(yield* others, ticket)
       // What needs more evidence than this stays open.
-      if ((yield* move(one, id, "completed")) !== undefined) continue
-      yield* as(comments.create(id, { body: passedAgain(rule.closeAfter, run, place, nameOf(rule)) }))
+      const refused = holder === undefined ? yield* move(one, id, "completed") : undefined
+      if (holder !== undefined || refused !== undefined) {
+        if (holder !== undefined || refused?.reason === "evidence_missing") yield* wait(one, id, holder)
+        continue
+      }
+      const elsewhere = yield* repo.failsElsewhere(rule, caseIds, id)
+      const scope = scopeOf(rule, run.environment.name)
+      yield* as(comments.create(id, { body: passedAgain({ passes, scope, elsewhere }, run, place, nameOf(rule)) }))
     }
   })
 }
+
+const scopeOf = ({ branch, coverage, environment }: FoundTestRule, name: string): Scope => ({
+  environment: environment === null ? null : name,
+  branch,
+  coverage
+})
+
+/** Says once what a ticket waits for whose tests have passed often enough for its own rule, and again after they failed. */
+const tellWaiting = ({ comments, environments }: Dependencies) =>
+  Effect.fnUntraced(function* ({ as, rule }: Acting, id: TicketId, holder: FoundTestRule | undefined) {
+    const nameIn = (one: FoundTestRule) =>
+      one.environment === null
+        ? Effect.succeed("")
+        : Effect.map(environments.find(one.workspaceId, one.environment), (found) => found?.name ?? one.environment!)
+    const body = stillWaits(
+      {
+        closeAfter: rule.closeAfter,
+        scope: scopeOf(rule, yield* nameIn(rule)),
+        waitsFor: holder && { closeAfter: holder.closeAfter, scope: scopeOf(holder, yield* nameIn(holder)) }
+      },
+      nameOf(rule)
+    )
+    const begin = body.slice(0, body.indexOf("("))
+    const newest = yield* as(comments.newest(id, { limit: 50, bytes: 200_000 }))
+    const last = newest.comments.findLast((comment) => comment.body.startsWith(begin))
+    if (last?.body !== body) yield* as(comments.create(id, { body }))
+  })
 
 /** Another rule of the product, which may know that a test fails elsewhere. */
 interface Other {
@@ -335,16 +374,16 @@ const othersThan = ({ repo }: Dependencies) =>
   })
 
 /**
- * Whether a test of a ticket has failed, since that was made, in runs of another rule, and not recovered there. Where it has a ticket
- * of that rule, that one is about it.
+ * The other rule in whose runs a test of a ticket has failed, since that was made, and not recovered. Where it has a ticket of that
+ * rule, that one is about it.
  */
-const isHeldBy = ({ repo }: Dependencies) =>
+const holderOf = ({ repo }: Dependencies) =>
   Effect.fnUntraced(function* (others: ReadonlyArray<Other>, { caseIds, id }: CaseTicket) {
     for (const { caseIds: own, rule, run } of others) {
       const left = caseIds.filter((caseId) => !own.has(caseId))
       if (left.length === 0) continue
       const statuses = yield* repo.statuses(rule, run, left, lookBack, id)
-      if (left.some((caseId) => isBroken(statuses.get(caseId) ?? [], rule.closeAfter))) return true
+      if (left.some((caseId) => isBroken(statuses.get(caseId) ?? [], rule.closeAfter))) return rule
     }
-    return false
+    return undefined
   })

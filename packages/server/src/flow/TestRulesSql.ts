@@ -13,9 +13,11 @@ import { dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, updateById } from "../storage/Table.ts"
 import {
   type CaseTicket,
+  type ElsewhereFailure,
   type FailedTest,
   type FoundTestRule,
   lookedAt,
+  lookedAtElsewhere,
   type TestRuleRow,
   testRules,
   TestRulesRepo,
@@ -38,6 +40,7 @@ export const layer = Layer.effect(
       others: others(sql),
       failures: failures(sql),
       statuses: statuses(sql),
+      failsElsewhere: failsElsewhere(sql),
       about: about(sql),
       openOf: openOf(sql),
       made: made(sql),
@@ -194,6 +197,30 @@ const statuses =
       dieOnSqlError
     )
   }
+
+const failsElsewhere =
+  (sql: PgClient.PgClient): Repo["failsElsewhere"] =>
+  (rule, caseIds, since) =>
+    sql<ElsewhereFailure>`with elsewhere as materialized (
+        select t.id, t.number, t.environment_id, t.git_branch from test_runs t
+        where t.workspace_id = ${rule.workspaceId} and t.product_id = ${rule.productId} and t.result is not null
+          and (t.environment_id <> ${rule.environmentId}::uuid or t.git_branch <> ${rule.branch}::text
+            or (${rule.coverage}::text is not null and t.coverage is distinct from ${rule.coverage}))
+          and t.finished_at >= (select created_at from tickets where id = ${since})
+        order by t.number desc limit ${sql.literal(String(lookedAtElsewhere))}
+      ), latest as (
+        select distinct on (c.environment_id, c.git_branch, t.case_id) c.number, c.environment_id, c.git_branch, t.status
+        from elsewhere c join test_run_tests t on t.run_id = c.id
+          and t.case_id in (select unnest(${texts(caseIds, (caseId) => caseId)}))
+        where t.status <> 'skipped'
+        order by c.environment_id, c.git_branch, t.case_id, c.number desc
+      )
+      select latest.number, e.name as environment, latest.git_branch as branch
+      from latest join environments e on e.id = latest.environment_id
+      where latest.status = 'failed' order by latest.number desc limit 1`.pipe(
+      Effect.map((rows) => rows[0]),
+      dieOnSqlError
+    )
 
 const ticketColumns = `t.id, t.team_id as "teamId", s.category, coalesce(t.cases->'caseIds', '[]') as "caseIds",
   made.rule_id as "ruleId"`

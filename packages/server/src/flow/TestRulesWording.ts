@@ -2,7 +2,7 @@ import { shortened } from "@delivery/domain/catalog/WholeVersion"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import { firstCharacters, visible } from "@delivery/domain/Text"
 import type { FoundTestRun } from "../runs/TestRunsRepo.ts"
-import type { FailedTest } from "./TestRulesRepo.ts"
+import type { ElsewhereFailure, FailedTest } from "./TestRulesRepo.ts"
 
 /** What tickets and comments of rules say. What tests wrote is shown as code, so that it is no Markdown and mentions nobody. */
 
@@ -94,11 +94,74 @@ export const failedAgain = (
     listed(tests, namedTests, about).join("\n")
   ].join("\n\n")
 
-/** The comment on a ticket that is completed. */
-export const passedAgain = (closeAfter: number, run: FoundTestRun, place: RunPlace, rule: string): string =>
+const inRuns = (count: number): string => `${count} ${count === 1 ? "run" : "runs"}`
+
+/** The runs that a rule is for. */
+export interface Scope {
+  /** The name of its environment; null for all. */
+  readonly environment: string | null
+  readonly branch: string | null
+  readonly coverage: string | null
+}
+
+/** Where a rule looks, as it follows a number of runs; empty where it looks everywhere. */
+const scoped = ({ branch, coverage, environment }: Scope): string =>
+  [
+    ...(environment === null ? [] : [` in ${code(environment)}`]),
+    ...(branch === null ? [] : [` on ${code(branch)}`]),
+    ...(coverage === null ? [] : [` with the coverage ${coverage}`])
+  ].join("")
+
+const hasPassed = (passes: number, scope: Scope): string => {
+  const where = scoped(scope)
+  return `passed in ${inRuns(passes)}${where} since it failed last${where === "" ? "" : " there"}`
+}
+
+/** The comment on a ticket that is completed: in how many runs of which its tests passed, and where one fails still. */
+export const passedAgain = (
+  {
+    elsewhere,
+    passes,
+    scope
+  }: {
+    readonly passes: number
+    readonly scope: Scope
+    readonly elsewhere: ElsewhereFailure | undefined
+  },
+  run: FoundTestRun,
+  place: RunPlace,
+  rule: string
+): string =>
   said(
     rule,
-    `passed in ${closeAfter} ${closeAfter === 1 ? "run" : "runs"} since it failed last, now in run [${run.number}](${place.page}) ${ofCommit(run)}.`
+    `${hasPassed(passes, scope)}, now in run [${run.number}](${place.page}) ${ofCommit(run)}.${
+      elsewhere === undefined
+        ? ""
+        : ` It failed in run ${elsewhere.number}${scoped({ ...elsewhere, branch: elsewhere.branch === "" ? null : elsewhere.branch, coverage: null })}, for which the rule is not, and has not passed there since.`
+    }`
+  )
+
+/** The comment on a ticket that stays open though its tests have passed as often as its rule asks: the same until that changes. */
+export const stillWaits = (
+  {
+    closeAfter,
+    scope,
+    waitsFor
+  }: {
+    readonly closeAfter: number
+    readonly scope: Scope
+    /** What another rule asks; undefined where evidence is missing. */
+    readonly waitsFor: { readonly closeAfter: number; readonly scope: Scope } | undefined
+  },
+  rule: string
+): string =>
+  said(
+    rule,
+    `${hasPassed(closeAfter, scope)}, which is enough for the rule. The ticket stays open: ${
+      waitsFor === undefined
+        ? "it needs evidence of runs that count, which is on the ticket under Tests."
+        : `a test also failed where another rule looks, and has not passed in ${inRuns(waitsFor.closeAfter)}${scoped(waitsFor.scope)} since. The next run of this rule after that completes it.`
+    }`
   )
 
 const whyNotAsked: Readonly<Record<string, string>> = {

@@ -284,14 +284,20 @@ withServicesOnEachStorage("Test rules", (it) => {
       yield* run(at, [], ["a"], main)
       yield* run(at, [], ["a"], release)
       yield* run(at, [], ["a"], main)
+      // The second sentence about it is not said twice.
       assert.deepStrictEqual(yield* ticketsOf(at), [
-        ["a", "backlog", 1],
+        ["a", "backlog", 2],
         ["b", "completed", 1]
       ])
+      const waits = (yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))).at(-1)!
+      assert.strictEqual(
+        waits.body,
+        "Test rule (1 of 1 run): passed in 1 run on `main` since it failed last there, which is enough for the rule. The ticket stays open: a test also failed where another rule looks, and has not passed in 2 runs on `release` since. The next run of this rule after that completes it."
+      )
       yield* run(at, [], ["a"], release)
       yield* run(at, [], ["a"], main)
       assert.deepStrictEqual(yield* ticketsOf(at), [
-        ["a", "completed", 2],
+        ["a", "completed", 3],
         ["b", "completed", 1]
       ])
       // A ticket of its own is about what fails there.
@@ -301,7 +307,50 @@ withServicesOnEachStorage("Test rules", (it) => {
         (yield* Tickets).update((yield* ticket(at)).id, { cases: { product: at.product.slug, caseIds: ["a", "c"] } })
       )
       yield* run(at, [], ["a", "c"], main)
-      assert.deepStrictEqual((yield* ticketsOf(at))[0], ["a c", "completed", 4])
+      assert.deepStrictEqual((yield* ticketsOf(at))[0], ["a c", "completed", 5])
+    })
+  )
+
+  it.effect("say in how many runs of which the tests passed, and where one fails still", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const [main, release] = [{ git: { ...git, branch: "main" } }, { git: { ...git, branch: "release" } }]
+      yield* rule(at, { branch: "main", environment: at.environment.slug, closeAfter: 2 })
+      yield* run(at, ["a"], [], main)
+      yield* run(at, [], ["a"], main)
+      const elsewhere = yield* run(at, ["a"], [], release)
+      const last = yield* run(at, [], ["a"], main)
+      const said = Effect.gen(function* () {
+        return (yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))).at(-1)!.body
+      })
+      const where = `in \`${at.environment.name}\``
+      const body = yield* said
+      assert.include(
+        body,
+        `Test rule (1 of 1 run): passed in 2 runs ${where} on \`main\` since it failed last there, now in run [${last.number}]`
+      )
+      const still = `It failed in run ${elsewhere.number} ${where} on \`release\`, for which the rule is not, and has not passed there since.`
+      assert.isTrue(body.endsWith(` ${still}`), body)
+      // What has passed there since is not told of.
+      yield* run(at, ["a"], [], main)
+      yield* run(at, [], ["a"], release)
+      yield* run(at, [], ["a"], main)
+      yield* run(at, [], ["a"], main)
+      assert.notInclude(yield* said, "for which the rule is not")
+    })
+  )
+
+  it.effect("say once that a ticket waits for evidence", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at, { closeAfter: 1 })
+      yield* run(at, ["a"])
+      yield* as(at.member)((yield* Tickets).update((yield* ticket(at)).id, { completion: "evidence" }))
+      yield* run(at, [], ["a"])
+      yield* run(at, [], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 1]])
+      const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
+      assert.include(comment!.body, "The ticket stays open: it needs evidence of runs that count")
     })
   )
 
