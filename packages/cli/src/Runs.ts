@@ -227,7 +227,7 @@ const endRetry = Effect.fnUntraced(function* ({ number }: TestRun, retry: TestRu
         Effect.mapError((error) =>
           error._tag === "Forbidden" && error.reason === "not_publisher"
             ? new Failure({
-                message: `Only its publisher, ${nameOf(retry)}, may end retry ${retry.number} of run ${number}. Otherwise the service ends it, at its time limit.`
+                message: `Only its publisher, ${nameOf(retry)}, or an admin may end retry ${retry.number} of run ${number}. Otherwise the service ends it, at its time limit.`
               })
             : error
         )

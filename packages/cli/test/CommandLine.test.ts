@@ -857,7 +857,7 @@ describe("delivery", () => {
       {
         code: 1,
         out: "",
-        err: `Only its publisher, Owner, may end retry 1 of run ${number}. Otherwise the service ends it, at its time limit.\n`
+        err: `Only its publisher, Owner, or an admin may end retry 1 of run ${number}. Otherwise the service ends it, at its time limit.\n`
       }
     )
     const ended = await at.delivery(["runs", "end", String(number)], { env: as(workspace) })

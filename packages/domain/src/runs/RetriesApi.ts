@@ -52,7 +52,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
         doc(
           "publish",
           "Finish a retry",
-          `Adds the attempts to the tests of the run and counts the run again. A test that ran at least \`requiredPasses\` times in this retry, and passed each time, becomes flaky. \`counts\`, \`result\` and \`passRate\` follow; \`firstAttemptPassRate\` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a \`caseId\` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 \`not_publisher\`), and only while it runs (409 \`not_running\`). If the response got lost, read the run: a second finish is 409. ${largeBody}`,
+          `Adds the attempts to the tests of the run and counts the run again. A test that ran at least \`requiredPasses\` times in this retry, and passed each time, becomes flaky. \`counts\`, \`result\` and \`passRate\` follow; \`firstAttemptPassRate\` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a \`caseId\` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 \`not_publisher\`); an admin can end it as interrupted, without tests, and only while it runs (409 \`not_running\`). If the response got lost, read the run: a second finish is 409. ${largeBody}`,
           { conflicts: { not_running: "The retry is no longer running." } }
         )
       )

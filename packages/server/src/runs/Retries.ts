@@ -1,3 +1,4 @@
+import { isAtLeast } from "@delivery/domain/identity/Role"
 import { Conflict, Forbidden, InvalidInput, type NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { EventId, RetryId } from "@delivery/domain/Ids"
@@ -192,7 +193,7 @@ const finish = (dependencies: Dependencies) => {
   const find = findPublished(dependencies)
   const gateOf = findGateResult(dependencies)
   return Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
-    const { access, retry, run } = yield* find(number, retryNumber)
+    const { access, retry, run } = yield* find(number, retryNumber, report.interrupted && report.tests.length === 0)
     const finishedAt = timestamp(yield* Clock.currentTimeMillis)
     if (!isRunning(retry, finishedAt)) return yield* notRunning("retry")
     // While the retry runs, nothing else changes the run's tests and counts; if it no longer does, nothing is stored.
@@ -248,14 +249,15 @@ const findGateResult = ({ runs }: Dependencies) =>
 const checkFinish = (dependencies: Dependencies) => {
   const find = findPublished(dependencies)
   return Effect.fnUntraced(function* (number: number, retryNumber: number) {
-    const { retry } = yield* find(number, retryNumber)
+    // The report is not read yet: an admin may be about to end the retry.
+    const { retry } = yield* find(number, retryNumber, true)
     if (!isRunning(retry, timestamp(yield* Clock.currentTimeMillis))) return yield* notRunning("retry")
   })
 }
 
-/** The retry with its run, where the caller publishes it. */
+/** The retry with its run, where the caller publishes it, or is an admin who ends it without a report. */
 const findPublished = ({ keys, repo, runs }: Dependencies) =>
-  Effect.fnUntraced(function* (number: number, retryNumber: number) {
+  Effect.fnUntraced(function* (number: number, retryNumber: number, isEnd: boolean) {
     const access = yield* atLeast("member")
     const run = yield* runs.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
@@ -263,7 +265,8 @@ const findPublished = ({ keys, repo, runs }: Dependencies) =>
     if (retry === undefined) return yield* noRetry(retryNumber)
     // This retry may have started between the two reads, after another that has changed the run: then the run is read again.
     const isOld = retry.state === "running" && run.counts.failed !== retry.testCount
-    if (!(yield* isPublishedBy({ keys }, retry.publisher, access.actor))) {
+    const mayEnd = isEnd && isAtLeast(access.workspace.role, "admin")
+    if (!mayEnd && !(yield* isPublishedBy({ keys }, retry.publisher, access.actor))) {
       return yield* new Forbidden({
         message: "Only the publisher of the retry may do this.",
         reason: "not_publisher"

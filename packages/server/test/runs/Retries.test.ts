@@ -281,6 +281,26 @@ for (const storage of sharedStorages) {
       })
     )
 
+    it.effect("is ended by an admin, where its publisher is gone, and by nobody else", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed()
+        yield* finishedRun(at, ["a"])
+        yield* as(at.memberKey)(retries.start(1, startOf()))
+        const end = (by: CallerOf, fields: Partial<FinishRetry> = {}) =>
+          answer(as(by)(retries.finish(1, 1, { ...finishOf([]), interrupted: true, ...fields })))
+        assert.strictEqual(yield* end(at.member), "Forbidden not_publisher")
+        // What an admin did not see is not reported as theirs.
+        assert.strictEqual(yield* end(at.admin, { tests: [retried("a", "passed")] }), "Forbidden not_publisher")
+        assert.strictEqual(yield* end(at.admin, { interrupted: false }), "Forbidden not_publisher")
+        assert.strictEqual(yield* end(at.admin), "ok")
+        const [retry] = (yield* as(at.member)(runs.get(1))).retries
+        assert.strictEqual(retry!.state, "interrupted")
+        const ended = (yield* eventsOf(at.workspace)).find(({ kind }) => kind === "retry_interrupted")
+        assert.deepInclude(ended!.actor, { kind: "user", id: at.admin.principal.id })
+      })
+    )
+
     it.effect("rejects a finish for the first reason that applies, and stores nothing", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
