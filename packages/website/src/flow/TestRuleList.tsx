@@ -81,7 +81,12 @@ const useRuleActions = ({ rule, slug }: Pick<RuleProps, "rule" | "slug">) => {
   return { remove, setState }
 }
 
-const State = ({ hasLeft, rule }: Pick<RuleProps, "rule"> & { readonly hasLeft: boolean }) => (
+interface StateProps extends Pick<RuleProps, "rule"> {
+  readonly hasLeft: boolean
+  readonly goneOwner: string | undefined
+}
+
+const State = ({ goneOwner, hasLeft, rule }: StateProps) => (
   <>
     {rule.state === "stopped" && (
       <Badge title="It makes no tickets: somebody stopped it, or it could not act as its author any more">
@@ -91,6 +96,11 @@ const State = ({ hasLeft, rule }: Pick<RuleProps, "rule"> & { readonly hasLeft: 
     {hasLeft && (
       <Badge title="A rule acts as its author: it makes nothing before somebody else takes it over" tone="warning">
         author has left
+      </Badge>
+    )}
+    {goneOwner !== undefined && (
+      <Badge title="New tickets of the rule belong to nobody: change its owner" tone="warning">
+        {goneOwner}
       </Badge>
     )}
   </>
@@ -109,7 +119,7 @@ const Rule = ({ mayChange, onChange, rule, slug, things }: RuleProps) => {
       <p className="text-muted text-xs">{restOf(rule)}</p>
       {isActive && <RuleMatches rule={rule} slug={slug} />}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <State hasLeft={hasLeft} rule={rule} />
+        <State goneOwner={things.goneOwner(rule.owner)} hasLeft={hasLeft} rule={rule} />
         <span className="text-muted text-xs">
           Acts as {actorName(rule.author)}, changed <Time at={rule.updatedAt} />
         </span>

@@ -24,8 +24,11 @@ export const useRuleNames = (slug: string) => {
     const known = owners.find((one) => one.owner.id === id)
     // Nobody is said to have left before it is known who is there.
     if (known === undefined && (members === undefined || agents === undefined)) return "its owner"
-    const reader = members?.members.find((one) => one.active && one.id === id)
-    return known?.label ?? (reader === undefined ? "somebody who has left" : `${visible(reader.name)}, who only reads`)
+    if (known !== undefined) return known.label
+    const person = members?.members.find((one) => one.id === id)
+    // Who is no member is an agent.
+    if (person === undefined) return "a revoked agent"
+    return `${visible(person.name)}, who ${person.active ? "only reads" : "has left"}`
   }
   const nameOf = (all: ReadonlyArray<{ readonly slug: string; readonly name: string }> | undefined, ref: string) =>
     visible(all?.find((one) => one.slug === ref)?.name ?? ref)
@@ -37,6 +40,14 @@ export const useRuleNames = (slug: string) => {
     owners,
     /** The name of who owns the tickets of a rule, also of one who may not be chosen any more. */
     ownerOf,
+    /** Why the owner of a rule gets no tickets any more; undefined where they do, and while that is not known. */
+    goneOwner: (owner: string | null): string | undefined => {
+      if (owner === null || members === undefined || agents === undefined) return undefined
+      if (owners.some((one) => one.owner.id === owner)) return undefined
+      const person = members.members.find(({ id }) => id === owner)
+      if (person === undefined) return "owner was revoked"
+      return person.active ? undefined : "owner has left"
+    },
     /** What a new rule is likely to be about: the product of the newest run, and a team that works on a product. */
     likely: {
       product: (

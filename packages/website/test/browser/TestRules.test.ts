@@ -209,15 +209,21 @@ describe("Test rules", () => {
     await rules(mo).getByText("Acts as Max Lund").waitFor()
     const { members } = await site.call<{ members: ReadonlyArray<{ id: string; name: string }> }>("GET", "members")
     const max = members.find(({ name }) => name === "Max Lund")!
+    const owned = { product: "shop", team: "OPS", owner: max.id, branch: "owned", when: { failures: 1, ofLast: 1 } }
+    await site.call("POST", "test-rules", owned)
     await site.call("POST", `members/${max.id}/deactivate`, {})
     const page = await openScreen(site, "test-rules")
     await rules(page).getByText("author has left").waitFor()
+    await rules(page)
+      .getByText(/on owned fails .* and give it to Max Lund, who has left/)
+      .waitFor()
+    await rules(page).getByText("owner has left").waitFor()
     await rules(page).getByRole("button", { name: "Take over" }).click()
     await rules(page).getByText("author has left").waitFor({ state: "detached" })
     const viewer = await joinAs(site, "vera@example.com", "Vera Lund", "viewer")
     await openScreen(site, "test-rules", viewer)
-    await rules(viewer).getByRole("button", { name: "Show its tickets" }).waitFor()
-    expect(await rules(viewer).getByRole("button").count()).toBe(1)
+    await rules(viewer).getByRole("button", { name: "Show its tickets" }).nth(1).waitFor()
+    expect(await rules(viewer).getByRole("button").count()).toBe(2)
     expect(await viewer.getByRole("button", { name: "New rule" }).count()).toBe(0)
     // The owner of a rule who only reads is called so, and not somebody who has left.
     const { id } = await viewer.evaluate(async () => (await fetch("/v1/me")).json() as Promise<{ id: string }>)
