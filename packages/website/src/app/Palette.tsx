@@ -1,7 +1,9 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react"
+import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { mayAct, useMe, useRole } from "../api/session.ts"
+import { teamsQuery } from "../planning/queries.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { useFocusBack } from "../ui/Dialog.tsx"
@@ -9,7 +11,7 @@ import { currentKeys, everywhere, type Key, takeHeldKeys } from "../ui/keys.ts"
 import { overlay } from "../ui/overlay.ts"
 import { matches } from "../ui/match.ts"
 import { creators, pressWhenThere } from "./creators.ts"
-import { type Command, ranked } from "./palette.ts"
+import { type Command, meant, ranked } from "./palette.ts"
 import { placesOf } from "./places.ts"
 import { setLooks } from "./theme.ts"
 import { usePaletteFinds } from "./usePaletteFinds.ts"
@@ -179,9 +181,11 @@ const Palette = (props: Props) => {
   const popup = useRef<HTMLDivElement>(null)
   const finalFocus = useFocusBack(popup)
   const commands = useCommands(props)
-  const asked = usePaletteFinds(props.slug, text)
-  const named = commands.filter(({ hint, label, words }) => matches(text, `${label} ${hint ?? ""} ${words ?? ""}`))
-  const found = ranked(text, [...named, ...asked]).slice(0, maxShown)
+  const { data: teams } = useQuery(teamsQuery(props.slug))
+  const typed = meant(text, teams?.teams.map(({ key }) => key) ?? [])
+  const asked = usePaletteFinds(props.slug, typed)
+  const named = commands.filter(({ hint, label, words }) => matches(typed, `${label} ${hint ?? ""} ${words ?? ""}`))
+  const found = ranked(typed, [...named, ...asked]).slice(0, maxShown)
   const current = Math.min(place, found.length - 1)
   const run = (command: Command | undefined) => {
     if (command === undefined) return

@@ -41,3 +41,12 @@ export const ranked = <One extends Named>(text: string, found: ReadonlyArray<One
     .toSorted((a, b) => a.rank - b.rank || Number(a.one.isPart ?? false) - Number(b.one.isPart ?? false))
     .map(({ one }) => one)
 }
+
+/** What is meant by a short form: `#47` is a run, and `SHOP1` a ticket of the team with that key. */
+export const meant = (text: string, teams: ReadonlyArray<string>): string => {
+  const typed = text.trim()
+  const run = /^#(\d+)$/.exec(typed)
+  if (run !== null) return `run ${run[1]}`
+  const team = teams.find((key) => /^[1-9]\d*$/.test(typed.slice(key.length)) && typed.toUpperCase().startsWith(key))
+  return team === undefined ? text : `${team}-${typed.slice(team.length)}`
+}

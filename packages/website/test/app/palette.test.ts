@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { ranked } from "../../src/app/palette.ts"
+import { meant, ranked } from "../../src/app/palette.ts"
 
 /** In which order the palette shows what was found. */
 
@@ -25,5 +25,21 @@ describe("The palette", () => {
 
   it("leaves everything as it came where nothing is typed", () => {
     expect(labels("  ", { label: "b", isPart: true }, { label: "a" })).toEqual(["b", "a"])
+  })
+
+  it("knows the number of a run with its sign, and the identifier of a ticket without its line", () => {
+    const typed = (text: string) => meant(text, ["SHOP", "S", "PRT"])
+    expect(["#47", " #47 ", "shop1", "SHOP10", "s2"].map(typed)).toEqual([
+      "run 47",
+      "run 47",
+      "SHOP-1",
+      "SHOP-10",
+      "S-2"
+    ])
+    for (const text of ["47", "# 47", "#", "shop", "shop0", "SHOP-1", "http2", "shop1 x", ""]) {
+      expect(typed(text)).toBe(text)
+    }
+    const found = [{ label: "SHOP-9" }, { label: "Run 147", isPart: true }, { label: "Run 47", isPart: true }]
+    expect(labels(typed("#47"), ...found)[0]).toBe("Run 47")
   })
 })
