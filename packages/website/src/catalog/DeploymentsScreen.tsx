@@ -5,7 +5,7 @@ import type { Environment } from "@delivery/domain/catalog/Environment"
 import type { Product } from "@delivery/domain/catalog/Product"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Secret } from "@delivery/domain/vault/Secret"
-import { type CSSProperties, useState } from "react"
+import { type CSSProperties, useRef, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -24,6 +24,7 @@ import { CatalogActions } from "./CatalogActions.tsx"
 import { EnvironmentName } from "./EnvironmentName.tsx"
 import { type Column, lastRun, matrixOf, missingSecrets } from "./matrix.ts"
 import { deploymentsQuery, environmentsQuery, productsQuery } from "./queries.ts"
+import { useMatrixKeys } from "./useMatrixKeys.ts"
 
 /** What runs where: products by environments. */
 
@@ -121,6 +122,8 @@ interface MatrixProps {
 
 const Matrix = ({ deployments, environments, products, runs, secrets, slug }: MatrixProps) => {
   const { columns, rows } = matrixOf(deployments, products, environments)
+  const table = useRef<HTMLTableElement>(null)
+  useMatrixKeys(table)
   const role = useRole(slug)
   const [mayAdd, mayManage] = [mayAct(role, "member"), mayAct(role, "admin")]
   const menuOf = (subject: Product | Environment | undefined) =>
@@ -130,6 +133,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
       {/* Every column as wide as the others, so that none moves when readiness is known. */}
       <table
         className="w-full table-fixed border-collapse text-left max-sm:block sm:min-w-(--least)"
+        ref={table}
         style={{ "--least": `${columns.length * 11 + 8}rem` } as CSSProperties}
       >
         <thead className="max-sm:hidden">

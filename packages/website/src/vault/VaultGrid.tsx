@@ -1,10 +1,11 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
-import { type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { type KeyboardEvent, type RefObject, useEffect, useEffectEvent, useRef, useState } from "react"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { MoreRight, useEdges } from "../ui/edges.tsx"
 import { DrawnRows } from "../ui/DrawnRows.tsx"
+import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { type Drafts, keyOf, type Place } from "./drafts.ts"
@@ -84,7 +85,8 @@ const useGridKeys = (rows: number, columns: number, { clear, open, takesText }: 
     "Mod+Home": [-rows, -columns],
     "Mod+End": [rows, columns],
     PageDown: [12, 0],
-    PageUp: [-12, 0]
+    PageUp: [-12, 0],
+    ...(takesText ? {} : { j: [1, 0], k: [-1, 0] })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = steps[event.ctrlKey || event.metaKey ? `Mod+${event.key}` : event.key]
@@ -154,6 +156,8 @@ const Row = ({
         <div
           className="border-border hover:bg-hover relative flex min-w-0 scroll-ml-(--vault-name) items-center border-b px-3 -outline-offset-2"
           data-active={isActive || undefined}
+          data-environment={environment.slug}
+          data-product={secret.product.slug}
           key={environment.id}
           onClick={() => {
             onActive({ row, column })
@@ -220,6 +224,31 @@ const useBatch = (batch: Batch | undefined, onOpen: (place: Place) => void) => {
   }
 }
 
+/** The first key goes into the grid, and so does the keyboard once several cells are to be edited. */
+const useFirstKey = (grid: RefObject<HTMLElement | null>, focusActive: () => void, isBatch: boolean) => {
+  const enter = useEffectEvent(() => {
+    if (grid.current?.contains(document.activeElement) === false) focusActive()
+  })
+  useEffect(() => {
+    if (!isBatch) return undefined
+    // After the menu that it may be chosen in has given the keyboard back.
+    const frame = requestAnimationFrame(enter)
+    return () => cancelAnimationFrame(frame)
+  }, [isBatch])
+  useKeys(
+    (
+      [
+        ["j", "Next secret"],
+        ["k", "Previous secret"],
+        ["ArrowDown", "Cell below"],
+        ["ArrowUp", "Cell above"],
+        ["ArrowRight", "Cell on the right"],
+        ["ArrowLeft", "Cell on the left"]
+      ] as const
+    ).map(([keys, label]) => ({ keys, label, group: "List", run: focusActive }))
+  )
+}
+
 interface HeadsProps {
   readonly columns: { readonly gridTemplateColumns: string }
   readonly environments: ReadonlyArray<EnvironmentRef>
@@ -258,6 +287,7 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
     cell?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }
   const { clear, editing, finish, open } = useBatch(batch, onOpen)
+  useFirstKey(grid, focusActive, batch !== undefined)
   const at = (act: (place: Place) => void) => (row: number, column: number) => {
     const place = placeAt(row, column)
     if (place !== undefined) act(place)

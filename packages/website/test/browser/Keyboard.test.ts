@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
 
@@ -13,6 +14,22 @@ let site: Site
 beforeAll(async () => {
   site = await startSite()
   await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
+  for (const slug of ["api", "shop"]) {
+    await site.call("POST", "products", { slug, name: slug === "api" ? "API" : "Shop", type: "website" })
+  }
+  for (const slug of ["production", "staging"]) {
+    await site.call("POST", "environments", { slug, name: slug, class: "non-production", emoji: null })
+  }
+  for (const environment of ["production", "staging"]) {
+    await site.call("POST", "deployments", {
+      product: "shop",
+      environment,
+      baseUrl: `https://${environment}.example.com`
+    })
+  }
+  for (const name of ["KEY_A", "KEY_B"]) {
+    await site.call("POST", "products/shop/secrets", { name, values: { staging: "1" } })
+  }
 })
 
 afterEach(async () => {
@@ -98,5 +115,59 @@ describe("Tickets", () => {
     await page.reload()
     await openScreen(site, "tickets", page)
     await page.waitForURL(({ search }) => search === "?layout=board")
+  })
+})
+
+describe("The palette", () => {
+  it("goes to a ticket by its identifier without the line", async () => {
+    const { identifier } = await site.call<Ticket>("POST", "tickets", { team: "ENG", title: "Send the parcel" })
+    const page = await openScreen(site, "vault")
+    await isLive(page)
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search and do" }).fill(identifier.toLowerCase().replace("-", ""))
+    await page.getByRole("option", { name: `${identifier} Send the parcel`, selected: true }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(new RegExp(`/tickets/${identifier}$`))
+  })
+})
+
+const hasKeyboard = (page: Page, text: string | RegExp) => page.locator(":focus", { hasText: text }).waitFor()
+
+describe("What is a table", () => {
+  it("is walked through by keys in the vault, from the first one on; cells are edited where the keyboard is", async () => {
+    const page = await openScreen(site, "vault")
+    await isLive(page)
+    await page.getByRole("gridcell").first().waitFor()
+    await page.keyboard.press("j")
+    await hasKeyboard(page, /^KEY_A in production/)
+    await page.keyboard.press("j")
+    await hasKeyboard(page, /^KEY_B in production/)
+    await page.keyboard.press("k")
+    await page.keyboard.press("ArrowRight")
+    await hasKeyboard(page, /^KEY_A in staging/)
+    await page.keyboard.press("?")
+    await page.getByRole("dialog", { name: "Keys" }).getByText("Next secret").waitFor()
+    await page.reload()
+    await page.getByRole("gridcell").first().waitFor()
+    await page.getByRole("button", { name: "Add secret" }).waitFor()
+    await page.keyboard.press("b")
+    await hasKeyboard(page, /^KEY_A in production/)
+    await page.keyboard.type("x")
+    await page.getByRole("textbox", { name: "New value of KEY_A in production" }).waitFor()
+  })
+
+  it("is walked through by keys in deployments", async () => {
+    const page = await openScreen(site, "deployments")
+    await isLive(page)
+    await page.getByRole("region", { name: "Deployments" }).waitFor()
+    const [api, shop] = ["API in production: not deployed, add it", /unknown version/]
+    await page.keyboard.press("ArrowDown")
+    await page.getByRole("button", { name: api }).and(page.locator(":focus")).waitFor()
+    await page.keyboard.press("j")
+    await hasKeyboard(page, shop)
+    await page.keyboard.press("j")
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/deployments\/shop\/staging$/)
   })
 })
