@@ -20,11 +20,9 @@ const scopes = [
   ["admin", "Manage the workspace, make keys"]
 ] as const
 
-export const allScopes: ReadonlySet<Scope> = new Set(scopes.map(([scope]) => scope))
-
 /** The scopes as the API takes them; undefined: it is not limited. */
 export const limitOf = (chosen: ReadonlySet<Scope>): ReadonlyArray<Scope> | undefined =>
-  chosen.size === allScopes.size ? undefined : [...chosen]
+  chosen.size === scopes.length ? undefined : [...chosen]
 
 interface ScopesProps {
   readonly chosen: ReadonlySet<Scope>

@@ -8,16 +8,7 @@ import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { ShownOnce } from "../ui/ShownOnce.tsx"
 import Command from "../ui/Command.tsx"
-import {
-  allScopes,
-  endOf,
-  type KeyRole,
-  keyRoles,
-  type Lifetime,
-  LifetimeField,
-  limitOf,
-  Scopes
-} from "./KeyLimits.tsx"
+import { endOf, type KeyRole, keyRoles, type Lifetime, LifetimeField, limitOf, Scopes } from "./KeyLimits.tsx"
 import { accountKeysQuery, apiKeysQuery } from "./queries.ts"
 
 interface Props {
@@ -26,12 +17,15 @@ interface Props {
   readonly onClose: () => void
 }
 
+/** Secrets, and keys that make keys, are asked for by whoever needs them. */
+const first: ReadonlySet<Scope> = new Set(["read", "write"])
+
 /** A new API key, a person's or the workspace's, shown once. */
 const NewKeyDialog = ({ onClose, slug }: Props) => {
   const [name, setName] = useState("")
   const [role, setRole] = useState<KeyRole>("member")
   const [lifetime, setLifetime] = useState<Lifetime>("90")
-  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(allScopes)
+  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(first)
   const make = useAction({
     act: () => {
       const scopes = limitOf(chosen)
