@@ -8,16 +8,17 @@ import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { toast } from "../ui/toast.ts"
 import { writing } from "./queries.ts"
+import type { Preferred } from "./preferred.ts"
 import { useTarget } from "./Target.tsx"
 
 interface Props {
   readonly slug: string
-  readonly product: string | undefined
+  readonly preferred: Preferred
   readonly onClose: () => void
 }
 
 /** A new secret, with its first value. */
-const AddDialog = ({ onClose, product: preferred, slug }: Props) => {
+const AddDialog = ({ onClose, preferred, slug }: Props) => {
   const { environment, fields, product } = useTarget(slug, preferred)
   const [name, setName] = useState("")
   const [value, setValue] = useState("")

@@ -106,6 +106,7 @@ const BatchBar = (props: Props) => {
     <section
       aria-label="Changed cells"
       className="border-border bg-raised flex flex-wrap items-center gap-2 border-t px-4 py-2"
+      data-toasts-above
     >
       {isAsking ? (
         <Loss cells={drafts.size} reply={reply} />

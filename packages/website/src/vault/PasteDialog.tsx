@@ -10,16 +10,18 @@ import { Diff, type DiffLine } from "../ui/Diff.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
 import { counted } from "../ui/format.ts"
+import { useKeys } from "../ui/keys.ts"
 import { toast } from "../ui/toast.ts"
 import { isWritten, refusalOf } from "./change.ts"
 import { type Outcome, type Planned, planPaste, writePaste } from "./paste.ts"
+import type { Preferred } from "./preferred.ts"
 import { useTarget } from "./Target.tsx"
 
 /** A .env file, pasted: first what it would change, then the writing. Values are not shown again. */
 
 interface Props {
   readonly slug: string
-  readonly product: string | undefined
+  readonly preferred: Preferred
   readonly secrets: ReadonlyArray<Secret>
   readonly onClose: () => void
 }
@@ -54,7 +56,7 @@ const Refused = ({ outcomes }: { readonly outcomes: ReadonlyArray<Outcome> }) =>
 )
 
 /** What a paste goes through: the comparison, then the writing, each of which may be refused. */
-const usePaste = ({ onClose, product: preferred, secrets, slug }: Props) => {
+const usePaste = ({ onClose, preferred, secrets, slug }: Props) => {
   const { environment, fields, product } = useTarget(slug, preferred)
   const [planned, setPlanned] = useState<ReadonlyArray<Planned>>()
   const [refused, setRefused] = useState<ReadonlyArray<Outcome>>([])
@@ -127,18 +129,20 @@ const PasteDialog = (props: Props) => {
   const read = readDotEnv(text)
   const { values } = read
   const changes = planned?.filter(({ change }) => isWritten(change)).length ?? 0
+  const mayCompare = values.size > 0 && hasTarget
+  const goOn = () => {
+    if (isBusy) return
+    if (planned === undefined) mayCompare && void compare(values)
+    else if (changes > 0) void write()
+  }
+  useKeys([{ keys: "Mod+enter", label: "Go on", group: "Vault", run: goOn }])
   return (
     <Dialog
       actions={
         planned === undefined ? (
           <>
             <Cancel />
-            <Button
-              disabled={values.size === 0 || !hasTarget}
-              isBusy={isBusy}
-              look="primary"
-              onClick={() => void compare(values)}
-            >
+            <Button disabled={!mayCompare} isBusy={isBusy} look="primary" onClick={() => void compare(values)}>
               Show the difference
             </Button>
           </>

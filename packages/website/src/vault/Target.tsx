@@ -1,20 +1,32 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
+import { deploymentsQuery, environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { Select } from "../ui/Select.tsx"
+import type { Preferred } from "./preferred.ts"
 
-/** The product and environment that a form is about. */
-export const useTarget = (slug: string, preferred: string | undefined) => {
+/** The product and environment that a form is about. Until somebody says otherwise, the product runs there. */
+export const useTarget = (slug: string, preferred: Preferred) => {
   const { data: products } = useQuery(productsQuery(slug))
   const { data: environments } = useQuery(environmentsQuery(slug))
-  const [product, setProduct] = useState(preferred)
-  const [environment, setEnvironment] = useState<string>()
+  const { data: deployments, isPending } = useQuery(deploymentsQuery(slug))
+  const [product, setProduct] = useState(preferred.product)
+  const [environment, setEnvironment] = useState(preferred.environment)
   const allProducts = (products?.products ?? []).filter((one) => !one.archived)
   const allEnvironments = (environments?.environments ?? []).filter((one) => !one.archived)
-  const safest = allEnvironments.find((one) => one.class !== "production") ?? allEnvironments[0]
+  const deployed = (deployments?.deployments ?? []).filter(({ active }) => active)
+  const ofProduct =
+    allProducts.find((one) => one.slug === product) ??
+    // What was chosen does not move when it is known what runs where.
+    (isPending ? undefined : allProducts.find((one) => deployed.some((some) => some.product.slug === one.slug)))
+  const where = allEnvironments.filter((one) =>
+    deployed.some((some) => some.product.slug === ofProduct?.slug && some.environment.slug === one.slug)
+  )
   const chosen = {
-    product: allProducts.find((one) => one.slug === product) ?? allProducts[0],
-    environment: allEnvironments.find((one) => one.slug === environment) ?? safest
+    product: ofProduct,
+    environment:
+      allEnvironments.find((one) => one.slug === environment) ??
+      where.find((one) => one.class !== "production") ??
+      where[0]
   }
   return {
     ...chosen,

@@ -16,6 +16,7 @@ import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { type Drafts, type Place, withDraft } from "./drafts.ts"
 import { vaultQuery } from "./queries.ts"
 import { shownSecrets } from "./rows.ts"
+import { placeInFocus } from "./preferred.ts"
 import type { VaultSearch } from "./search.ts"
 import { VaultActions } from "./VaultActions.tsx"
 import { type Batch, VaultGrid } from "./VaultGrid.tsx"
@@ -108,9 +109,9 @@ const VaultScreen = () => {
         actions={
           <VaultActions
             mayWrite={mayWrite}
-            onAdd={() => setOverlay({ kind: "add" })}
+            onAdd={() => setOverlay({ kind: "add", from: placeInFocus() })}
             onBatch={() => setDrafts(drafts ?? new Map())}
-            onPaste={() => setOverlay({ kind: "paste" })}
+            onPaste={() => setOverlay({ kind: "paste", from: placeInFocus() })}
             slug={slug}
           />
         }

@@ -171,3 +171,43 @@ describe("What is a table", () => {
     await page.waitForURL(/\/deployments\/shop\/staging$/)
   })
 })
+
+describe("A .env file", () => {
+  it("is pasted for what the keyboard was at, else for where something runs, and sent by the key that sends", async () => {
+    const page = await openScreen(site, "vault")
+    await isLive(page)
+    const dialog = page.getByRole("dialog", { name: "Paste a .env file" })
+    const chosen = (name: string) => dialog.getByRole("combobox", { name })
+    const send = "Control+Enter"
+    await page.getByRole("gridcell").first().waitFor()
+    await page.getByRole("button", { name: "Paste .env" }).press("Enter")
+    await chosen("Product").getByText("Shop", { exact: true }).waitFor()
+    await chosen("Environment").getByText("production", { exact: true }).waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await page.getByRole("gridcell").first().focus()
+    await page.keyboard.press("ArrowRight")
+    await hasKeyboard(page, /^KEY_A in staging/)
+    await page.keyboard.press("v")
+    await chosen("Environment").getByText("staging", { exact: true }).waitFor()
+    await dialog.getByLabel("Contents of the file").fill("PASTED=1")
+    await page.keyboard.press(send)
+    await dialog.getByText("Shop in staging: 1 added").waitFor()
+    await page.keyboard.press(send)
+    await dialog.waitFor({ state: "detached" })
+    await page.getByRole("gridcell", { name: /^PASTED in staging has a value/ }).waitFor()
+  })
+})
+
+describe("A new API key", () => {
+  it("reads and writes until more is asked for", async () => {
+    const page = await openScreen(site, "settings/api-keys")
+    await page.getByRole("button", { name: "New API key" }).press("Enter")
+    await page.getByLabel("Name").fill("laptop")
+    const scopes = page.getByRole("group", { name: "It may" }).getByRole("checkbox", { checked: true })
+    expect(await scopes.evaluateAll((all) => all.map((one) => one.nextElementSibling!.textContent))).toEqual([
+      "read",
+      "write"
+    ])
+  })
+})
