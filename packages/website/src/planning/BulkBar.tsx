@@ -18,6 +18,7 @@ export const BulkBar = ({ askAgentKey, count, fields, keyOf, onAskAgent, onClear
   <div
     aria-label="Selection"
     className="bg-raised shadow-overlay animate-appear sticky bottom-3 z-10 mx-3 flex flex-wrap items-center gap-1 rounded-lg px-3 py-1.5"
+    data-toasts-above
     id="selection"
     role="toolbar"
   >

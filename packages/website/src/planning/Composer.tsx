@@ -29,6 +29,8 @@ export const Composer = ({ onSent, slug, ticket: { id, identifier, owner } }: Pr
     onDone: () => {
       setDraft(undefined)
       onSent?.()
+      // Below what was said just now: the next sentence is seen while it is written.
+      requestAnimationFrame(() => frame.current?.scrollIntoView({ block: "nearest" }))
     }
   })
   const submit = () => text.trim() !== "" && !send.isPending && send.mutate()
@@ -41,7 +43,7 @@ export const Composer = ({ onSent, slug, ticket: { id, identifier, owner } }: Pr
     }
   ])
   return (
-    <div className="flex flex-col gap-2 px-4 py-3" ref={frame}>
+    <div className="flex flex-col gap-2 px-4 py-3" data-toasts-above ref={frame}>
       <MarkdownField
         label="New comment"
         onChange={(next) => setDraft(next === "" ? undefined : { base: "", text: next })}

@@ -1,5 +1,5 @@
 import { Toast } from "@base-ui/react/toast"
-import { useEffect, useRef } from "react"
+import { type RefObject, useEffect, useRef } from "react"
 import { Button, buttonClass, IconButton } from "./Button.tsx"
 import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
@@ -91,15 +91,62 @@ const List = () => {
   ))
 }
 
+/** What may move what is worked with below the toasts. */
+const moves = ["scroll", "click", "keyup", "resize", "transitionend"] as const
+
+/** How far above the lower edge they stand, so that they cover nothing that is marked with `data-toasts-above`. */
+const clearOf = (toasts: HTMLElement): number | undefined => {
+  const { height, left } = toasts.getBoundingClientRect()
+  const tops = [...document.querySelectorAll("[data-toasts-above]")]
+    .map((one) => one.getBoundingClientRect())
+    .filter(({ bottom, right, top }) => right > left && top < innerHeight && bottom > innerHeight - height)
+    .map(({ top }) => top)
+  const top = Math.min(innerHeight, ...tops)
+  // Where there is no room above it, they stay where they are.
+  return top === innerHeight || top < height ? undefined : innerHeight - top
+}
+
+const Place = ({ viewport }: { readonly viewport: RefObject<HTMLElement | null> }) => {
+  const { toasts } = Toast.useToastManager()
+  const isShown = toasts.length > 0
+  useEffect(() => {
+    const { current } = viewport
+    if (!isShown || current === null) return undefined
+    const place = () => {
+      const above = clearOf(current)
+      current.style.bottom = above === undefined ? "" : `calc(${above}px + var(--spacing) * 2)`
+    }
+    // Once what has just been asked for is drawn.
+    let frame = requestAnimationFrame(place)
+    const placeSoon = () => {
+      cancelAnimationFrame(frame)
+      frame = requestAnimationFrame(place)
+    }
+    for (const move of moves) addEventListener(move, placeSoon, true)
+    return () => {
+      cancelAnimationFrame(frame)
+      for (const move of moves) removeEventListener(move, placeSoon, true)
+    }
+  }, [isShown, toasts.length, viewport])
+  return null
+}
+
 /** Where toasts appear. */
-const Toasts = () => (
-  <Toast.Provider limit={4}>
-    <Toast.Portal>
-      <Toast.Viewport className="fixed right-3 bottom-3 z-50 flex w-90 max-w-[calc(100vw-1.5rem)] flex-col gap-2">
-        <List />
-      </Toast.Viewport>
-    </Toast.Portal>
-  </Toast.Provider>
-)
+const Toasts = () => {
+  const viewport = useRef<HTMLDivElement>(null)
+  return (
+    <Toast.Provider limit={3}>
+      <Toast.Portal>
+        <Toast.Viewport
+          className="fixed right-3 bottom-3 z-50 flex w-90 max-w-[calc(100vw-1.5rem)] flex-col gap-2"
+          ref={viewport}
+        >
+          <List />
+          <Place viewport={viewport} />
+        </Toast.Viewport>
+      </Toast.Portal>
+    </Toast.Provider>
+  )
+}
 
 export default Toasts

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
 
@@ -209,5 +209,56 @@ describe("A new API key", () => {
       "read",
       "write"
     ])
+  })
+})
+
+describe("What has just happened", () => {
+  const overlaps = async (one: Locator, other: Locator) => {
+    const [a, b] = [(await one.boundingBox())!, (await other.boundingBox())!]
+    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+  }
+
+  it("is said above what is worked with, and a comment is gone on with in view", async () => {
+    const { identifier } = await site.call<Ticket>("POST", "tickets", { team: "ENG", title: "Ring the bell" })
+    for (const body of Array.from({ length: 12 }, (_, index) => `Said ${index}`)) {
+      // oxlint-disable-next-line no-await-in-loop -- in this order
+      await site.call("POST", `tickets/${identifier}/comments`, { body })
+    }
+    const page = await openScreen(site, `tickets/${identifier}`)
+    await isLive(page)
+    const comment = page.getByRole("textbox", { name: "New comment" })
+    await page.keyboard.press("c")
+    await page.keyboard.type("A line\n\nand another\n\nand a third")
+    await page.keyboard.press("Control+Enter")
+    await page.getByText("and a third").and(page.locator("p")).waitFor()
+    await expect.poll(() => comment.inputValue()).toBe("")
+    await expect
+      .poll(async () => (await comment.boundingBox())!.y + (await comment.boundingBox())!.height)
+      .toBeLessThan(900)
+    for (const title of Array.from({ length: 12 }, (_, index) => `Ring bell ${index}`)) {
+      // oxlint-disable-next-line no-await-in-loop -- in this order
+      await site.call("POST", "tickets", { team: "ENG", title })
+    }
+    await page.setViewportSize({ width: 1440, height: 400 })
+    await openScreen(site, "tickets?q=Ring", page)
+    await page
+      .getByRole("link", { name: /Ring bell 1/ })
+      .first()
+      .waitFor()
+    await isLive(page)
+    await page.keyboard.press("j")
+    await page.keyboard.press("x")
+    await page.getByText("1 ticket selected").waitFor()
+    await page.keyboard.press("s")
+    await page.getByRole("textbox", { name: "Search: Status" }).and(page.locator(":focus")).waitFor()
+    await page.keyboard.type("todo")
+    await page.keyboard.press("Enter")
+    const told = page.getByRole("region", { name: "Notifications" })
+    await told.getByText("moved to Todo").first().waitFor()
+    const bar = page.getByRole("toolbar", { name: "Selection" })
+    // By the edge of the page, where what has just happened is said.
+    expect((await bar.boundingBox())!.y).toBeGreaterThan(300)
+    await expect.poll(() => overlaps(told, bar)).toBe(false)
+    expect((await told.boundingBox())!.height).toBeGreaterThan(30)
   })
 })
