@@ -132,8 +132,8 @@ const PasteDialog = (props: Props) => {
   const mayCompare = values.size > 0 && hasTarget
   const goOn = () => {
     if (isBusy) return
-    if (planned === undefined) mayCompare && void compare(values)
-    else if (changes > 0) void write()
+    if (planned !== undefined && changes > 0) void write()
+    else if (planned === undefined && mayCompare) void compare(values)
   }
   useKeys([{ keys: "Mod+enter", label: "Go on", group: "Vault", run: goOn }])
   return (

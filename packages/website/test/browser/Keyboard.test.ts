@@ -221,7 +221,6 @@ describe("What has just happened", () => {
   it("is said above what is worked with, and a comment is gone on with in view", async () => {
     const { identifier } = await site.call<Ticket>("POST", "tickets", { team: "ENG", title: "Ring the bell" })
     for (const body of Array.from({ length: 12 }, (_, index) => `Said ${index}`)) {
-      // oxlint-disable-next-line no-await-in-loop -- in this order
       await site.call("POST", `tickets/${identifier}/comments`, { body })
     }
     const page = await openScreen(site, `tickets/${identifier}`)
@@ -236,7 +235,6 @@ describe("What has just happened", () => {
       .poll(async () => (await comment.boundingBox())!.y + (await comment.boundingBox())!.height)
       .toBeLessThan(900)
     for (const title of Array.from({ length: 12 }, (_, index) => `Ring bell ${index}`)) {
-      // oxlint-disable-next-line no-await-in-loop -- in this order
       await site.call("POST", "tickets", { team: "ENG", title })
     }
     await page.setViewportSize({ width: 1440, height: 400 })
