@@ -218,6 +218,9 @@ const unresolved =
         order by number desc limit 1
       ) newest`.pipe(dieOnSqlError)
 
+/** Among how many of the newest runs of a version in an environment one is looked for that tested another address. */
+const mostElsewhere = 200
+
 /** One look into the index for each coverage and environment (`test_runs_evidence`). */
 const elsewhere =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["elsewhere"] =>
@@ -227,11 +230,15 @@ const elsewhere =
       cross join lateral (
         select t.number, t.base_url, e.slug
         from environments e cross join lateral (
-          select number, base_url from test_runs
-          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-            and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
-            and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-            and (result = 'failed' or passed + flaky > 0) and not ${testsDeployment(sql)}
+          select number, base_url from (
+            select number, base_url, deployment_base_url from test_runs
+            where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+              and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
+              and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
+              and (result = 'failed' or passed + flaky > 0)
+            order by number desc limit ${sql.literal(String(mostElsewhere))}
+          ) newest
+          where not ${testsDeployment(sql)}
           order by number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
