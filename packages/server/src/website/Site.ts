@@ -41,7 +41,8 @@ export class Site extends Context.Service<
     Site,
     Effect.gen(function* () {
       const { website } = yield* Settings
-      const isPacked = existsSync(packed.site)
+      // A checkout from which a package was made has both: what was packed there may be older than its sources.
+      const isPacked = existsSync(packed.site) && !existsSync(scripts.site)
       const isServed = website !== "false" && (isPacked || existsSync(scripts.site))
       let state: SiteState =
         isServed && isPacked ? { _tag: "Ready", site: readSite(packed.site) } : { _tag: "Building" }

@@ -117,7 +117,7 @@ const complete = async (
   await read("complete_message", { message, reply: "Done.", evidence: { run } })
   const { completedAt } = await workspace.get<Ticket>(`tickets/${ticket.identifier}`)
   assert.strictEqual(completedAt === null, isError)
-  return isError ? /\((\w+)\)$/.exec(text)?.[1] : "completed"
+  return isError ? /\((\w+)\)/.exec(text)?.[1] : "completed"
 }
 
 onEachServer("An agent that mends a failing test", (test) => {

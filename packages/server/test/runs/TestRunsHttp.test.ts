@@ -785,7 +785,13 @@ withClockOnEachServer(
       assert.deepStrictEqual(await kinds(workspace), ["run_interrupted", "run_started"])
       const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
       assert.deepStrictEqual(events[0]!.actor, { kind: "apiKey", id: key.id, name: "ci" })
-      assert.deepInclude(events[0], { changes: [] })
+      assert.deepStrictEqual(
+        events[0]!.changes.map(({ field, to }) => [field, to]),
+        [
+          ["product", "Shop"],
+          ["environment", "Staging"]
+        ]
+      )
       assert.deepInclude(events[0]!.subject, { type: "run", id: started.id, label: "Run 1", url: started.url })
       await assertInterrupted()
       advance(60_000)
