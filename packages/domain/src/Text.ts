@@ -120,9 +120,6 @@ export const withoutTokens = (text: string): string => {
   return "***"
 }
 
-/** In lower case, wherever a letter stands: a sigma at the end of a word has a lower case of its own. */
-export const foldCase = (text: string): string => text.toLowerCase().replaceAll("ς", "σ")
-
 /**
  * A text of any length for `normalize`, which takes time by the square of the marks that stand on one letter: of more than 30 (the
  * limit of Unicode's stream-safe format), the others are left out.

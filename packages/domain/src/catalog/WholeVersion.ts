@@ -7,10 +7,6 @@ const whole = /^[0-9a-f]{40}([0-9a-f]{24})?$/i
 /** Whether a version may be the beginning of another one: of the id of a commit. */
 export const isShort = (version: string): boolean => short.test(version)
 
-/** A version as people read it: the id of a commit in short. */
-export const shortened = (version: string): string =>
-  /^[0-9a-f]{12,64}$/i.test(version) ? version.slice(0, 7) : version
-
 /** Those of the known versions that begin with a short id. */
 export const begunBy = (known: Iterable<string>, id: string): ReadonlyArray<string> =>
   [...new Set(known)].filter((one) => whole.test(one) && one.toLowerCase().startsWith(id.toLowerCase()))

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { fewMarks, firstCharacters, foldCase, Ref, undocumented } from "../Text.ts"
+import { foldCase } from "../FoldCase.ts"
+import { fewMarks, firstCharacters, Ref, undocumented } from "../Text.ts"
 
 /** The words of tickets, and of what is looked for in them (docs/contract.md, Tickets). */
 

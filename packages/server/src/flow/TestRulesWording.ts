@@ -1,4 +1,4 @@
-import { shortened } from "@delivery/domain/catalog/WholeVersion"
+import { shortened } from "@delivery/domain/catalog/ShortVersion"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import { firstCharacters, visible } from "@delivery/domain/Text"
 import type { FoundTestRun } from "../runs/TestRunsRepo.ts"

@@ -1,4 +1,4 @@
-import { shortened } from "@delivery/domain/catalog/WholeVersion"
+import { shortened } from "@delivery/domain/catalog/ShortVersion"
 import type { Change, Event } from "@delivery/domain/events/Event"
 
 /** What is said of runs that have ended where a line is all that is read. Pure. */

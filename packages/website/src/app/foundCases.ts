@@ -1,3 +1,4 @@
+import { foldCase } from "@delivery/domain/FoldCase"
 import type { Case } from "@delivery/domain/runs/Case"
 
 /** What the palette knows of tests that were found, so that it asks no more than it must. Pure. */
@@ -15,9 +16,6 @@ export interface FoundCases<One extends Found = Found> {
 /** As long as what the server said is good enough to find more words in it. */
 const freshMillis = 60_000
 
-/** As the server compares: the case of letters does not matter. */
-const fold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ")
-
 /** What `q` finds among all that its beginning found; undefined where the server has to be asked. */
 export const narrowed = <One extends Found>(
   known: FoundCases<One> | undefined,
@@ -25,9 +23,9 @@ export const narrowed = <One extends Found>(
   now: number
 ): FoundCases<One> | undefined => {
   if (known === undefined || !known.isWhole || now - known.at > freshMillis) return undefined
-  const part = fold(q)
+  const part = foldCase(q)
   const cases = known.cases.filter(({ caseId, file, title }) =>
-    [title, file, caseId].some((text) => fold(text).includes(part))
+    [title, file, caseId].some((text) => foldCase(text).includes(part))
   )
   return { ...known, cases }
 }

@@ -1,8 +1,8 @@
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import { runsQuery } from "../runs/queries.ts"
+import { latestRunsQuery } from "../runs/queries.ts"
 import type { RunFilters } from "../runs/filters.ts"
 import { countsText } from "../runs/countsText.ts"
 import { statusOf } from "../runs/status.ts"
@@ -33,11 +33,11 @@ interface Props {
 
 export const Deployed = ({ filters, isOf, nameOf, slug }: Props) => {
   const { data } = useQuery(deploymentsQuery(slug))
-  const { data: runs } = useInfiniteQuery(runsQuery(slug, filters))
+  const { data: runs } = useQuery(latestRunsQuery(slug, filters))
   const deployments = data?.deployments
     .filter(isOf)
     .toSorted((a, b) => environmentOrder(a.environment, b.environment) || a.product.name.localeCompare(b.product.name))
-  const newest = runs?.pages[0]?.runs.slice(0, most)
+  const newest = runs?.runs.slice(0, most)
   return (
     <>
       <Section isFlush title="Deployments">

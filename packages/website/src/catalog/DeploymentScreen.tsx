@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Release } from "@delivery/domain/releases/Release"
@@ -6,7 +6,7 @@ import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
-import { runsQuery } from "../runs/queries.ts"
+import { latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -84,8 +84,8 @@ const Elsewhere = ({ deployment, slug }: Props) => {
 
 const Runs = ({ deployment, slug }: Props) => {
   const { environment, product } = deployment
-  const { data } = useInfiniteQuery(runsQuery(slug, { product: product.slug, environment: environment.slug }))
-  const runs = data?.pages[0]?.runs ?? []
+  const { data } = useQuery(latestRunsQuery(slug, { product: product.slug, environment: environment.slug }))
+  const runs = data?.runs ?? []
   return (
     <section aria-label="Newest runs">
       <h2 className="text-muted px-4 pt-4 pb-1 text-xs font-medium">Newest runs</h2>

@@ -1,28 +1,22 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import type { Semaphore } from "@delivery/domain/runs/Semaphore"
 import { visible } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { semaphoresQuery } from "./queries.ts"
 import { SemaphoreUser } from "./SemaphoreUser.tsx"
+import { usersOf } from "./semaphoreUsers.ts"
 
 interface Props {
   readonly run: number
   readonly slug: string
 }
 
-/** What a run and its retries have of a semaphore: leases, then places in its queue with their numbers. Pure. */
-const ofRun = ({ holders, waiting }: Semaphore, run: number) => [
-  ...holders.filter((one) => one.run === run).map((one) => ({ ...one, place: undefined, ends: one.expiresAt })),
-  ...waiting.map((one, index) => ({ ...one, place: index + 1, ends: undefined })).filter((one) => one.run === run)
-]
-
 /** What tests of a run hold now of what tests share, and what they wait for. */
 export const RunSemaphores = ({ run, slug }: Props) => {
   const { data } = useQuery(semaphoresQuery(slug))
   const used = (data?.semaphores ?? []).flatMap((semaphore) => {
-    const users = ofRun(semaphore, run)
+    const users = usersOf(semaphore, run)
     return users.length === 0 ? [] : [{ semaphore, users }]
   })
   if (used.length === 0) return null

@@ -9,7 +9,8 @@ import { Section } from "../ui/Section.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { type Alike, alikeOf, typicalMillis } from "./alike.ts"
-import { runsLikeQuery, semaphoresOfRunQuery } from "./runningQueries.ts"
+import { latestRunsQuery, semaphoresQuery } from "./queries.ts"
+import { usersOf } from "./semaphoreUsers.ts"
 import { statusOf } from "./status.ts"
 
 /** What is known of a run while it is running: how long it usually takes, which shards are done, what it holds and waits for. */
@@ -100,24 +101,24 @@ interface Use {
 
 /** What the run itself holds, and what it waits for. Its retries begin later. */
 const usesOf = (semaphores: ReadonlyArray<Semaphore>, number: number): ReadonlyArray<Use> =>
-  semaphores.flatMap(({ holders, name, waiting }) => [
-    ...holders
-      .filter(({ run }) => run === number)
-      .map(({ lease, since, test }): Use => ({ key: lease, name, word: "holds", test, since })),
-    ...waiting
-      .map((place, index) => ({ ...place, place: index + 1 }))
-      .filter(({ run }) => run === number)
-      .map(({ lease, place, since, test }): Use => ({
-        key: lease,
-        name,
-        word: `waits, ${formatCount(place)}. in the queue`,
-        test,
-        since
-      }))
-  ])
+  semaphores.flatMap((semaphore) =>
+    usersOf(semaphore, number).map(({ lease, place, since, test }): Use => ({
+      key: lease,
+      name: semaphore.name,
+      word: place === undefined ? "holds" : `waits, ${formatCount(place)}. in the queue`,
+      test,
+      since
+    }))
+  )
+
+/** Leases are no events. Here they may be a little older than on the screen of semaphores. */
+const leaseMillis = 5_000
+
+const refetchInterval = ({ state }: { readonly state: { readonly error: unknown } }) =>
+  state.error === null ? leaseMillis : false
 
 const Semaphores = ({ run, slug }: Props) => {
-  const { data } = useQuery(semaphoresOfRunQuery(slug))
+  const { data } = useQuery({ ...semaphoresQuery(slug), refetchInterval })
   const uses = usesOf(data?.semaphores ?? [], run.number)
   if (uses.length === 0) return null
   return (
@@ -196,7 +197,7 @@ const LastRuns = ({ alike, run, slug }: Props & { readonly alike: Alike }) => {
 }
 
 export const RunningRun = ({ run, slug }: Props) => {
-  const { data } = useQuery(runsLikeQuery(slug, run.product.slug, run.environment.slug))
+  const { data } = useQuery(latestRunsQuery(slug, { product: run.product.slug, environment: run.environment.slug }))
   const alike = alikeOf(run, data?.runs ?? [])
   const usual = typicalMillis(alike.runs)
   const { shards } = run

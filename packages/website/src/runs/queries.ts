@@ -18,11 +18,11 @@ export const runsQuery = (slug: string, filters: RunFilters) =>
     placeholderData: (previous, query) => (query?.queryKey[1] === slug ? previous : undefined)
   })
 
-/** The newest runs, for the palette and the home screen. */
-export const latestRunsQuery = (slug: string) =>
+/** The newest runs: of all, of a product, in an environment. Nothing stands in for them until they are there. */
+export const latestRunsQuery = (slug: string, of: Pick<RunFilters, "product" | "environment"> = {}) =>
   queryOptions({
-    queryKey: workspaceKey(slug, "runs", "latest"),
-    queryFn: ({ signal }) => client.testRuns.list({ params: { slug }, query: {} }, { signal })
+    queryKey: workspaceKey(slug, "runs", "latest", of),
+    queryFn: ({ signal }) => client.testRuns.list({ params: { slug }, query: of }, { signal })
   })
 
 /** How many pages of 50 deployments are asked for at most. */

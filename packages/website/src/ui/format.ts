@@ -63,8 +63,7 @@ const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle:
 export const formatAbsolute = (at: Date): string => absolute.format(at)
 
 /** The start of a SHA. Other versions stay as they are. */
-export const shortSha = (version: string): string =>
-  /^[0-9a-f]{12,64}$/i.test(version) ? version.slice(0, 7) : version
+export { shortened as shortSha } from "@delivery/domain/catalog/ShortVersion"
 
 /** A text in two parts, of which the second must not be cut: `src/checkout/` and `pay.spec.ts`. */
 export const splitEnd = (text: string, end = 14): readonly [start: string, end: string] => {

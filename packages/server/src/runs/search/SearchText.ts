@@ -1,5 +1,5 @@
 import type { Case } from "@delivery/domain/runs/Case"
-import { foldCase } from "@delivery/domain/Text"
+import { foldCase } from "@delivery/domain/FoldCase"
 import type { Git } from "@delivery/domain/runs/TestRun"
 
 /** How `q` compares texts, the same in every storage. The columns `test_runs.search` and `test_cases.search` are stored so. */
