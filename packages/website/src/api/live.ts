@@ -65,9 +65,9 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   status: ["statuses", "tickets"]
 }
 
-/** What one change of many tickets tells in a row is read once, and the same no more often than twice a second. */
+/** What one change of many tickets tells in a row is read once, and the same no more often than this lets others see it within a second. */
 const gatherMillis = 100
-const restMillis = 500
+const restMillis = 800
 
 /** Reads queries again, by the starts of their keys: soon, and seldom. */
 const makeReader = (queries: QueryClient) => {

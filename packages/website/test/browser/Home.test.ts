@@ -47,6 +47,7 @@ describe("The first minute", () => {
     await page.getByRole("region", { name: "My tickets" }).waitFor()
     await atRest(page)
     expect(await first.count()).toBe(0)
+    await page.context().close()
   })
 
   it("is for those who may do it", async () => {
@@ -58,6 +59,7 @@ describe("The first minute", () => {
     await member.getByRole("region", { name: "What changed" }).waitFor()
     await atRest(member)
     expect(await headings(member)).not.toContain("The first minute")
+    for (const page of [admin, member]) await page.context().close()
   })
 })
 
