@@ -47,7 +47,6 @@ describe("The first minute", () => {
     await page.getByRole("region", { name: "My tickets" }).waitFor()
     await atRest(page)
     expect(await first.count()).toBe(0)
-    await page.context().close()
   })
 
   it("is for those who may do it", async () => {
@@ -59,7 +58,6 @@ describe("The first minute", () => {
     await member.getByRole("region", { name: "What changed" }).waitFor()
     await atRest(member)
     expect(await headings(member)).not.toContain("The first minute")
-    for (const page of [admin, member]) await page.context().close()
   })
 })
 
@@ -102,6 +100,7 @@ describe("What fails now", () => {
       })
       return number
     }
+    await site.closePages()
     const failed = await finish("quiet", "failed")
     for (let run = 0; run < 51; run++) await finish("busy", "passed")
     const page = await openScreen(site, "")

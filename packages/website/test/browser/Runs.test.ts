@@ -479,6 +479,7 @@ describe("A run and its tests", () => {
 
 describe("A list of many runs", () => {
   it("is read on when its end is near, and not before", async () => {
+    await site.closePages()
     for (let one = 0; one < 60; one++) await finish((await start(`Run ${one} of many`)).number, [])
     const page = await site.signIn()
     const pages: Array<string> = []

@@ -40,6 +40,8 @@ export interface Site {
   readonly signIn: (options?: Looks) => Promise<Page>
   /** A page of a browser of its own, with nobody signed in. */
   readonly visit: (options?: Looks) => Promise<Page>
+  /** Closes all pages: each that is open reads what it shows again while a test makes much. */
+  readonly closePages: () => Promise<void>
   readonly close: () => Promise<void>
   /** What pages have reported: errors, and refusals of the policy. */
   readonly problems: Array<string>
@@ -190,6 +192,9 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
     })
     return page
   }
+  const closePages = async () => {
+    for (const context of opened.splice(0)) await context.close()
+  }
   // The link works once: its session is that of all.
   const first = await visit()
   await first.goto(link)
@@ -220,8 +225,9 @@ export const startSite = async (environment: Readonly<Record<string, string>> = 
       await page.context().addCookies(cookies)
       return page
     },
+    closePages,
     close: async () => {
-      for (const context of opened) await context.close()
+      await closePages()
       await browser.close()
       await server.end("SIGTERM")
       await Effect.runPromise(Scope.close(scope, Exit.void))
