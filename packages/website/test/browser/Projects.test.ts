@@ -32,7 +32,7 @@ const order = async () => {
 const shown = (page: Page) =>
   page.getByRole("list", { name: "Projects" }).getByRole("link").locator(".font-medium").allInnerTexts()
 
-const dialogOf = (page: Page) => page.getByRole("dialog", { name: "History of Faster search" })
+const dialogOf = (page: Page) => page.getByRole("dialog", { name: "History of Told twice" })
 
 describe("Projects", () => {
   it("are ordered by keys and by drag, and others see it", async () => {
@@ -105,11 +105,12 @@ describe("Projects", () => {
   })
 
   it("keep the history of their document: read, brought back and taken back, by keyboard alone", async () => {
-    const write = (document: string) => site.call("PATCH", "projects/search", { document })
-    const read = async () => (await site.call<{ document: string | null }>("GET", "projects/search")).document
+    await site.call("POST", "projects", { slug: "history", name: "Told twice", teams: ["ENG"] })
+    const write = (document: string) => site.call("PATCH", "projects/history", { document })
+    const read = async () => (await site.call<{ document: string | null }>("GET", "projects/history")).document
     await write("Results in a second.")
     await write("Results in a tenth of a second.")
-    const page = await openScreen(site, "projects/search")
+    const page = await openScreen(site, "projects/history")
     await isLive(page)
     await page.getByRole("button", { name: "More" }).waitFor()
     await page.keyboard.press("h")
@@ -135,7 +136,7 @@ describe("Projects", () => {
     await expect.poll(read).toBe("Results in a tenth of a second.")
     // From the palette, and by who changes nothing.
     const viewer = await joinAs(site, "vera@example.com", "Vera", "viewer")
-    const theirs = await openScreen(site, "projects/search", viewer)
+    const theirs = await openScreen(site, "projects/history", viewer)
     await theirs.getByRole("button", { name: "More" }).waitFor()
     await theirs.keyboard.press("Control+k")
     await theirs.getByRole("combobox").fill("history of")
