@@ -115,7 +115,7 @@ const gatesOf = ({ gateResult, result }: TestRunSummary): ReadonlyArray<string> 
   gateResult === result || gateResult === null ? [] : [gateResult]
 
 const whyOf = (gate: string): string =>
-  gate === "failed" ? "for the gate: a retry tested another release" : "without its muted tests"
+  gate === "failed" ? "for the gate: a retry tested another release or address" : "without its muted tests"
 
 const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
   String(run.number),

@@ -833,7 +833,7 @@ describe("delivery", () => {
       { interrupted: false, tests: [{ caseId: "a", attempts }] },
       200
     )
-    const why = "failed for the gate: a retry tested another release"
+    const why = "failed for the gate: a retry tested another release or address"
     assert.include((await at.delivery(["runs", "list"], { env })).out, `passed, ${why}`)
     assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
   })

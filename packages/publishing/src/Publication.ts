@@ -282,6 +282,6 @@ export const summaryLine = ({
 export const gateText = ({ gateResult, result }: Pick<TestRunSummary, "gateResult" | "result">): string => {
   if (gateResult === result) return ""
   return gateResult === "failed"
-    ? ", failed for the gate: a retry tested another release"
+    ? ", failed for the gate: a retry tested another release or address"
     : `, ${gateResult} without its muted tests`
 }

@@ -141,7 +141,7 @@ const summaryFields = {
   }),
   gateResult: Schema.NullOr(RunResult).annotate({
     description:
-      "The result without the tests that were muted when the run started: `failed` if another test failed or the run has an error. What failed for it stays failed once a retry has ended on another release than the run began on. Null when `result` is null."
+      "The result without the tests that were muted when the run started: `failed` if another test failed or the run has an error. What failed for it stays failed once a retry has ended on another release than the run began on, or tested another address than the run. Null when `result` is null."
   }),
   counts: Counts,
   passRate: Rate.annotate({

@@ -193,7 +193,7 @@ const decidedBy = ({ runMutes }: Dependencies) =>
             coverage,
             run: number,
             environment: environment.slug,
-            // What a retry has passed on another release decides nothing here.
+            // What a retry has passed on another release or address decides nothing here.
             result: retriedElsewhere ? ("failed" as const) : result,
             gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
             git,

@@ -15,6 +15,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
+import { testsDeploymentInMemory } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -29,7 +30,6 @@ import {
   readinessPolicies,
   ReadinessRepo
 } from "./ReadinessRepo.ts"
-import { testsDeploymentInMemory } from "./TestedAddress.ts"
 
 type Memory = MemoryStorage["Service"]
 type Repo = ReadinessRepo["Service"]

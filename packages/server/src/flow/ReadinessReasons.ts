@@ -188,7 +188,7 @@ const runFailed = (run: FoundRun, severity: Severity, version: string | null, { 
 
 /** Why it failed, where not by a test. */
 const failureOf = ({ counts, error, gateResult, mutedFailures }: FoundRun): string => {
-  if (gateResult === "passed") return "failed; its retry passed on another release"
+  if (gateResult === "passed") return "failed; its retry passed on another release or address"
   if (error === null || counts.failed > mutedFailures.count) return "failed"
   return `failed outside of its tests: ${error.split(/[\r\n]/, 1)[0]!.replace(/[.\s]+$/, "")}`
 }

@@ -8,6 +8,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
+import { testsDeployment } from "../runs/TestedAddress.ts"
 import { integers, texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
@@ -24,7 +25,6 @@ import {
   type SecretState,
   type UnresolvedRun
 } from "./ReadinessRepo.ts"
-import { testsDeployment } from "./TestedAddress.ts"
 
 export const layer = Layer.effect(
   ReadinessRepo,

@@ -20,6 +20,7 @@ import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
+import { isSameAddress } from "./TestedAddress.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -150,7 +151,8 @@ const finish =
         const { counts, gateResult, passRate, result } = recounted
         // A gate that passed by itself, without the muted tests, needs nothing of what a retry has passed.
         const hasFailed = (run.gateResult ?? run.result) === "failed"
-        const retriedElsewhere = run.retriedElsewhere === true || (hasFailed && isChanged(database, run)) || null
+        const isElsewhere = isChanged(database, run) || !isSameAddress(retry.baseUrl, run.baseUrl)
+        const retriedElsewhere = run.retriedElsewhere === true || (hasFailed && isElsewhere) || null
         const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })
         const madeFlaky = new Set(flaky)

@@ -118,7 +118,7 @@ export class RetriesRepo extends Context.Service<
     /**
      * Stores the attempts of a retry and recounts its run, with the event, if the retry still runs at `finishedAt`; of
      * all finish calls and the expiry, one wins. Answers undefined if this one did not, else whether a retry of the run tested
-     * another release than the run. That decides which event it is.
+     * another release or address than the run. That decides which event it is.
      */
     readonly finish: (
       retry: { readonly runId: TestRunId; readonly number: number },

@@ -27,6 +27,7 @@ import { endLeases } from "./SemaphoresSql.ts"
 import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 import { isChanged, testedJson } from "./TestRunChangesSql.ts"
+import { sameAddress } from "./TestedAddress.ts"
 
 export const layer = Layer.effect(
   RetriesRepo,
@@ -238,7 +239,7 @@ const insertAttempts = (
 
 /**
  * Ends a retry that still runs, with its attempts. A gate that passed by itself, without the muted tests, needs nothing of what a retry has
- * passed: which release that tested says nothing of it.
+ * passed: which release or address that tested says nothing of it.
  */
 const end = (
   sql: PgClient.PgClient,
@@ -259,7 +260,10 @@ const end = (
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
           running_retry = null, running_retry_expires_at = null,
           retried_elsewhere = nullif(coalesce(retried_elsewhere, false)
-            or (coalesce(gate_result, result) = 'failed' and ${isChanged(sql, "test_runs")}), false)
+            or (coalesce(gate_result, result) = 'failed' and (${isChanged(sql, "test_runs")} or exists (
+              select from test_run_retries t where t.run_id = test_runs.id and t.number = ${number}
+                and not ${sameAddress(sql, "t.base_url", "test_runs.base_url")}
+            ))), false)
         where ${running}
         returning id, workspace_id, number, retried_elsewhere
       ), reindexed as (

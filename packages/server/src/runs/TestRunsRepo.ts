@@ -35,7 +35,7 @@ export const testRuns = table("test_runs", {
   release: nullable(integer()),
   /** Whether the release was another when the run ended; null while it runs. */
   deploymentChanged: nullable(boolean()),
-  /** Whether a retry tested another release while the gate had failed; null where none did. */
+  /** Whether a retry tested another release or address while the gate had failed; null where none did. */
   retriedElsewhere: nullable(boolean()),
   locked: boolean(),
   gitBranch: text(),
@@ -365,7 +365,7 @@ export interface TestRunRefs extends Pick<FoundTestRun, "product" | "environment
   readonly deploymentChanged: boolean
 }
 
-/** What a retry has passed on another release says nothing of the one that the run began on. */
+/** What a retry has passed on another release or address says nothing of those that the run tested. */
 export const gateResultAfter = ({
   gateResult,
   result,

@@ -294,10 +294,35 @@ withServicesOnEachStorage("Readiness", (it) => {
         [
           [
             "run_failed",
-            `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed on another release.`
+            `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed on another release or address.`
           ]
         ]
       )
+    })
+  )
+
+  it.effect("is not shown by a retry against another address than the run's", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const retries = yield* Retries
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      yield* shop.staging.update({ version: "v1" })
+      const tested = Effect.fnUntraced(function* (baseUrl: string | null) {
+        const run = yield* shop.tested("failed", "critical")
+        const { retry } = yield* retries.start(run, { passes: 1, baseUrl, git, machine })
+        const { gateResult, result } = yield* retries.finish(run, retry, {
+          interrupted: false,
+          tests: [{ caseId: "a", attempts: [attempt("passed")] }]
+        })
+        const { ready, reasons } = yield* shop.ready("v1")
+        return [result, gateResult, ready, ...reasons.map(({ kind }) => kind)]
+      }, as(scene.member))
+      assert.deepStrictEqual(yield* tested("https://preview.example.com"), ["passed", "failed", false, "run_failed"])
+      // The same one, spelled otherwise.
+      const { baseUrl } = yield* shop.staging.run(yield* shop.tested("failed", "critical"))
+      assert.deepStrictEqual(yield* tested(`${baseUrl.toUpperCase()}/`), ["passed", "passed", true])
+      assert.deepStrictEqual(yield* tested(null), ["passed", "passed", true])
     })
   )
 
