@@ -14,7 +14,7 @@ export const gateText = ({
   tests
 }: Pick<TestRun, "gateResult" | "mutes" | "result" | "tests">): string | undefined => {
   if (gateResult === result || gateResult === null) return undefined
-  if (gateResult === "failed") return "retried on another release or address: gate fails"
+  if (gateResult === "failed") return "retried elsewhere: gate fails"
   const muted = mutedIds({ mutes })
   const count = tests.filter(({ caseId, status }) => status === "failed" && muted.has(caseId)).length
   return `${result}, ${count} muted: gate passes`

@@ -54,7 +54,7 @@ describe("The failures of a run", () => {
     expect(gateText({ ...failed, gateResult: "passed" })).toBe("failed, 2 muted: gate passes")
     expect(gateText({ ...failed, gateResult: "failed" })).toBeUndefined()
     expect(gateText({ ...failed, result: "passed", gateResult: "failed" })).toBe(
-      "retried on another release or address: gate fails"
+      "retried elsewhere: gate fails"
     )
     expect(gateText({ ...failed, result: null, gateResult: null })).toBeUndefined()
   })
