@@ -27,11 +27,6 @@ const exhaustiveBrowsers = [
   "ScreensNarrow"
 ].map((name) => `packages/website/test/browser/${name}.test.ts`)
 
-// What people do every day, with a server on PostgreSQL, too.
-const journeys = ["Killed", "Members", "Runs", "Tickets", "Vault"].map(
-  (name) => `packages/website/test/browser/${name}.test.ts`
-)
-
 // Long histories beside their models, soaks, conformance suites of others, thousands of clients, and races and searches of two
 // servers: hours of luck, in minutes.
 const exhaustive = [
@@ -206,7 +201,7 @@ const projects = [
     ...ofBrowsers,
     env: withEnv({ TEST_SITES: "PostgreSQL" }).env,
     name: "storage browsers",
-    include: journeys,
+    include: ["packages/website/test/browser/**/*.test.ts"],
     exclude: []
   },
   { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "storage servers", include: overHttp, exclude: [] },

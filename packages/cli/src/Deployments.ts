@@ -117,7 +117,7 @@ const setVersion = Command.make(
     const sent = found.commits?.length ?? 0
     yield* print(
       { deployment: changed, previous, commits: found.commits ?? null },
-      `${oneLine(changed.product.name)} in ${oneLine(changed.environment.name)}: ${oneLine(previous ?? "unknown")} → ${oneLine(changed.version ?? "unknown")}${sent === 0 ? "" : `, ${sent} commits`}.`
+      `${oneLine(changed.product.name)} in ${oneLine(changed.environment.name)}: ${oneLine(previous ?? "unknown")} → ${oneLine(changed.version ?? "unknown")}${sent === 0 ? "" : `, ${sent} ${sent === 1 ? "commit" : "commits"}`}.`
     )
   })
 ).pipe(Command.withDescription("Record which version runs, with the commits that it adds"))
