@@ -30,6 +30,14 @@ const Run = ({ ran: { branch, commit, environment, run }, slug }: RunProps) => {
   )
 }
 
+const RunList = ({ runs, slug }: { readonly runs: ReadonlyArray<RunProps["ran"]>; readonly slug: string }) =>
+  runs.map((ran, index) => (
+    <span key={ran.run}>
+      {index > 0 && ", "}
+      <Run ran={ran} slug={slug} />
+    </span>
+  ))
+
 interface Props {
   readonly slug: string
   readonly product: string
@@ -65,17 +73,11 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
             </>
           )}
           {proofs.length > 0 && ", passed in "}
-          {proofs.map((ran, index) => (
-            <span key={ran.run}>
-              {index > 0 && ", "}
-              <Run ran={ran} slug={slug} />
-            </span>
-          ))}
-          .
-          {others.map((ran) => (
-            <span key={ran.run}>
+          <RunList runs={proofs} slug={slug} />.
+          {[...Map.groupBy(others, ({ excluded }) => excluded!)].map(([why, same]) => (
+            <span key={why}>
               {" "}
-              Not counted: <Run ran={ran} slug={slug} />, {whys[ran.excluded!]}.
+              Not counted, as {whys[why]}: <RunList runs={same} slug={slug} />.
             </span>
           ))}
         </span>

@@ -115,16 +115,16 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
 const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ticket): string => {
   const done = cases.filter(({ needed, passed }) => passed >= needed).length
   const runs = passes === 1 ? "a run" : `${passes} runs`
-  const what = `${done} of ${counted(cases.length, "test")} passed again in ${runs} of another commit, published by somebody else`
-  if (status.category === "canceled") return `${what}. The ticket is canceled.`
+  const what = `${done} of ${counted(cases.length, "test")} passed again. Each needs ${runs} of another commit, published by somebody else.`
+  if (status.category === "canceled") return `${what} The ticket is canceled.`
   if (status.category === "completed") {
     const isLacking = completion === "evidence" && done < cases.length
-    return `${what}. The ticket is completed.${isLacking ? " Unless its activity says that this was overridden, its tests have failed since." : ""}`
+    return `${what} The ticket is completed.${isLacking ? " Unless its activity says that this was overridden, its tests have failed since." : ""}`
   }
-  if (completion === "free") return `${what}. Whoever moves the ticket may complete it.`
+  if (completion === "free") return `${what} The ticket may be completed without.`
   return done === cases.length
-    ? `${what}: the ticket may be completed.`
-    : `${what}. The ticket may be completed once all have.`
+    ? `${what} The ticket may be completed.`
+    : `${what} The ticket may be completed once all have.`
 }
 
 const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
