@@ -27,7 +27,7 @@ export const all = async (max: number, send: (text: string, index: number) => Pr
 /** What is wrong with a screen of the workspace; `none` where nothing is. */
 export const problemsOf = async (site: Site, page: Page, path: string) => {
   await page.goto(`${site.origin}/w/main/${path}`)
-  await page.locator("#screen h1").waitFor()
+  await page.locator("#screen h1").waitFor({ state: "attached" })
   await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null)
   return page.evaluate(() => {
     const screen = document.querySelector<HTMLElement>("#screen")!

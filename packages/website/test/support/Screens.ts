@@ -20,7 +20,8 @@ const test = encodeURIComponent("tests/checkout/pays-by-card.spec.ts:Checkout â€
 
 /** Whether all that the screen asks for has come. */
 export const settled = async (page: Page) => {
-  await page.locator("#screen h1").waitFor()
+  // On narrow screens, that of a test is for screen readers alone: it stands below.
+  await page.locator("#screen h1").waitFor({ state: "attached" })
   await page.waitForLoadState("networkidle").catch(() => {})
   await page.waitForFunction(() => document.querySelector("[aria-busy=true], .animate-pulse") === null)
 }
