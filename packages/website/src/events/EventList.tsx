@@ -22,9 +22,14 @@ const others: Readonly<Record<string, string>> = {
   ticket_commented: "commented on ticket"
 }
 
-/** `deployment_updated` of a deployment as words: `updated deployment`. */
-const wordsOf = (kind: string, type: string): string =>
-  others[kind] ?? (kind.startsWith(`${type}_`) ? `${kind.slice(type.length + 1)} ${type}` : kind).replaceAll("_", " ")
+/** `deployment_updated` of a deployment as words: `updated deployment`; of a run, whose name says that it is one: `updated`. */
+const wordsOf = (kind: string, { label, type }: Event["subject"]): string => {
+  const other = others[kind]
+  if (other !== undefined) return other
+  const verb = kind.startsWith(`${type}_`) ? kind.slice(type.length + 1) : undefined
+  const isNamed = label.toLowerCase().startsWith(`${type} `)
+  return (verb === undefined ? kind : isNamed ? verb : `${verb} ${type}`).replaceAll("_", " ")
+}
 
 /** The address of a subject in this website: the path alone, whatever the address of the service is called. */
 const pathOf = (url: string): string => {
@@ -47,7 +52,7 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
       >
         <span className="min-w-0 flex-1 flex-wrap gap-x-1.5 max-sm:flex sm:contents">
           <span className="foreign max-w-60 truncate font-medium">{doerOf(event)}</span>
-          <span className="text-muted">{wordsOf(event.kind, event.subject.type)}</span>
+          <span className="text-muted">{wordsOf(event.kind, event.subject)}</span>
           <PathLink path={pathOf(event.subject.url)} title={event.subject.label}>
             {visible(event.subject.label)}
             {event.subject.type === "webhook" && (
