@@ -12,7 +12,9 @@ export const shownEvidence = 20
 
 const reasons = {
   same_commit: "it ran the commit that failed last",
-  of_owner: "it was published by who owned the ticket since the failure, or by you as an agent"
+  of_owner: "it was published by who owned the ticket since the failure, or by you as an agent",
+  other_address: "it tested another address than the deployment's, such as a preview",
+  uncommitted_changes: "it ran changes that are in no commit"
 }
 
 const ranAt = {
@@ -37,7 +39,9 @@ const EvidenceRun = Schema.Struct({
   ...ranAt,
   commit: Schema.String,
   at: Timestamp.annotate({ description: "When the run ended." }),
-  excluded: Schema.NullOr(Schema.Literals(["same_commit", "of_owner"])).annotate({
+  excluded: Schema.NullOr(
+    Schema.Literals(["same_commit", "of_owner", "other_address", "uncommitted_changes"])
+  ).annotate({
     description: `Why it does not count; null where it does. ${Object.entries(reasons)
       .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
       .join(" ")}`

@@ -67,7 +67,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         latest: Schema.optionalKey(
           OneOf(["true", "false"]).annotate({
             description:
-              "`true` for only the newest finished run of each deployment whose product and environment are not archived. With `result=failed`: what fails now.",
+              "`true` for only the newest finished run of each deployment whose product and environment are not archived: of those that tested it, and not another address, the newest among its 200 newest runs. With `result=failed`: what fails now.",
             default: "false"
           })
         ),

@@ -4,6 +4,7 @@ import type { WorkspaceId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
+import { compare } from "@delivery/domain/Order"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
@@ -111,8 +112,8 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     const found: Array<FoundEvidence> = []
     for (const caseId of cases.caseIds) {
       const inCase = byCase.get(caseId) ?? []
-      const failed = inCase.find(hasFailed)
-      const since = failed === undefined ? inCase : inCase.slice(0, inCase.indexOf(failed))
+      const failed = inCase.filter(hasFailed).reduce<EvidenceResult | undefined>(later, undefined)
+      const since = inCase.filter((one) => !hasFailed(one) && (failed === undefined || later(failed, one) === one))
       // A failure that an owner published does not make them a stranger to it.
       const foreign = inCase.find((result) => hasFailed(result) && !isBy(result, everOwners))
       const owners = (pastOwners ?? []).filter(({ until }) => foreign === undefined || until > foreign.finishedAt)
@@ -133,6 +134,10 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
 /** A flaky test failed, too: retries of a run that failed do not undo that. */
 const hasFailed = ({ status }: EvidenceResult): boolean => status === "failed" || status === "flaky"
 
+/** The one of two results that ended later: runs end in another order than they begin. */
+const later = (one: EvidenceResult | undefined, other: EvidenceResult): EvidenceResult =>
+  one === undefined || (compare(one.finishedAt, other.finishedAt) || one.number - other.number) < 0 ? other : one
+
 const isBy = ({ personId }: EvidenceResult, persons: ReadonlySet<string>): boolean =>
   personId !== null && persons.has(personId)
 
@@ -147,7 +152,9 @@ const exclusionOf = (
   failed: EvidenceResult | undefined,
   persons: ReadonlySet<string>
 ): EvidenceRun["excluded"] => {
+  if (!result.isOfDeployment) return "other_address"
   if (failed !== undefined && isSameCommit(result.commit, failed.commit)) return "same_commit"
+  if (result.dirty) return "uncommitted_changes"
   return isBy(result, persons) ? "of_owner" : null
 }
 

@@ -6,6 +6,7 @@ import type { ActorRef } from "../access/Access.ts"
 import { agents } from "../access/ActorRows.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
+import { testsDeploymentInMemory } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
@@ -73,6 +74,8 @@ const resultsOf = (
       environment,
       branch: run.gitBranch,
       commit: run.gitSha,
+      dirty: run.gitDirty,
+      isOfDeployment: testsDeploymentInMemory(run),
       finishedAt: run.finishedAt!,
       publisher,
       personId: personOf(database, publisher)

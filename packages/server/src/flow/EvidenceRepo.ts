@@ -15,6 +15,10 @@ export interface EvidenceResult {
   readonly environment: string
   readonly branch: string
   readonly commit: string
+  /** Whether it ran changes that are in no commit. */
+  readonly dirty: boolean
+  /** Whether it tested the deployment, and not another address. */
+  readonly isOfDeployment: boolean
   readonly finishedAt: Timestamp
   readonly publisher: ActorRef
   /** The person who published it, or for whom an agent did; null for an account key. */

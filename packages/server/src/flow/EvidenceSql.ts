@@ -4,6 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { actorRows } from "../access/Actors.ts"
+import { testsDeployment } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../storage/Sql.ts"
 import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
@@ -51,7 +52,7 @@ const results =
           join test_runs r on r.workspace_id = ${workspaceId} and r.number = failed.number and r.result is not null
       )
       select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
-        r.git_sha as commit, r.finished_at as "finishedAt",
+        r.git_sha as commit, r.git_dirty as dirty, ${testsDeployment(sql, "r")} as "isOfDeployment", r.finished_at as "finishedAt",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
           when 'agent' then (select a.person_id from agents a where a.id = r.publisher_id) end as "personId"

@@ -122,8 +122,9 @@ const unresolved =
       })
     )
 
-const hasTested = ({ deploymentChanged, flaky, passed, result }: TestRunRow): boolean =>
-  result !== null && deploymentChanged !== true && (result === "failed" || passed + flaky > 0)
+/** Of a run in which nothing failed but what was muted, something passed: else it shows nothing. */
+const hasTested = ({ deploymentChanged, flaky, gateResult, passed, result }: TestRunRow): boolean =>
+  result !== null && deploymentChanged !== true && ((gateResult ?? result) === "failed" || passed + flaky > 0)
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>

@@ -8,7 +8,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
-import { testsDeployment } from "../runs/TestedAddress.ts"
+import { mostElsewhere, testsDeployment } from "../runs/TestedAddress.ts"
 import { integers, texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
@@ -142,7 +142,7 @@ const runs =
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
             and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-            and (result = 'failed' or passed + flaky > 0) and ${testsDeployment(sql)}
+            and (coalesce(gate_result, result) = 'failed' or passed + flaky > 0) and ${testsDeployment(sql)}
           order by number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
@@ -218,9 +218,6 @@ const unresolved =
         order by number desc limit 1
       ) newest`.pipe(dieOnSqlError)
 
-/** Among how many of the newest runs of a version in an environment one is looked for that tested another address. */
-const mostElsewhere = 200
-
 /** One look into the index for each coverage and environment (`test_runs_evidence`). */
 const elsewhere =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["elsewhere"] =>
@@ -235,7 +232,7 @@ const elsewhere =
             where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
               and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
               and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-              and (result = 'failed' or passed + flaky > 0)
+              and (coalesce(gate_result, result) = 'failed' or passed + flaky > 0)
             order by number desc limit ${sql.literal(String(mostElsewhere))}
           ) newest
           where not ${testsDeployment(sql)}

@@ -13,6 +13,7 @@ import { type TicketRow, tickets } from "../planning/TicketsRepo.ts"
 import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
+import { testsDeploymentInMemory } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
@@ -132,7 +133,8 @@ const isFor = (rule: TestRuleRow, run: TestRunRow): boolean =>
   rule.productId === run.productId &&
   (rule.environmentId ?? run.environmentId) === run.environmentId &&
   (rule.branch ?? run.gitBranch) === run.gitBranch &&
-  (rule.coverage ?? run.coverage) === run.coverage
+  (rule.coverage ?? run.coverage) === run.coverage &&
+  testsDeploymentInMemory(run)
 
 const rulesFor = (database: MemoryDatabase, id: TestRunId): ReadonlyArray<FoundTestRule> => {
   const run = database.table(testRuns).get(id)
@@ -169,13 +171,16 @@ const statuses =
       const from = since === undefined ? undefined : database.table(tickets).get(since)!.createdAt
       const others = database
         .table(testRuns)
-        .filter((one) => one.productId === rule.productId && one.result !== null)
+        .filter((one) => one.productId === rule.productId && one.result !== null && testsDeploymentInMemory(one))
         .toSorted((a, b) => b.number - a.number)
         .slice(0, lookedAt)
         .filter((one) => one.id !== run && isFor(rule, one) && (from === undefined || one.finishedAt! >= from))
       const found = new Map<string, Array<string>>()
       const first = run === undefined ? [] : [run]
-      for (const id of [...first, ...others.slice(0, limit - first.length).map((one) => one.id)]) {
+      const newest = others
+        .slice(0, limit - first.length)
+        .toSorted((a, b) => compare(b.finishedAt!, a.finishedAt!) || b.number - a.number)
+      for (const id of [...first, ...newest.map((one) => one.id)]) {
         for (const { caseId, status } of testsOf(database, id)) {
           if (status !== "skipped" && caseIds.includes(caseId)) {
             found.set(caseId, [...(found.get(caseId) ?? []), status])
@@ -193,7 +198,7 @@ const failsElsewhere =
       const elsewhere = database
         .table(testRuns)
         .filter((one) => one.productId === rule.productId && one.result !== null)
-        .filter((one) => !isFor(rule, one) && one.finishedAt! >= from)
+        .filter((one) => testsDeploymentInMemory(one) && !isFor(rule, one) && one.finishedAt! >= from)
         .toSorted((a, b) => b.number - a.number)
         .slice(0, lookedAtElsewhere)
       const known = new Set<string>()

@@ -109,7 +109,7 @@ export class TestRulesRepo extends Context.Service<
     readonly failures: (run: TestRunId) => Effect.Effect<ReadonlyArray<FailedTest>>
     /**
      * The statuses of tests, skipped ones left out: first that in the run, if one is named, then those in the newest others of the
-     * finished runs that the rule is for, at most `limit` runs in all, and none that finished before the ticket was made, if one is
+     * finished runs that the rule is for, what finished last first, at most `limit` runs in all, and none that finished before the ticket was made, if one is
      * named. Of tests that were in none of them there is nothing.
      */
     readonly statuses: (

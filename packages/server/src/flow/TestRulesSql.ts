@@ -8,6 +8,7 @@ import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent } from "../events/EventStatements.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
+import { testsDeployment } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, updateById } from "../storage/Table.ts"
@@ -123,20 +124,22 @@ const hold = (sql: PgClient.PgClient) => (productId: ProductId) =>
   )
 
 /** Whether the rule `r` is for the run `t`. */
-const isFor = `r.workspace_id = t.workspace_id and r.product_id = t.product_id
-  and (r.environment_id is null or r.environment_id = t.environment_id)
-  and (r.branch is null or r.branch = t.git_branch) and (r.coverage is null or r.coverage = t.coverage)`
+const isFor = (sql: PgClient.PgClient): Statement.Fragment =>
+  sql`r.workspace_id = t.workspace_id and r.product_id = t.product_id
+    and (r.environment_id is null or r.environment_id = t.environment_id)
+    and (r.branch is null or r.branch = t.git_branch) and (r.coverage is null or r.coverage = t.coverage)
+    and ${testsDeployment(sql, "t")}`
 
 const watched = (sql: PgClient.PgClient) => (run: TestRunId) =>
   sql<{ readonly productId: ProductId }>`select t.product_id as "productId" from test_runs t
-    where t.id = ${run} and exists (select 1 from test_rules r where r.state = 'active' and ${sql.literal(isFor)})`.pipe(
+    where t.id = ${run} and exists (select 1 from test_rules r where r.state = 'active' and ${isFor(sql)})`.pipe(
     Effect.map(([row]) => row?.productId),
     dieOnSqlError
   )
 
 const ofRun = (sql: PgClient.PgClient) => (run: TestRunId) =>
   sql<RuleRow>`${select(sql)} join test_runs t on t.id = ${run}
-    where r.state = 'active' and ${sql.literal(isFor)} order by r.id`.pipe(
+    where r.state = 'active' and ${isFor(sql)} order by r.id`.pipe(
     Effect.map((rows) => rows.map(readRule)),
     dieOnSqlError
   )
@@ -178,18 +181,20 @@ const statuses =
     return sql<{ readonly caseId: string; readonly statuses: ReadonlyArray<string> }>`with newest as materialized (
         select t.id, t.number, t.environment_id, t.git_branch, t.coverage, t.finished_at from test_runs t
         where t.workspace_id = ${rule.workspaceId} and t.product_id = ${rule.productId} and t.result is not null
+          and ${testsDeployment(sql, "t")}
         order by t.number desc limit ${sql.literal(String(lookedAt))}
       ), counted as materialized (
-        (select ${run}::uuid as id, null::integer as number where ${run}::uuid is not null)
+        (select ${run}::uuid as id, null::integer as number, null::timestamptz as finished_at where ${run}::uuid is not null)
         union all
-        (select t.id, t.number from newest t
+        (select t.id, t.number, t.finished_at from newest t
           where t.id is distinct from ${run} and (${rule.environmentId}::uuid is null or t.environment_id = ${rule.environmentId})
             and (${rule.branch}::text is null or t.git_branch = ${rule.branch})
             and (${rule.coverage}::text is null or t.coverage = ${rule.coverage})
             and (${since}::uuid is null or t.finished_at >= (select created_at from tickets where id = ${since}))
           order by t.number desc limit ${PgTypes.int4(run === null ? limit : limit - 1)})
       )
-      select t.case_id as "caseId", array_agg(t.status order by c.number desc nulls first) as statuses
+      select t.case_id as "caseId", array_agg(t.status
+          order by c.finished_at desc nulls first, c.number desc nulls first) as statuses
       from counted c join test_run_tests t on t.run_id = c.id
         and t.case_id in (select unnest(${texts(caseIds, (caseId) => caseId)}))
       where t.status <> 'skipped' group by t.case_id`.pipe(
@@ -206,7 +211,7 @@ const failsElsewhere =
         where t.workspace_id = ${rule.workspaceId} and t.product_id = ${rule.productId} and t.result is not null
           and (t.environment_id <> ${rule.environmentId}::uuid or t.git_branch <> ${rule.branch}::text
             or (${rule.coverage}::text is not null and t.coverage is distinct from ${rule.coverage}))
-          and t.finished_at >= (select created_at from tickets where id = ${since})
+          and t.finished_at >= (select created_at from tickets where id = ${since}) and ${testsDeployment(sql, "t")}
         order by t.number desc limit ${sql.literal(String(lookedAtElsewhere))}
       ), latest as (
         select distinct on (c.environment_id, c.git_branch, t.case_id) c.number, c.environment_id, c.git_branch, t.status

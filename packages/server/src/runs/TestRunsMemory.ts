@@ -31,6 +31,7 @@ import {
   TestRunsRepo,
   testRunTestsTable
 } from "./TestRunsRepo.ts"
+import { testsDeploymentInMemory } from "./TestedAddress.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -313,9 +314,10 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilte
       .map((run) => withNames(database, run))
   )
 
-/** Whether it is the newest finished run of its deployment, of a product and an environment that are not archived. */
+/** Whether it is the newest finished run that tested its deployment, of a product and an environment that are not archived. */
 const isLatest = (database: MemoryDatabase, run: TestRunRow): boolean =>
   run.state === "finished" &&
+  testsDeploymentInMemory(run) &&
   database.table(products).get(run.productId)?.archivedAt === null &&
   database.table(environments).get(run.environmentId)?.archivedAt === null &&
   database
@@ -328,6 +330,7 @@ const isLatest = (database: MemoryDatabase, run: TestRunRow): boolean =>
     .find(
       (other) =>
         other.state === "finished" &&
+        testsDeploymentInMemory(other) &&
         other.productId === run.productId &&
         other.environmentId === run.environmentId &&
         other.number > run.number

@@ -1,5 +1,6 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
+import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -84,6 +85,42 @@ const makeEvidenceScene = Effect.gen(function* () {
 })
 
 withServicesOnEachStorage("Evidence", (it) => {
+  it.effect(
+    "is no run against another address, nor with uncommitted changes, nor one that ended before the failure",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* makeEvidenceScene
+        const runs = yield* TestRuns
+        const begin = (fields: Partial<StartTestRun>) =>
+          as(at.memberKey)(runs.start(startBody(at, { git: gitOf(mended), ...fields })))
+        const end = (number: number, failed: ReadonlyArray<string>, passed: ReadonlyArray<string>) =>
+          as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf(failed, passed) })))
+        const none = ["a 0/1", "b 0/1"]
+        const elsewhere = yield* begin({ baseUrl: "https://preview.example" })
+        yield* end(elsewhere.number, [], ["a", "b"])
+        const dirty = yield* begin({ git: { ...gitOf(mended), dirty: true } })
+        yield* end(dirty.number, [], ["a", "b"])
+        assert.deepStrictEqual(yield* at.missing(at.agent), none)
+        const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+        const { cases } = yield* as(at.viewer)(read(at.ticket.identifier))
+        assert.deepStrictEqual(
+          cases[0]!.runs.map(({ excluded, run }) => [run, excluded]),
+          [
+            [dirty.number, "uncommitted_changes"],
+            [elsewhere.number, "other_address"]
+          ]
+        )
+        const [failing, passing] = [yield* begin({ git: gitOf(broken) }), yield* begin({})]
+        yield* end(passing.number, [], ["a", "b"])
+        yield* TestClock.adjust("1 second")
+        yield* end(failing.number, ["a", "b"], [])
+        assert.deepStrictEqual(yield* at.missing(at.agent), none)
+        yield* TestClock.adjust("1 second")
+        yield* end((yield* begin({})).number, [], ["a", "b"])
+        assert.deepStrictEqual(yield* at.missing(at.agent), [])
+      })
+  )
+
   it.effect("is runs of others in which each case passed, of another commit, after it failed last", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene

@@ -1,5 +1,6 @@
 import { maxMutedFailures, type Reason, type ReasonKind } from "@delivery/domain/flow/Readiness"
 import { defaultPolicy, type ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
+import type { TestReport } from "@delivery/domain/runs/TestEntry"
 import type { ProductId, TicketId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { assert } from "@effect/vitest"
@@ -301,6 +302,30 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("is not shown by a run in which nothing passed and only muted tests failed", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const muted = { product: shop.product.slug, cases: ["muted"], until: minute(600) }
+      yield* (yield* Mutes).set(identifier, muted).pipe(as(scene.owner))
+      yield* shop.staging.update({ version: "v1" })
+      const critical = { selection: { coverage: "critical", folders: [], caseIds: [] } } as const
+      const failed = report("muted", { attempt: attempt("failed") })
+      const tested = Effect.fnUntraced(function* (...others: ReadonlyArray<TestReport>) {
+        const run = yield* shop.staging.start(critical)
+        const { gateResult } = yield* shop.staging.finish(run, "failed", { tests: [failed, ...others] })
+        const { ready, reasons } = yield* shop.ready("v1")
+        return [gateResult, ready, ...reasons.map(({ kind }) => kind)]
+      })
+      assert.deepStrictEqual(yield* tested(report("skipped", { attempt: null })), ["passed", false, "run_missing"])
+      assert.deepStrictEqual(yield* tested(report("passes")), ["passed", true])
+    })
+  )
+
   it.effect("is not shown by a retry against another address than the run's", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene
@@ -579,8 +604,8 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* (yield* Mutes).set(identifier, muted).pipe(as(scene.owner))
       yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
       const run = yield* shop.staging.start({ selection: { coverage: "critical", folders: [], caseIds: [] } })
-      const tests = cases.toReversed().map((caseId) => report(caseId, { attempt: attempt("failed") }))
-      yield* shop.staging.finish(run, "failed", { tests })
+      const failed = cases.toReversed().map((caseId) => report(caseId, { attempt: attempt("failed") }))
+      yield* shop.staging.finish(run, "failed", { tests: [...failed, report("passes")] })
       const { runs } = yield* shop.ready("v0")
       assert.deepStrictEqual(runs[0]!.mutedFailures, {
         count: cases.length,

@@ -16,7 +16,7 @@ import { addTeam } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { attempt, finishBody, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { eventsOfKinds, type FlowScene, makeFlowScene, mute, ownedTicket, run, start } from "./FlowScene.ts"
+import { eventsOfKinds, finish, type FlowScene, makeFlowScene, mute, ownedTicket, run, start } from "./FlowScene.ts"
 import { failing, rule, runOf, ticket, ticketsOf } from "./TestRulesScene.ts"
 
 /** Retries `a` in the run, and it passes. */
@@ -337,6 +337,37 @@ withServicesOnEachStorage("Test rules", (it) => {
       yield* run(at, [], ["a"], main)
       yield* run(at, [], ["a"], main)
       assert.notInclude(yield* said, "for which the rule is not")
+    })
+  )
+
+  it.effect("are for no run against another address than the deployment's", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const preview = { baseUrl: "https://preview.example" }
+      yield* rule(at, { closeAfter: 1 })
+      yield* run(at, ["a"], [], preview)
+      assert.deepStrictEqual(yield* ticketsOf(at), [])
+      yield* run(at, ["a"])
+      yield* run(at, [], ["a"], preview)
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
+      yield* run(at, [], ["a"], { baseUrl: `${at.deployment.baseUrl!.toUpperCase()}/` })
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "completed", 1]])
+    })
+  )
+
+  it.effect("count passes that ended after the failure, in whatever order runs began", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      yield* rule(at, { closeAfter: 2 })
+      const [failing, passing] = [yield* start(at), yield* start(at)]
+      yield* finish(at, passing.number, [], ["a"])
+      yield* TestClock.adjust("1 second")
+      yield* finish(at, failing.number, ["a"])
+      yield* TestClock.adjust("1 second")
+      yield* run(at, [], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 0]])
+      yield* run(at, [], ["a"])
+      assert.deepStrictEqual(yield* ticketsOf(at), [["a", "completed", 1]])
     })
   )
 

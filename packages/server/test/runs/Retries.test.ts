@@ -170,7 +170,7 @@ for (const storage of sharedStorages) {
         const round = Effect.fnUntraced(function* (tests: FinishRetry["tests"], fields: Partial<FinishRetry> = {}) {
           const started = yield* as(at.member)(retries.start(1, startOf()))
           assert.strictEqual(started.fixture, null)
-          assert.strictEqual(started.baseUrl, "https://preview.example")
+          assert.strictEqual(started.baseUrl, at.deployment.baseUrl)
           const run = yield* as(at.member)(retries.finish(1, started.retry, finishOf(tests, fields)))
           return [
             started.retry,

@@ -70,7 +70,7 @@ export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestR
   environmentId: at.environment.id,
   publisher: actorOf(at.member),
   makerId: null,
-  baseUrl: "https://preview.example",
+  baseUrl: at.deployment.baseUrl ?? "https://shop.example",
   deploymentBaseUrl: at.deployment.baseUrl,
   deploymentVersion: at.deployment.version,
   deploymentId: at.deployment.id,
@@ -119,7 +119,7 @@ export const newEvent = (run: NewTestRun, kind: string, fields: Partial<StoredEv
 export const startBody = (at: Deployed, fields: Partial<StartTestRun> = {}): StartTestRun => ({
   product: at.product.slug,
   environment: at.environment.slug,
-  baseUrl: "https://preview.example",
+  baseUrl: at.deployment.baseUrl ?? "https://shop.example",
   git,
   machine,
   selection,

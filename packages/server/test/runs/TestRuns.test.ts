@@ -1,3 +1,4 @@
+import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { assert, layer } from "@effect/vitest"
 import type { PersonId } from "@delivery/domain/Ids"
 import type { Role } from "@delivery/domain/identity/Role"
@@ -68,7 +69,7 @@ for (const storage of sharedStorages) {
           error: null,
           product: { slug: at.product.slug, name: at.product.name },
           environment: { slug: at.environment.slug, name: at.environment.name, class: "non-production" },
-          baseUrl: "https://preview.example",
+          baseUrl: at.deployment.baseUrl,
           deploymentBaseUrl: "https://shop.example",
           deploymentVersion: "v1",
           release: 1,
@@ -459,18 +460,28 @@ for (const storage of sharedStorages) {
         const beside = yield* makeDeployed({ workspace: at })
         const deleted = yield* makeDeployed({ workspace: at })
         const archived = yield* makeDeployed({ workspace: at })
-        const run = Effect.fnUntraced(function* (of: typeof at, ...results: ReadonlyArray<"passed" | "failed">) {
-          const { number } = yield* as(at.member)(runs.start(startBody(of)))
-          if (results.length === 0) return
-          const tests = results.map((status, index) => report(`case ${index}`, { attempt: attempt(status) }))
-          yield* as(at.member)(runs.finish(number, finishBody({ tests })))
+        const runAt = Effect.fnUntraced(function* (
+          of: typeof at,
+          fields: Partial<StartTestRun>,
+          status: "passed" | "failed"
+        ) {
+          const { number } = yield* as(at.member)(runs.start(startBody(of, fields)))
+          yield* as(at.member)(
+            runs.finish(number, finishBody({ tests: [report("case", { attempt: attempt(status) })] }))
+          )
         })
+        const run = (of: typeof at, status?: "passed" | "failed") =>
+          status === undefined ? as(at.member)(runs.start(startBody(of))) : runAt(of, {}, status)
         yield* run(at, "failed")
         yield* run(beside, "passed")
         yield* run(at, "passed")
         yield* run(deleted, "failed")
         yield* run(archived, "failed")
         yield* run(beside, "failed")
+        // Of another address, they say nothing of the deployment.
+        const preview = { baseUrl: "https://preview.example" }
+        yield* runAt(at, preview, "failed")
+        yield* runAt(beside, preview, "passed")
         // Two that run say nothing yet.
         yield* run(at)
         yield* run(beside)

@@ -544,7 +544,7 @@ export const deploy = async (workspace: Http, fields: DeploymentFields = {}): Pr
 export const runOf = (fields: Partial<StartTestRun> = {}): StartTestRun => ({
   product: "shop",
   environment: "staging",
-  baseUrl: "https://preview.shop.example",
+  baseUrl: "https://staging.shop.example",
   git: { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add the basket" },
   machine: { hostname: "ci-7", platform: "linux" },
   selection: { coverage: null, folders: [], caseIds: [] },

@@ -8,7 +8,9 @@ import { Icon } from "../ui/Icon.tsx"
 
 const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
   same_commit: "of the commit that failed",
-  of_owner: "published by an owner of the ticket"
+  of_owner: "published by an owner of the ticket",
+  other_address: "against another address than the deployment's",
+  uncommitted_changes: "with uncommitted changes"
 }
 
 interface RunProps {

@@ -6,6 +6,7 @@ import type { Statement } from "effect/sql"
 import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
 import type { TestRunFilter } from "../TestRunsRepo.ts"
+import { mostElsewhere, testsDeployment } from "../TestedAddress.ts"
 import { foldSha } from "../TestRunState.ts"
 import { type BlockSizes, joinedRuns, numbersOf, readBlocks } from "./SearchBlocks.ts"
 import { filterTerms } from "./SearchTerms.ts"
@@ -45,14 +46,17 @@ export const list =
       : search(dependencies, page)
   }
 
-/** Whether the run `r` is the newest finished one of its deployment. There are few deployments, and many runs. */
+/** Whether the run `r` is the newest finished one that tested its deployment. There are few deployments, and many runs. */
 const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.Fragment =>
   sql`r.number = any(array(
     select (
-      select n.number from test_runs n
-      where n.workspace_id = ${workspaceId} and n.product_id = d.product_id and n.environment_id = d.environment_id
-        and n.result is not null
-      order by n.number desc limit 1
+      select n.number from (
+        select number, base_url, deployment_base_url from test_runs
+        where workspace_id = ${workspaceId} and product_id = d.product_id and environment_id = d.environment_id
+          and result is not null
+        order by number desc limit ${sql.literal(String(mostElsewhere))}
+      ) n
+      where ${testsDeployment(sql, "n")} order by n.number desc limit 1
     )
     from deployments d
     join products p on p.id = d.product_id and p.archived_at is null
