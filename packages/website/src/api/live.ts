@@ -1,4 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query"
+import { client } from "./client.ts"
+import { cursorQuery } from "./cursor.ts"
 import { channelOf } from "./pages.ts"
 import { workspaceKey } from "./queries.ts"
 
@@ -7,11 +9,12 @@ import { workspaceKey } from "./queries.ts"
  * it), and tells the others (BroadcastChannel). Where no stream can be had, what is shown is read again every 15 s.
  */
 
-/** What is told of an event: enough to know what to read again. */
-export interface Happened {
+/** What is told of an event: enough to know what to read again, and the cursor behind it. */
+interface Happened {
   readonly kind: string
   readonly type: string
   readonly url: string
+  readonly after?: string
 }
 
 /** Nothing happened in the workspace: the person has marked notifications read, perhaps in another browser. */
@@ -120,17 +123,42 @@ interface Following {
   readonly queries: QueryClient
   readonly slug: string
   readonly onState: (state: LiveState) => void
+  /** What ends it. */
+  readonly until: AbortSignal
 }
 
 /** A server that hangs keeps its streams open, and no page hears of their comments. So it is asked now and then whether it lives. */
 const askMillis = 10_000
 const answerMillis = 8_000
 
+/** Where more has happened, everything that is shown is read again. */
+const mostMissed = 100
+
 const isAlive = () =>
   fetch("/health", { cache: "no-store", signal: AbortSignal.timeout(answerMillis) }).then(
     ({ ok }) => ok,
     () => false
   )
+
+interface StoredEvent {
+  readonly kind: string
+  readonly subject: { readonly type: string; readonly url: string }
+}
+
+const happenedOf = ({ kind, subject: { type, url } }: StoredEvent, after: string): Happened => ({
+  kind,
+  type,
+  url,
+  after
+})
+
+/** What has happened that a page was not told of; undefined where that is much, or not known. */
+const missed = async (queries: QueryClient, slug: string): Promise<ReadonlyArray<Happened> | undefined> => {
+  const after = await queries.ensureQueryData(cursorQuery(slug))
+  if (after === "") return undefined
+  const { events } = await client.events.list({ params: { slug }, query: { after, limit: mostMissed } })
+  return events.length === mostMissed ? undefined : events.map((event) => happenedOf(event, event.id))
+}
 
 /** Opens the stream, again and again. Answers what ends it. */
 const follow = (slug: string, tell: (happened: Happened) => void, onState: (state: LiveState) => void) => {
@@ -167,9 +195,8 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
       source.close()
       timer = setTimeout(open, againMillis)
     })
-    source.addEventListener("message", ({ data }: MessageEvent<string>) => {
-      const event = JSON.parse(data) as { kind: string; subject: { type: string; url: string } }
-      tell({ kind: event.kind, type: event.subject.type, url: event.subject.url })
+    source.addEventListener("message", ({ data, lastEventId }: MessageEvent<string>) => {
+      tell(happenedOf(JSON.parse(data) as StoredEvent, lastEventId))
     })
     source.addEventListener("notifications", () => tell(reading))
     close = () => source.close()
@@ -194,17 +221,38 @@ const follow = (slug: string, tell: (happened: Happened) => void, onState: (stat
   }
 }
 
-/** Follows a workspace. Answers what ends it. */
-export const followWorkspace = ({ onState, queries, slug }: Following): (() => void) => {
+/** Follows a workspace. */
+export const followWorkspace = ({ onState, queries, slug, until }: Following): void => {
+  if (until.aborted) return
   const name = channelOf(slug)
   const read = makeReader(queries)
   const channel = new BroadcastChannel(name)
-  const stop = new AbortController()
   let state: LiveState = "connecting"
   let isBehind = false
+  /** Whether the page is told of what happens, or is about to be told what happened before. */
+  let isTold = false
+  let isLeading = false
+  const readAll = () => void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
+  const apply = (happened: Happened) => {
+    applyEvent(read, slug, happened)
+    if (isTold && happened.after !== undefined) queries.setQueryData(cursorQuery(slug).queryKey, happened.after)
+  }
+  const tell = (happened: Happened) => {
+    apply(happened)
+    if (isLeading) channel.postMessage({ happened })
+  }
+  /** What happened before there was a stream that tells this page: since it has read, or the page that led before has gone. */
+  const catchUp = async () => {
+    const happened = await missed(queries, slug).catch(() => undefined)
+    if (until.aborted) return
+    if (happened === undefined) readAll()
+    else for (const one of happened) tell(one)
+  }
   const setState = (next: LiveState) => {
     // What happened while nobody listened was missed by whoever read before.
-    if (isBehind && next === "live") void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
+    if (next === "live" && isBehind) readAll()
+    else if (next === "live" && !isTold) void catchUp()
+    isTold ||= next === "live"
     isBehind = next !== "live" && (isBehind || state === "live" || next !== "connecting")
     state = next
     onState(next)
@@ -212,43 +260,35 @@ export const followWorkspace = ({ onState, queries, slug }: Following): (() => v
   channel.addEventListener(
     "message",
     ({ data }: MessageEvent<{ happened?: Happened; state?: LiveState; ask?: true; changed?: string }>) => {
-      if (data.happened !== undefined) applyEvent(read, slug, data.happened)
+      if (data.happened !== undefined) apply(data.happened)
       if (data.state !== undefined) setState(data.state)
       if (data.changed !== undefined) read(workspaceKey(slug, data.changed))
     }
   )
   const lead = () =>
     new Promise<void>((resolve) => {
-      const end = follow(
-        slug,
-        (happened) => {
-          applyEvent(read, slug, happened)
-          channel.postMessage({ happened })
-        },
-        (next) => {
-          setState(next)
-          channel.postMessage({ state: next })
-        }
-      )
+      isTold = false
+      isLeading = true
+      const end = follow(slug, tell, (next) => {
+        setState(next)
+        channel.postMessage({ state: next })
+      })
       channel.addEventListener("message", ({ data }: MessageEvent<{ ask?: true }>) => {
         if (data.ask === true) channel.postMessage({ state })
       })
-      stop.signal.addEventListener("abort", () => {
+      until.addEventListener("abort", () => {
         end()
         resolve()
       })
     })
   // Aborted while it waits for its turn: another page leads.
-  navigator.locks.request(name, { signal: stop.signal }, lead).catch(() => {})
+  navigator.locks.request(name, { signal: until }, lead).catch(() => {})
   channel.postMessage({ ask: true })
   const timer = setInterval(() => {
-    if (isBehind && document.visibilityState === "visible") {
-      void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
-    }
+    if (isBehind && document.visibilityState === "visible") readAll()
   }, pollMillis)
-  return () => {
-    stop.abort()
+  until.addEventListener("abort", () => {
     clearInterval(timer)
     channel.close()
-  }
+  })
 }

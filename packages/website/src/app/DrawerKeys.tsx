@@ -5,8 +5,8 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** The drawer has the keyboard while it is open, Escape closes it, and what had the keyboard before gets it back. */
-export const DrawerKeys = ({ drawer, onClose }: Props) => {
+/** What is beside the drawer is dark. The drawer has the keyboard while it is open, Escape closes it, and what had the keyboard before gets it back. */
+const DrawerKeys = ({ drawer, onClose }: Props) => {
   useEffect(() => {
     const before = document.activeElement
     const { current } = drawer
@@ -21,5 +21,7 @@ export const DrawerKeys = ({ drawer, onClose }: Props) => {
       if (isLost && before instanceof HTMLElement) before.focus()
     }
   }, [drawer, onClose])
-  return null
+  return <div aria-hidden="true" className="fixed inset-0 z-20 bg-[oklch(0_0_0/0.45)] md:hidden" onClick={onClose} />
 }
+
+export default DrawerKeys

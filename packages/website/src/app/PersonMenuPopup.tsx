@@ -73,7 +73,7 @@ const PersonMenuPopup = ({ slug, ...menu }: Props) => {
         (density) => setLooks({ density })
       )
     },
-    { items: [{ label: "Sign out", icon: "signOut", onSelect: () => void signOut() }] }
+    { items: [{ label: "Sign out", icon: "arrowRight", onSelect: () => void signOut() }] }
   ]
   return <MenuPopup {...menu} groups={groups} label="You and the looks" />
 }

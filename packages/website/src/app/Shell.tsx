@@ -25,12 +25,9 @@ const useLive = (slug: string): LiveState => {
   const [state, setState] = useState<LiveState>("connecting")
   useEffect(() => {
     const gone = new AbortController()
-    const follow = async () => {
-      const { followWorkspace } = await import("../api/live.ts")
-      if (gone.signal.aborted) return
-      gone.signal.addEventListener("abort", followWorkspace({ slug, queries, onState: setState }))
-    }
-    void follow()
+    void import("../api/live.ts").then(({ followWorkspace }) =>
+      followWorkspace({ slug, queries, onState: setState, until: gone.signal })
+    )
     return () => gone.abort()
   }, [queries, slug])
   return state

@@ -12,8 +12,8 @@ import { MenuButton } from "../ui/Menu.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { placesOf } from "./places.ts"
 import { setLooks, useLooks } from "./theme.ts"
-import { DrawerKeys } from "./DrawerKeys.tsx"
 
+const DrawerKeys = later(() => import("./DrawerKeys.tsx"))
 const InboxCount = later(() => import("../agents/InboxCount.tsx"))
 const PersonMenuPopup = later(() => import("./PersonMenuPopup.tsx"))
 const WorkspaceMenuPopup = later(() => import("./WorkspaceMenuPopup.tsx"))
@@ -125,12 +125,7 @@ export const Sidebar = ({ isOpen, live, marked, onClose, slug }: Props) => {
   const [icon, word, text] = states[live]
   return (
     <>
-      {isOpen && (
-        <>
-          <DrawerKeys drawer={drawer} onClose={onClose} />
-          <div aria-hidden="true" className="fixed inset-0 z-20 bg-[oklch(0_0_0/0.45)] md:hidden" onClick={onClose} />
-        </>
-      )}
+      {isOpen && <DrawerKeys drawer={drawer} onClose={onClose} />}
       <nav
         aria-label="Workspace"
         className={`border-border bg-sunken z-20 shrink-0 flex-col border-r p-2 max-md:fixed max-md:inset-y-0 max-md:left-0 max-md:w-70 ${isOpen ? "flex" : "hidden md:flex"} ${isCollapsed ? "md:w-12" : "md:w-(--sidebar)"}`}

@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
 import type { ReactNode } from "react"
+import { cursorQuery } from "../api/cursor.ts"
 import { queryClient } from "../api/queries.ts"
 import { readAuditFilters } from "../audit/filters.ts"
 import { meQuery } from "../api/session.ts"
@@ -66,7 +67,12 @@ const home = createRoute({
   component: screen(() => import("./NoWorkspace.tsx"))
 })
 
-const workspace = createRoute({ getParentRoute: () => root, path: "/w/$slug", component: Shell })
+const workspace = createRoute({
+  getParentRoute: () => root,
+  path: "/w/$slug",
+  loader: ({ context, params }) => void context.queries.prefetchQuery(cursorQuery(params.slug)),
+  component: Shell
+})
 
 const overview = createRoute({
   getParentRoute: () => workspace,

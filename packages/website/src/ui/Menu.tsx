@@ -69,16 +69,13 @@ export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
         onFocus: load,
         onPointerEnter: load
       })}
-      {deferred !== "never" && (
-        <>
-          {menu({
-            anchor,
-            isOpen: state === "open" && deferred === "open",
-            onOpenChange: (isOpen) => setState(isOpen ? "open" : "closed"),
-            side
-          })}
-        </>
-      )}
+      {deferred !== "never" &&
+        menu({
+          anchor,
+          isOpen: state === "open" && deferred === "open",
+          onOpenChange: (isOpen) => setState(isOpen ? "open" : "closed"),
+          side
+        })}
     </>
   )
 }

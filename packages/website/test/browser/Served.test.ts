@@ -244,7 +244,7 @@ describe("The website", () => {
     const menu = page.getByRole("button", { name: "Open the menu" })
     await menu.focus()
     await page.keyboard.press("Enter")
-    await page.getByRole("navigation", { name: "Workspace" }).waitFor()
+    await page.getByRole("navigation", { name: "Workspace" }).locator(":focus").waitFor()
     await page.keyboard.press("Escape")
     await page.getByRole("navigation", { name: "Workspace" }).waitFor({ state: "hidden" })
     expect(await menu.evaluate((element) => element === document.activeElement)).toBe(true)
