@@ -78,7 +78,7 @@ onEachServer("test runs", (test) => {
       error: null,
       product: { slug: "shop", name: "Shop" },
       environment: { slug: "staging", name: "Staging", class: "non-production" },
-      baseUrl: "https://preview.shop.example",
+      baseUrl: "https://staging.shop.example",
       deploymentBaseUrl: "https://staging.shop.example",
       deploymentVersion: "9fceb02",
       release: 1,
