@@ -16,7 +16,7 @@ const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts
 /** What every screen of planning is made of, with their calls, and what those of tickets are: likewise a file each. */
 const planning = /virtual:calls\/planning$|website\/src\/(?:api\/optimistic|planning\/(?:queries|readTicketsAgain))\./
 const tickets =
-  /website\/src\/planning\/(?:CategoryMark|TagBadge|categories|filters|pendingTickets|search|useTickets|viewFilters)\./
+  /website\/src\/planning\/(?:CategoryMark|TagBadge|categories|filters|ownerNames|pendingTickets|search|useTickets|viewFilters)\./
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({

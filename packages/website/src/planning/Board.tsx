@@ -3,7 +3,6 @@ import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { memo, useEffect, useRef, useState } from "react"
-import { actorName } from "../api/actors.ts"
 import { formatCount, visible } from "../ui/format.ts"
 import { MoreLeft, MoreRight, useEdges } from "../ui/edges.tsx"
 import { Icon } from "../ui/Icon.tsx"
@@ -11,6 +10,7 @@ import { useKeys } from "../ui/keys.ts"
 import { toast } from "../ui/toast.ts"
 import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
+import { useOwnerNames } from "./ownerNames.ts"
 import { askClass, TagBadge } from "./TagBadge.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { besideAt, isStaying } from "./board.ts"
@@ -42,16 +42,17 @@ interface CardProps {
   readonly isCurrent: boolean
   readonly isSelected: boolean
   readonly mayChange: boolean
+  readonly owner: string
+  readonly tone: string
 }
 
 const mostTags = 3
 
 /** What `data-ask` names is asked for by a click (`TicketActions.tsx`). */
-const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps) => {
+const Card = memo(({ isCurrent, isSelected, mayChange, owner, slug, ticket, tone }: CardProps) => {
   const element = useRef<HTMLDivElement>(null)
   const [isDragged, setDragged] = useState(false)
   const { id, identifier } = ticket
-  const owner = ticket.owner === null ? "" : actorName(ticket.owner)
   useEffect(() => {
     if (element.current === null || !mayChange) return
     return draggable({
@@ -83,7 +84,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, slug, ticket }: CardProps
         <span className="flex-1" />
         <button
           aria-label={`Owner of ${identifier}: ${owner || "Nobody"}`}
-          className={`${askClass} relative z-1 -mr-1 px-1`}
+          className={`${askClass} ${tone} relative z-1 -mr-1 px-1`}
           data-ask="owner"
           disabled={!mayChange}
           tabIndex={-1}
@@ -145,6 +146,7 @@ const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, sl
   const frame = useRef<HTMLElement>(null)
   const { category, isOrdered, label, tickets } = column
   const count = tickets.length
+  const ownerOf = useOwnerNames(slug)
   const over = useDropPlace({ cardHeight, column, frame, list: scroller, mayChange, onDrop })
   const from = over === undefined ? -1 : tickets.findIndex(({ id }) => id === over.ticket)
   const isOfMany = over !== undefined && ids.size > 1 && ids.has(over.ticket)
@@ -182,14 +184,17 @@ const ColumnView = ({ column, mayChange, onDrop, selection: { current, ids }, sl
         <ol className="relative" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, key, start }) => {
             const ticket = tickets[index]!
+            const [owner, tone] = ownerOf(ticket.owner)
             return (
               <li className="absolute inset-x-0 top-0" key={key} style={{ transform: `translateY(${start}px)` }}>
                 <Card
                   isCurrent={ticket.id === current}
                   isSelected={ids.has(ticket.id)}
                   mayChange={mayChange}
+                  owner={owner}
                   slug={slug}
                   ticket={ticket}
+                  tone={tone}
                 />
               </li>
             )

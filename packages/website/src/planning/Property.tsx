@@ -12,10 +12,12 @@ interface Props {
   readonly groups: ReadonlyArray<MenuGroup>
   readonly mayChange: boolean
   readonly children: ReactNode
+  /** What is to be known of its value, below it. */
+  readonly note?: ReactNode
 }
 
 /** A property with what it can be, in a menu. */
-export const Property = ({ children, group, groups, mayChange, name, shortcut }: Props) => {
+export const Property = ({ children, group, groups, mayChange, name, note, shortcut }: Props) => {
   const trigger = useRef<HTMLElement>(null)
   useKeys(
     mayChange
@@ -59,6 +61,7 @@ export const Property = ({ children, group, groups, mayChange, name, shortcut }:
         ) : (
           <span className="flex min-h-7 min-w-0 items-center gap-1.5 px-2">{children}</span>
         )}
+        {note}
       </dd>
     </div>
   )

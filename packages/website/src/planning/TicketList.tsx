@@ -1,6 +1,5 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { actorName } from "../api/actors.ts"
 import { formatCount, visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
@@ -9,6 +8,7 @@ import { Time } from "../ui/Time.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
 import type { Column } from "./columns.ts"
 import { Badge } from "../ui/Badge.tsx"
+import { useOwnerNames } from "./ownerNames.ts"
 import { askClass, TagBadge } from "./TagBadge.tsx"
 import type { Selection } from "./useSelection.ts"
 
@@ -52,6 +52,7 @@ const Heading = ({ column: { category, label, tickets } }: { readonly column: Co
 )
 
 interface TicketRowProps extends Omit<Props, "columns"> {
+  readonly owner: ReturnType<ReturnType<typeof useOwnerNames>>
   readonly ticket: TicketSummary
   readonly isCurrent: boolean
 }
@@ -59,9 +60,8 @@ interface TicketRowProps extends Omit<Props, "columns"> {
 const mostTags = 3
 
 /** What `data-ask` names is asked for by a click (`TicketActions.tsx`). */
-const TicketRow = ({ isCurrent, mayChange, selection, slug, ticket }: TicketRowProps) => {
+const TicketRow = ({ isCurrent, mayChange, owner: [owner, tone], selection, slug, ticket }: TicketRowProps) => {
   const isSelected = selection.ids.has(ticket.id)
-  const owner = ticket.owner === null ? "" : actorName(ticket.owner)
   return (
     <div
       className={`border-border hover:bg-hover flex h-(--row) items-center gap-2 border-b pr-4 pl-2 ${isSelected ? "bg-selected" : ""} ${isCurrent ? "shadow-[inset_3px_0_var(--accent)]" : ""}`}
@@ -107,7 +107,7 @@ const TicketRow = ({ isCurrent, mayChange, selection, slug, ticket }: TicketRowP
       )}
       <button
         aria-label={`Owner of ${ticket.identifier}: ${owner || "Nobody"}`}
-        className={`${askClass} text-muted max-sm:hidden w-32 text-right`}
+        className={`${askClass} ${tone} max-sm:hidden w-32 text-right`}
         data-ask="owner"
         disabled={!mayChange}
         tabIndex={-1}
@@ -126,6 +126,7 @@ export const TicketList = ({ columns, ...props }: Props) => {
   const { selection, slug } = props
   const navigate = useNavigate()
   const rows = rowsOf(columns)
+  const ownerOf = useOwnerNames(slug)
   const ticketAt = (index: number) => {
     const row = rows[index]
     return row?.kind === "ticket" ? row.ticket : undefined
@@ -153,7 +154,12 @@ export const TicketList = ({ columns, ...props }: Props) => {
         return row.kind === "heading" ? (
           <Heading column={row.column} />
         ) : (
-          <TicketRow {...props} isCurrent={row.key === selection.current} ticket={row.ticket} />
+          <TicketRow
+            {...props}
+            isCurrent={row.key === selection.current}
+            owner={ownerOf(row.ticket.owner)}
+            ticket={row.ticket}
+          />
         )
       }}
     />

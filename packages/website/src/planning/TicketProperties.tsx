@@ -6,6 +6,7 @@ import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
+import { Badge } from "../ui/Badge.tsx"
 import { visible } from "../ui/format.ts"
 import { Kbd } from "../ui/Kbd.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -14,6 +15,7 @@ import type { MenuItem } from "../ui/Menu.tsx"
 import { Time } from "../ui/Time.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
 import type { Shown } from "./changes.ts"
+import { useOwnerNames } from "./ownerNames.ts"
 import { useOwners } from "./owners.ts"
 import { Property } from "./Property.tsx"
 import { projectQuery, projectsQuery, statusesQuery, teamsQuery, ticketsKey } from "./queries.ts"
@@ -36,6 +38,7 @@ interface Props {
 
 const Owner = ({ mayChange, onChange, slug, ticket }: Props) => {
   const owners = useOwners(slug, "member", { teams: [ticket.team] })
+  const [, , gone] = useOwnerNames(slug)(ticket.owner)
   const me = useMe()?.id
   const set = (owner: Ticket["owner"], name: string) =>
     onChange(
@@ -75,11 +78,20 @@ const Owner = ({ mayChange, onChange, slug, ticket }: Props) => {
       ]}
       mayChange={mayChange}
       name="Owner"
+      note={
+        gone && (
+          <p className="text-warning px-2 pb-1 text-xs">
+            {gone === "left" ? "Who has left works on nothing any more" : "A revoked agent gets no messages any more"}
+            {mayChange ? ": choose another owner." : "."}
+          </p>
+        )
+      }
       shortcut="a"
     >
       <span className={`foreign truncate ${ticket.owner === null ? "text-muted" : ""}`}>
         {ticket.owner === null ? "Nobody" : actorName(ticket.owner)}
       </span>
+      {gone && <Badge tone="warning">{gone}</Badge>}
     </Property>
   )
 }

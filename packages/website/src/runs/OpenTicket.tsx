@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { actorName } from "../api/actors.ts"
-import { ticketQuery } from "../planning/queries.ts"
+import { membersQuery } from "../identity/queries.ts"
+import { useOwnerNames } from "../planning/ownerNames.ts"
+import { agentsQuery, ticketQuery } from "../planning/queries.ts"
 import { visible } from "../ui/format.ts"
 import { runErrorsQuery } from "./queries.ts"
 
@@ -19,8 +20,13 @@ export const OpenTicket = ({ caseId, run, slug }: Props) => {
     ...ticketQuery(slug, found?.identifier ?? ""),
     enabled: found !== undefined && found !== null
   })
+  // Who they are, and whether they are still there.
+  const enabled = ticket !== undefined && ticket.owner !== null
+  useQuery({ ...membersQuery(slug), enabled })
+  useQuery({ ...agentsQuery(slug), enabled })
+  const ownerOf = useOwnerNames(slug)
   if (found === undefined || found === null) return null
-  const owner = ticket === undefined ? undefined : ticket.owner === null ? "nobody’s" : actorName(ticket.owner)
+  const [owner, tone] = ticket === undefined ? [] : ownerOf(ticket.owner)
   return (
     <span className="text-muted mr-auto flex min-w-0 items-center gap-1 pr-1.5 pl-3 text-xs whitespace-nowrap">
       <Link
@@ -31,7 +37,9 @@ export const OpenTicket = ({ caseId, run, slug }: Props) => {
       >
         {found.identifier}
       </Link>
-      {owner !== undefined && <span className="foreign max-w-32 truncate max-sm:hidden">{owner}</span>}
+      {owner !== undefined && (
+        <span className={`foreign max-w-40 truncate max-sm:hidden ${tone}`}>{owner || "nobody’s"}</span>
+      )}
     </span>
   )
 }

@@ -91,6 +91,35 @@ describe("A ticket", () => {
     await page.getByRole("heading", { level: 1, name: "OPS-1 Move the backups" }).waitFor()
   })
 
+  it("whose owner has left, or was revoked, says so where it is shown, until somebody else has it", async () => {
+    const leo = await joinAs(site, "leo@example.com", "Leo Leaver", "member")
+    await leo.context().close()
+    const { members } = await site.call<{ members: ReadonlyArray<{ id: string; name: string }> }>("GET", "members")
+    const { id } = members.find(({ name }) => name === "Leo Leaver")!
+    const { agent: ended } = await site.call<{ agent: string }>("POST", "agents/register", {
+      client: "codex",
+      computer: "gone"
+    })
+    const ticket = await make({ title: "Left behind", owner: id })
+    const ofAgent = await make({ title: "Cut off", owner: ended })
+    await site.call("POST", `members/${id}/deactivate`, {})
+    await site.call("POST", `agents/${ended}/revoke`)
+    const page = await openTicket(ticket)
+    await page.getByText("Who has left works on nothing any more: choose another owner.").waitFor()
+    await page.getByRole("button", { name: "Owner: Leo Leaver left" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await openScreen(site, "tickets", page)
+    await page.getByRole("button", { name: `Owner of ${ticket.identifier}: Leo Leaver (left)` }).waitFor()
+    await page.getByRole("button", { name: new RegExp(`^Owner of ${ofAgent.identifier}: .*\\(revoked\\)$`) }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await openScreen(site, "tickets?layout=board", page)
+    await page.getByRole("button", { name: `Owner of ${ticket.identifier}: Leo Leaver (left)` }).waitFor()
+    await openTicket(ofAgent, page)
+    await page.getByText("A revoked agent gets no messages any more: choose another owner.").waitFor()
+    await page.keyboard.press("i")
+    await page.getByText("A revoked agent").waitFor({ state: "detached" })
+  })
+
   it("keeps what is typed when the page is loaded again, and shows what somebody else wrote meanwhile", async () => {
     const ticket = await make({ description: "Before." })
     const page = await openTicket(ticket)
