@@ -1,4 +1,5 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -119,7 +120,11 @@ const whyOf = (gate: string): string =>
 
 const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
   String(run.number),
-  [resultOf(run), ...gatesOf(run).map((gate) => `${gate} ${whyOf(gate)}`)].join(", "),
+  [
+    resultOf(run),
+    ...gatesOf(run).map((gate) => `${gate} ${whyOf(gate)}`),
+    ...(testsDeployment(run) ? [] : ["of another address"])
+  ].join(", "),
   countsOf(run),
   run.product.slug,
   run.environment.slug,
@@ -172,6 +177,9 @@ const runText = (run: TestRun): string => {
   return [
     `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
     `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}${commitOf(run)}`,
+    ...(testsDeployment(run)
+      ? []
+      : [`Tested ${oneLine(run.baseUrl)}, which is not the deployment: ${oneLine(run.deploymentBaseUrl!)}`]),
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
     ...gatesOf(run).map((gate) => `${coloured(gate)} ${whyOf(gate)}`),

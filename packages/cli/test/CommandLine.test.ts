@@ -838,6 +838,22 @@ describe("delivery", () => {
     assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
   })
 
+  test("runs say which of them tested another address than the deployment's", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const env = as(workspace)
+    await startRun(workspace, { baseUrl: "https://staging.shop.example/" })
+    const { number } = await startRun(workspace, { baseUrl: "https://preview-7.example.com" })
+    const { out } = await at.delivery(["runs", "list"], { env })
+    const [, newest, first] = out.split("\n")
+    assert.include(newest, "running, of another address")
+    assert.notInclude(first, "address")
+    assert.match(
+      (await at.delivery(["runs", "show", String(number)], { env })).out,
+      /^Tested https:\/\/preview-7\.example\.com, which is not the deployment: https:\/\/staging\.shop\.example$/m
+    )
+  })
+
   test("runs end the retry that nobody finishes, if it is theirs", async (owner) => {
     const workspace = await newDeployment(owner, { version: "1" })
     const at = home()

@@ -1,3 +1,4 @@
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
@@ -6,7 +7,6 @@ import type { ActorRef } from "../access/Access.ts"
 import { agents } from "../access/ActorRows.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
-import { testsDeploymentInMemory } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
@@ -75,7 +75,7 @@ const resultsOf = (
       branch: run.gitBranch,
       commit: run.gitSha,
       dirty: run.gitDirty,
-      isOfDeployment: testsDeploymentInMemory(run),
+      isOfDeployment: testsDeployment(run),
       finishedAt: run.finishedAt!,
       publisher,
       personId: personOf(database, publisher)

@@ -4,6 +4,7 @@ import { shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { firstCharacters } from "@delivery/domain/Text"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
@@ -15,7 +16,6 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
-import { testsDeploymentInMemory } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -114,7 +114,7 @@ const unresolved =
     memory.read((database) =>
       coverages.flatMap((coverage) => {
         const newest = runsOf(database, place, version, coverage).find(
-          (run) => run.result === null && testsDeploymentInMemory(run)
+          (run) => run.result === null && testsDeployment(run)
         )
         if (newest === undefined) return []
         const state = isRunning(newest, now) ? ("running" as const) : ("interrupted" as const)
@@ -132,7 +132,7 @@ const elsewhere =
     memory.read((database) =>
       coverages.flatMap((coverage) =>
         runsOf(database, place, version, coverage)
-          .filter((run) => hasTested(run) && !testsDeploymentInMemory(run))
+          .filter((run) => hasTested(run) && !testsDeployment(run))
           .slice(0, 1)
           .map(({ baseUrl, environmentId, number }) => ({
             coverage,
@@ -148,9 +148,7 @@ const runs =
   (place, version, coverages, now) =>
     memory.read((database) =>
       coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
-        const newest = runsOf(database, place, version, coverage).find(
-          (run) => hasTested(run) && testsDeploymentInMemory(run)
-        )
+        const newest = runsOf(database, place, version, coverage).find((run) => hasTested(run) && testsDeployment(run))
         if (newest === undefined) return []
         const { name, slug } = database.table(environments).get(newest.environmentId)!
         const {

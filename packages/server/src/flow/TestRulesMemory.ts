@@ -1,3 +1,4 @@
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { TestRunId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { failureText } from "@delivery/domain/runs/ErrorGroups"
@@ -13,7 +14,6 @@ import { type TicketRow, tickets } from "../planning/TicketsRepo.ts"
 import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
-import { testsDeploymentInMemory } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
@@ -134,7 +134,7 @@ const isFor = (rule: TestRuleRow, run: TestRunRow): boolean =>
   (rule.environmentId ?? run.environmentId) === run.environmentId &&
   (rule.branch ?? run.gitBranch) === run.gitBranch &&
   (rule.coverage ?? run.coverage) === run.coverage &&
-  testsDeploymentInMemory(run)
+  testsDeployment(run)
 
 const rulesFor = (database: MemoryDatabase, id: TestRunId): ReadonlyArray<FoundTestRule> => {
   const run = database.table(testRuns).get(id)
@@ -171,7 +171,7 @@ const statuses =
       const from = since === undefined ? undefined : database.table(tickets).get(since)!.createdAt
       const others = database
         .table(testRuns)
-        .filter((one) => one.productId === rule.productId && one.result !== null && testsDeploymentInMemory(one))
+        .filter((one) => one.productId === rule.productId && one.result !== null && testsDeployment(one))
         .toSorted((a, b) => b.number - a.number)
         .slice(0, lookedAt)
         .filter((one) => one.id !== run && isFor(rule, one) && (from === undefined || one.finishedAt! >= from))
@@ -198,7 +198,7 @@ const failsElsewhere =
       const elsewhere = database
         .table(testRuns)
         .filter((one) => one.productId === rule.productId && one.result !== null)
-        .filter((one) => testsDeploymentInMemory(one) && !isFor(rule, one) && one.finishedAt! >= from)
+        .filter((one) => testsDeployment(one) && !isFor(rule, one) && one.finishedAt! >= from)
         .toSorted((a, b) => b.number - a.number)
         .slice(0, lookedAtElsewhere)
       const known = new Set<string>()

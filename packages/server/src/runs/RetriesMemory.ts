@@ -1,5 +1,6 @@
 import type { EventId, TestRunId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
+import { isSameAddress } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { isActorOrAgent, resolveActor } from "../access/Actors.ts"
@@ -20,7 +21,6 @@ import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
-import { isSameAddress } from "./TestedAddress.ts"
 
 type Memory = MemoryStorage["Service"]
 

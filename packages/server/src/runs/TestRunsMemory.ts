@@ -1,3 +1,4 @@
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { DeploymentId, EventId, PersonId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import { TestRunSummary } from "@delivery/domain/runs/TestRun"
@@ -31,7 +32,6 @@ import {
   TestRunsRepo,
   testRunTestsTable
 } from "./TestRunsRepo.ts"
-import { testsDeploymentInMemory } from "./TestedAddress.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -317,7 +317,7 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilte
 /** Whether it is the newest finished run that tested its deployment, of a product and an environment that are not archived. */
 const isLatest = (database: MemoryDatabase, run: TestRunRow): boolean =>
   run.state === "finished" &&
-  testsDeploymentInMemory(run) &&
+  testsDeployment(run) &&
   database.table(products).get(run.productId)?.archivedAt === null &&
   database.table(environments).get(run.environmentId)?.archivedAt === null &&
   database
@@ -330,7 +330,7 @@ const isLatest = (database: MemoryDatabase, run: TestRunRow): boolean =>
     .find(
       (other) =>
         other.state === "finished" &&
-        testsDeploymentInMemory(other) &&
+        testsDeployment(other) &&
         other.productId === run.productId &&
         other.environmentId === run.environmentId &&
         other.number > run.number

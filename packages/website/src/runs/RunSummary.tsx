@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { ReactNode } from "react"
 import { actorName } from "../api/actors.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -47,6 +48,14 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
         </Link>
         {run.environment.class === "production" && <Badge tone="warning">production</Badge>}
       </Fact>
+      {!testsDeployment(run) && (
+        <Fact icon="external">
+          <Truncated text={run.baseUrl} />
+          <Badge title={`The address of the deployment is ${run.deploymentBaseUrl}`} tone="warning">
+            another address
+          </Badge>
+        </Fact>
+      )}
       <Fact icon="branch">
         <Truncated text={run.git.branch} />
       </Fact>

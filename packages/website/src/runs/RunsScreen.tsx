@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { serviceUrl } from "../api/client.ts"
@@ -60,6 +61,12 @@ const RunRow = ({
     <span className="second-line">
       <span className="text-muted tabular sm:hidden">#{run.number}</span>
       <span className="text-muted truncate sm:max-md:hidden" title={`${run.product.name} in ${run.environment.name}`}>
+        {!testsDeployment(run) && (
+          <span className="text-warning mr-1 inline-block align-middle" title={`Tested ${run.baseUrl}`}>
+            <Icon name="external" size={12} />
+            <span className="sr-only">Tested {run.baseUrl}: </span>
+          </span>
+        )}
         {run.product.name} <span className="text-faint">/</span> {run.environment.name}
       </span>
       <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0 sm:max-md:hidden">

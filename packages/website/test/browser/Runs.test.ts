@@ -100,6 +100,22 @@ describe("Runs", () => {
     await page.waitForURL(/result=failed/)
   })
 
+  it("say that they tested another address than the deployment's", async () => {
+    const baseUrl = "https://preview-7.shop.example.com"
+    const run = { ...runOf("Try the preview"), baseUrl }
+    const { number } = await site.call<{ number: number }>("POST", "test-runs", run)
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    await row(page, number).getByText(`Tested ${baseUrl}`).waitFor()
+    expect(await row(page, seeded.failed).getByText("Tested ").count()).toBe(0)
+    await row(page, number).click()
+    const summary = page.getByRole("region", { name: "Summary" })
+    await summary.getByText("another address").waitFor()
+    await summary.getByTitle(baseUrl).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await finish(number, [passedTest("Preview")])
+  })
+
   it("move by themselves, on the lists of others and on their own page", async () => {
     const [list, other] = [await site.signIn(), await site.signIn()]
     await list.goto(`${site.origin}/w/main/test-runs`)

@@ -53,9 +53,7 @@ describe("The failures of a run", () => {
     const failed = { mutes, tests, result: "failed" as const }
     expect(gateText({ ...failed, gateResult: "passed" })).toBe("failed, 2 muted: gate passes")
     expect(gateText({ ...failed, gateResult: "failed" })).toBeUndefined()
-    expect(gateText({ ...failed, result: "passed", gateResult: "failed" })).toBe(
-      "retried elsewhere: gate fails"
-    )
+    expect(gateText({ ...failed, result: "passed", gateResult: "failed" })).toBe("retried elsewhere: gate fails")
     expect(gateText({ ...failed, result: null, gateResult: null })).toBeUndefined()
   })
 
