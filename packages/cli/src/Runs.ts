@@ -1,4 +1,5 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
+import { retryOutcome } from "@delivery/domain/runs/RetryOutcome"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -172,6 +173,15 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List runs, newest first, 50 at a time"))
 
+const retryText = (retry: TestRun["retries"][number]): string => {
+  const { flakyCount, number, testCount } = retry
+  const outcome = retryOutcome(retry)
+  const tests = `${testCount} ${testCount === 1 ? "test" : "tests"}`
+  return outcome === "running"
+    ? `Retry ${number} is ${coloured(outcome)}: ${tests}`
+    : `Retry ${number} ${coloured(outcome)}: ${flakyCount} of ${tests} passed`
+}
+
 const runText = (run: TestRun): string => {
   const tests = run.tests.filter(({ status }) => status === "failed" || status === "flaky")
   return [
@@ -183,6 +193,7 @@ const runText = (run: TestRun): string => {
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
     ...gatesOf(run).map((gate) => `${coloured(gate)} ${whyOf(gate)}`),
+    ...run.retries.map(retryText),
     run.url,
     ...(run.error === null ? [] : [plainLines(run.error)]),
     ...tests.map((test) => {

@@ -835,6 +835,10 @@ describe("delivery", () => {
     )
     const why = "failed for the gate: a retry tested another release or address"
     assert.include((await at.delivery(["runs", "list"], { env })).out, `passed, ${why}`)
+    assert.match(
+      (await at.delivery(["runs", "show", String(number)], { env })).out,
+      /^Retry 1 passed: 1 of 1 test passed$/m
+    )
     assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
   })
 
@@ -867,6 +871,8 @@ describe("delivery", () => {
         machine: savedStart.machine
       })
     await startRetry(workspace)
+    const shown = async () => (await at.delivery(["runs", "show", String(number)], { env: as(workspace) })).out
+    assert.match(await shown(), /^Retry 1 is running: 1 test$/m)
     const ci = await accountKey(workspace, "member")
     assert.deepStrictEqual(
       await at.delivery(["runs", "end", String(number)], { env: { ...as(workspace), DELIVERY_API_KEY: ci.key! } }),
@@ -879,6 +885,7 @@ describe("delivery", () => {
     const ended = await at.delivery(["runs", "end", String(number)], { env: as(workspace) })
     assert.deepInclude(ended, { code: 0, err: "" })
     assert.match(ended.out, new RegExp(`^Retry 1 of run ${number} has ended as interrupted\\. http`))
+    assert.match(await shown(), /^Retry 1 interrupted: 0 of 1 test passed$/m)
     const run = await workspace.get<TestRun>(`test-runs/${number}`)
     assert.deepStrictEqual(
       [run.state, run.result, ...run.retries.map(({ state }) => state)],

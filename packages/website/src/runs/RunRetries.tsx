@@ -1,3 +1,4 @@
+import { retryOutcome } from "@delivery/domain/runs/RetryOutcome"
 import type { Retry, TestRun } from "@delivery/domain/runs/TestRun"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
@@ -9,7 +10,7 @@ import { counted } from "../ui/format.ts"
 import { Empty } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
-import { retryStatus, retryText } from "./retryWords.ts"
+import { retryText } from "./retryWords.ts"
 
 interface Props {
   readonly run: TestRun
@@ -54,7 +55,7 @@ export const RunRetries = ({ run, slug }: Props) => {
           className="border-border flex min-h-(--row) flex-wrap items-center gap-x-4 border-b px-4 py-1"
           key={retry.number}
         >
-          <StatusMark status={retryStatus(retry)} />
+          <StatusMark status={retryOutcome(retry)} />
           <span className="font-medium">Retry {retry.number}</span>
           <span className="text-muted">{retryText(retry)}</span>
           <span className="text-muted">{counted(retry.requiredPasses, "pass", "passes")} required of each</span>
