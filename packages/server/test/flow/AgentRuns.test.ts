@@ -80,7 +80,10 @@ onEachServer("A run that an agent publishes", (test) => {
       const stored = await getRun(workspace, run)
       assert.deepStrictEqual<unknown>(stored.publishedBy, by)
       assert.deepInclude(stored.machine, { hostname: "laptop" })
-      assert.deepStrictEqual([stored.baseUrl, stored.durationMs, stored.git], ["https://staging.shop.example", 1_200, git])
+      assert.deepStrictEqual(
+        [stored.baseUrl, stored.durationMs, stored.git],
+        ["https://staging.shop.example", 1_200, git]
+      )
       const [ships] = stored.tests
       assert.deepStrictEqual(
         [ships?.caseId, ships?.errorMessage, ships?.attempts[0]?.startedAt],

@@ -69,7 +69,7 @@ for (const storage of sharedStorages) {
           error: null,
           product: { slug: at.product.slug, name: at.product.name },
           environment: { slug: at.environment.slug, name: at.environment.name, class: "non-production" },
-          baseUrl: at.deployment.baseUrl,
+          baseUrl: at.deployment.baseUrl!,
           deploymentBaseUrl: "https://shop.example",
           deploymentVersion: "v1",
           release: 1,

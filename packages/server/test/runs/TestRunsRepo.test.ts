@@ -105,7 +105,7 @@ onEachStorage("TestRunsRepo", (it) => {
         ...emptyTally,
         product: { slug: at.product.slug, name: at.product.name },
         environment: { slug: at.environment.slug, name: at.environment.name, class: "non-production" },
-        baseUrl: at.deployment.baseUrl,
+        baseUrl: at.deployment.baseUrl!,
         deploymentBaseUrl: "https://shop.example",
         deploymentVersion: "v1",
         release: 1,
