@@ -1,5 +1,6 @@
 import type { TestRule } from "@delivery/domain/flow/TestRule"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { counted } from "../ui/format.ts"
 
 /** Whether any of the newest runs is one that a rule is for. Pure. */
@@ -7,14 +8,18 @@ import { counted } from "../ui/format.ts"
 type For = Pick<TestRule, "branch" | "coverage">
 
 interface Found {
-  readonly runs: ReadonlyArray<Pick<TestRunSummary, "coverage"> & { readonly git: { readonly branch: string } }>
+  readonly runs: ReadonlyArray<
+    Pick<TestRunSummary, "baseUrl" | "coverage" | "deploymentBaseUrl"> & { readonly git: { readonly branch: string } }
+  >
   readonly nextCursor: number | null
 }
 
 /** Says that none is, of those that were found of its product, environment and branch; undefined where one is. */
 export const matchOf = ({ branch, coverage }: For, { nextCursor, runs }: Found): string | undefined => {
-  const isFor = ({ coverage: ran, git }: Found["runs"][number]) =>
-    (branch === null || git.branch === branch) && (coverage === null || ran === coverage)
+  const isFor = (run: Found["runs"][number]) =>
+    testsDeployment(run) &&
+    (branch === null || run.git.branch === branch) &&
+    (coverage === null || run.coverage === coverage)
   if (runs.some(isFor)) return undefined
   return nextCursor === null
     ? "No run so far is one that it is for."

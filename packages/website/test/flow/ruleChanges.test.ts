@@ -39,7 +39,13 @@ describe("A rule that two change", () => {
 })
 
 describe("A rule that no run is one for", () => {
-  const run = (branch: string, coverage: "critical" | null = null) => ({ coverage, git: { branch } })
+  const deployed = "https://shop.example.com"
+  const run = (branch: string, baseUrl = deployed) => ({
+    baseUrl,
+    deploymentBaseUrl: deployed,
+    coverage: null,
+    git: { branch }
+  })
   const rule = { branch: "main", coverage: null }
 
   it("says so, and nothing where one is", () => {
@@ -48,6 +54,7 @@ describe("A rule that no run is one for", () => {
     const said = "No run so far is one that it is for."
     expect(matchOf(rule, { runs: [], nextCursor: null })).toBe(said)
     expect(matchOf(rule, { runs: [run("maintain"), run("Main")], nextCursor: null })).toBe(said)
+    expect(matchOf(rule, { runs: [run("main", "https://preview.example.com")], nextCursor: null })).toBe(said)
     expect(matchOf({ ...rule, coverage: "critical" }, { runs: [run("main")], nextCursor: 7 })).toMatch(/newest 1.run/)
   })
 })
