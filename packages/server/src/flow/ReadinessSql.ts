@@ -116,6 +116,13 @@ type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "
     readonly mutedTests: ReadonlyArray<MutedFailure>
   }
 
+/**
+ * Whether anything in a run passed or failed, muted tests aside: else it shows nothing. The first condition is that of the index
+ * (`test_runs_evidence`), which has to be there word for word.
+ */
+const hasTested = `(result = 'failed' or passed + flaky > 0)
+  and (coalesce(gate_result, result) = 'failed' or passed + flaky > 0)`
+
 /** One look into the index for each coverage and environment, however many runs there are (`test_runs_evidence`). */
 const runs =
   (sql: PgClient.PgClient) =>
@@ -142,7 +149,7 @@ const runs =
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
             and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-            and (coalesce(gate_result, result) = 'failed' or passed + flaky > 0) and ${testsDeployment(sql)}
+            and ${sql.literal(hasTested)} and ${testsDeployment(sql)}
           order by number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
@@ -232,7 +239,7 @@ const elsewhere =
             where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
               and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
               and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-              and (coalesce(gate_result, result) = 'failed' or passed + flaky > 0)
+              and ${sql.literal(hasTested)}
             order by number desc limit ${sql.literal(String(mostElsewhere))}
           ) newest
           where not ${testsDeployment(sql)}
