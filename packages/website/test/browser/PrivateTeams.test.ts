@@ -128,6 +128,8 @@ describe("A private team", () => {
     await page.getByRole("menu", { name: "Owner" }).getByText("Quinn Inside").waitFor()
     expect(await page.getByRole("menu", { name: "Owner" }).getByText("Quinn Outside").count()).toBe(0)
     await page.keyboard.press("Escape")
+    // Until it has closed, it takes the keys.
+    await page.getByRole("menu", { name: "Owner" }).waitFor({ state: "detached" })
     // Of a new ticket, as soon as its team is chosen.
     await page.keyboard.press("n")
     const dialog = page.getByRole("dialog", { name: "New ticket" })
