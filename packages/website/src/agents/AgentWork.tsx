@@ -5,6 +5,7 @@ import { formatCount, visible } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
 import { asks } from "./inbox.ts"
 import { MessageStatus } from "./MessageStatus.tsx"
+import { TakeOver } from "./TakeOver.tsx"
 import type { Work } from "./work.ts"
 
 /** What an agent does now: its started tickets, and what was asked of it last. */
@@ -43,12 +44,13 @@ const LastMessage = ({ message, slug }: Pick<Props, "slug"> & { readonly message
 
 const AgentWork = ({ agent, slug, work: { message, tickets } }: Props) => (
   <ul aria-label={`Work of ${visible(agent.name)} of ${visible(agent.person.name)}`} className="pb-1">
-    {tickets.slice(0, most).map(({ id, identifier, title }) => (
-      <li className={line} key={id}>
+    {tickets.slice(0, most).map((ticket) => (
+      <li className={line} key={ticket.id}>
         <span className={nameClass}>Works on</span>
-        <Link className={linkClass} params={{ slug, ticket: identifier }} to="/w/$slug/tickets/$ticket">
-          <span className="text-muted tabular mr-1">{identifier}</span> {visible(title)}
+        <Link className={linkClass} params={{ slug, ticket: ticket.identifier }} to="/w/$slug/tickets/$ticket">
+          <span className="text-muted tabular mr-1">{ticket.identifier}</span> {visible(ticket.title)}
         </Link>
+        <TakeOver agent={agent} message={message} slug={slug} ticket={ticket} />
       </li>
     ))}
     {tickets.length > most && (

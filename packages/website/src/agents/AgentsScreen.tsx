@@ -29,6 +29,7 @@ import { type Work, workOf } from "./work.ts"
 
 const AgentWork = later(() => import("./AgentWork.tsx"))
 const Messages = later(() => import("./Messages.tsx"))
+const Waiting = later(() => import("./Waiting.tsx"))
 const ConnectAgent = later(() => import("./ConnectAgent.tsx"))
 
 const Session = ({ session }: { readonly session: AgentSession }) => (
@@ -195,7 +196,14 @@ const AgentsScreen = () => {
           Messages
         </Link>
       </Tabs>
-      {view === "messages" ? <Messages slug={slug} /> : <All slug={slug} />}
+      {view === "messages" ? (
+        <Messages slug={slug} />
+      ) : (
+        <>
+          <Waiting slug={slug} />
+          <All slug={slug} />
+        </>
+      )}
       {isConnecting && <ConnectAgent onClose={() => setConnecting(false)} slug={slug} />}
     </>
   )

@@ -120,4 +120,55 @@ describe("Agents", () => {
     await eve.getByText("Works on", { exact: true }).first().waitFor()
     expect(await eve.getByText("Last message").count()).toBe(0)
   })
+
+  it("are asked a question, and lose their ticket to who takes it over", async () => {
+    const { access_token, agent } = await site.call<SignIn>("POST", "agents/register", {
+      client: "cursor",
+      computer: "desk"
+    })
+    await site.call("POST", "teams", { key: "TKO", name: "Taken" })
+    const { statuses } = await site.call<{ statuses: ReadonlyArray<{ id: string; category: string }> }>(
+      "GET",
+      "ticket-statuses?team=TKO"
+    )
+    const status = statuses.find(({ category }) => category === "started")!.id
+    const make = (title: string) =>
+      site.call<{ identifier: string }>("POST", "tickets", { team: "TKO", title, owner: agent, status })
+    const [first, second] = [await make("Refund a part"), await make("Refund all")]
+    const { id } = await site.call<{ id: string }>("POST", "messages", {
+      agent,
+      ticket: first.identifier,
+      ask: "build"
+    })
+    const { id: owner } = await site.call<{ id: string }>("GET", "/v1/me")
+    await callWith(site.origin, access_token)("POST", `/agent/v1/tickets/${second.identifier}/comments`, {
+      body: `[@Owner](user:${owner}) the whole amount?`
+    })
+    const page = await openScreen(site, "agents")
+    await isLive(page)
+    // What waits for the person stands above what agents do.
+    await page.getByRole("region", { name: "Waiting for you" }).getByText("the whole amount?").first().waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    const ownerOf = async ({ identifier }: { identifier: string }) =>
+      (await site.call<{ owner: { id: string } }>("GET", `tickets/${identifier}`)).owner.id
+    // Another member takes one over; the message is not theirs to withdraw.
+    const kim = await joinAs(site, "kim@example.com", "Kim", "member")
+    await openScreen(site, "agents", kim)
+    await kim.getByRole("button", { name: `Take over ${second.identifier}` }).press("Enter")
+    await kim.getByText(`${second.identifier} is yours`).first().waitFor()
+    expect(await ownerOf(second)).not.toBe(agent)
+    await kim.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await expect.poll(() => ownerOf(second)).toBe(agent)
+    await kim.context().close()
+    // Its person does, and keeps the message from it.
+    await page.getByRole("button", { name: `Take over ${first.identifier}` }).press("Enter")
+    await page.getByText(`${first.identifier} is yours, and the message to Cursor is withdrawn`).first().waitFor()
+    const statusOf = async () => (await site.call<{ status: string }>("GET", `messages/${id}`)).status
+    await expect.poll(statusOf).toBe("declined")
+    expect(await ownerOf(first)).toBe(owner)
+    const viewer = await joinAs(site, "vic@example.com", "Vic", "viewer")
+    await openScreen(site, "agents", viewer)
+    await viewer.getByText("Works on", { exact: true }).first().waitFor()
+    expect(await viewer.getByRole("button", { name: /^Take over/ }).count()).toBe(0)
+  })
 })
