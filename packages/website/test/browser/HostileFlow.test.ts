@@ -54,7 +54,7 @@ const failedRun = async (product: string, text: string) => {
         title: text.slice(0, 4_000),
         file: text.slice(0, 4_000),
         coverage: "critical",
-        testKind: null,
+        testKind: text.slice(0, 40),
         priority: null,
         files: [],
         attempt: attempt("failed", text.slice(0, 20_000))
