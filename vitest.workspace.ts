@@ -20,7 +20,7 @@ const exhaustiveBrowsers = [
   "BigBoard",
   "Headers",
   "Hostile",
-  "HostileFlow",
+  "HostilePeople",
   "HostilePlanning",
   "HostileTests",
   "Narrow",
