@@ -1,7 +1,7 @@
-import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { agents } from "../access/ActorRows.ts"

@@ -1,7 +1,7 @@
-import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { TestRunId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { failureText } from "@delivery/domain/runs/ErrorGroups"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
 import { resolveActor } from "../access/Actors.ts"
 import { messages } from "../agents/MessagesRepo.ts"

@@ -6,6 +6,7 @@ import { gateResultOf, recount, type RetriedTest, retryOutcome, testsToRetry } f
 import type { FinishRetry, RetryTest, StartedRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
 import type { RunResult, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { isSameAddress } from "@delivery/domain/runs/TestedAddress"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Access, atLeast } from "../access/Access.ts"
@@ -207,6 +208,7 @@ const finish = (dependencies: Dependencies) => {
       state: report.interrupted ? ("interrupted" as const) : ("finished" as const),
       cleanup: cleanupAfter(retry.cleanup, report.cleanup),
       finishedAt,
+      ofOtherAddress: !isSameAddress(retry.baseUrl, run.baseUrl),
       run: { ...recounted, gateResult }
     }
     const event = yield* events.make(access, {

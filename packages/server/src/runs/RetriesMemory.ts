@@ -1,6 +1,5 @@
 import type { EventId, TestRunId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { isSameAddress } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { isActorOrAgent, resolveActor } from "../access/Actors.ts"
@@ -131,7 +130,7 @@ const finish =
   (memory: Memory) =>
   (
     { number, runId }: { readonly runId: TestRunId; readonly number: number },
-    { attempts, cleanup, finishedAt, flaky, run: recounted, state }: FinishedRetry,
+    { attempts, cleanup, finishedAt, flaky, ofOtherAddress, run: recounted, state }: FinishedRetry,
     eventOf: (retriedElsewhere: boolean) => StoredEvent
   ) =>
     memory.write((database) =>
@@ -151,7 +150,7 @@ const finish =
         const { counts, gateResult, passRate, result } = recounted
         // A gate that passed by itself, without the muted tests, needs nothing of what a retry has passed.
         const hasFailed = (run.gateResult ?? run.result) === "failed"
-        const isElsewhere = isChanged(database, run) || !isSameAddress(retry.baseUrl, run.baseUrl)
+        const isElsewhere = ofOtherAddress || isChanged(database, run)
         const retriedElsewhere = run.retriedElsewhere === true || (hasFailed && isElsewhere) || null
         const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })

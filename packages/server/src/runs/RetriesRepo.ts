@@ -69,6 +69,8 @@ export interface FinishedRetry extends RetryOutcome {
   readonly state: Exclude<RunState, "running">
   readonly cleanup: Pick<Cleanup, "status" | "deleted" | "remaining"> | null
   readonly finishedAt: Timestamp
+  /** Whether it tested another address than the run. */
+  readonly ofOtherAddress: boolean
   /** The run's counts, recounted. */
   readonly run: {
     readonly counts: Counts

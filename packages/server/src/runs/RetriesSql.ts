@@ -27,7 +27,6 @@ import { endLeases } from "./SemaphoresSql.ts"
 import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 import { isChanged, testedJson } from "./TestRunChangesSql.ts"
-import { sameAddress } from "./TestedAddress.ts"
 
 export const layer = Layer.effect(
   RetriesRepo,
@@ -249,6 +248,7 @@ const end = (
     cleanup,
     finishedAt,
     flaky,
+    ofOtherAddress,
     run,
     state
   }: FinishedRetry & { readonly attempts: ReadonlyArray<RetryAttempt> },
@@ -260,10 +260,7 @@ const end = (
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
           running_retry = null, running_retry_expires_at = null,
           retried_elsewhere = nullif(coalesce(retried_elsewhere, false)
-            or (coalesce(gate_result, result) = 'failed' and (${isChanged(sql, "test_runs")} or exists (
-              select from test_run_retries t where t.run_id = test_runs.id and t.number = ${number}
-                and not ${sameAddress(sql, "t.base_url", "test_runs.base_url")}
-            ))), false)
+            or (coalesce(gate_result, result) = 'failed' and (${ofOtherAddress}::boolean or ${isChanged(sql, "test_runs")})), false)
         where ${running}
         returning id, workspace_id, number, retried_elsewhere
       ), reindexed as (

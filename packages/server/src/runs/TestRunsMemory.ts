@@ -1,7 +1,7 @@
-import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { DeploymentId, EventId, PersonId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -32,6 +32,7 @@ import {
   TestRunsRepo,
   testRunTestsTable
 } from "./TestRunsRepo.ts"
+import { mostElsewhere } from "./TestedAddress.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -304,37 +305,37 @@ const listJson = (memory: Memory): TestRunsRepo["Service"]["listJson"] => {
 }
 
 const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number) =>
-  memory.read((database) =>
-    database
+  memory.read((database) => {
+    const latest = filter.latest === true ? latestIn(database, workspaceId) : undefined
+    return database
       .table(testRuns)
       .filter((run) => run.workspaceId === workspaceId && matches(run, filter))
-      .filter((run) => filter.latest !== true || isLatest(database, run))
+      .filter((run) => latest?.has(run) ?? true)
       .toSorted((a, b) => b.number - a.number)
       .slice(0, limit)
       .map((run) => withNames(database, run))
-  )
+  })
 
-/** Whether it is the newest finished run that tested its deployment, of a product and an environment that are not archived. */
-const isLatest = (database: MemoryDatabase, run: TestRunRow): boolean =>
-  run.state === "finished" &&
-  testsDeployment(run) &&
-  database.table(products).get(run.productId)?.archivedAt === null &&
-  database.table(environments).get(run.environmentId)?.archivedAt === null &&
-  database
-    .table(deployments)
-    .find(
-      (one) => one.productId === run.productId && one.environmentId === run.environmentId && one.deletedAt === null
-    ) !== undefined &&
-  database
-    .table(testRuns)
-    .find(
-      (other) =>
-        other.state === "finished" &&
-        testsDeployment(other) &&
-        other.productId === run.productId &&
-        other.environmentId === run.environmentId &&
-        other.number > run.number
-    ) === undefined
+/**
+ * The newest finished runs that tested the deployments, of products and environments that are not archived: of each among its newest
+ * runs, as `TestRunSearchSql.ts` looks for them.
+ */
+const latestIn = (database: MemoryDatabase, workspaceId: WorkspaceId): ReadonlySet<TestRunRow> =>
+  new Set(
+    database
+      .table(deployments)
+      .filter((one) => one.workspaceId === workspaceId && one.deletedAt === null)
+      .filter((one) => database.table(products).get(one.productId)?.archivedAt === null)
+      .filter((one) => database.table(environments).get(one.environmentId)?.archivedAt === null)
+      .flatMap(({ environmentId, productId }) => {
+        const newest = database
+          .table(testRuns)
+          .filter((run) => run.productId === productId && run.environmentId === environmentId && run.result !== null)
+          .toSorted((a, b) => b.number - a.number)
+          .slice(0, mostElsewhere)
+        return newest.find((run) => testsDeployment(run)) ?? []
+      })
+  )
 
 const lock = (memory: Memory) => (id: TestRunId) =>
   memory.read((database) => {

@@ -7,7 +7,7 @@ const plain = (url: string): string =>
   `regexp_replace(regexp_replace(lower(rtrim(${url}, '/')), '^(https://[^/]+):443(/|$)', '\\1\\2'), '^(http://[^/]+):80(/|$)', '\\1\\2')`
 
 /** Whether two expressions are of one address. */
-export const sameAddress = (sql: PgClient.PgClient, one: string, other: string): Statement.Fragment =>
+const sameAddress = (sql: PgClient.PgClient, one: string, other: string): Statement.Fragment =>
   sql.literal(`(${one} = ${other} or ${plain(one)} = ${plain(other)})`)
 
 /** Of the rows of `test_runs`, called `of` where they are not alone. */

@@ -347,6 +347,8 @@ withServicesOnEachStorage("Readiness", (it) => {
       // The same one, spelled otherwise.
       const { baseUrl } = yield* shop.staging.run(yield* shop.tested("failed", "critical"))
       assert.deepStrictEqual(yield* tested(`${baseUrl.toUpperCase()}/`), ["passed", "passed", true])
+      assert.deepStrictEqual(yield* tested(baseUrl.replace(/\/*$/, ":443/")), ["passed", "passed", true])
+      assert.deepStrictEqual(yield* tested(baseUrl.replace(/\/*$/, ":80")), ["passed", "failed", false, "run_failed"])
       assert.deepStrictEqual(yield* tested(null), ["passed", "passed", true])
     })
   )

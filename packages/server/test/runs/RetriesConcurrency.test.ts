@@ -43,7 +43,15 @@ const finishing = (
   const finishedAt = timestamp(Date.parse(retry.expiresAt) - 1)
   return [
     { runId: run.id, number: 1 },
-    { state: "finished", cleanup: null, finishedAt, flaky: ["a"], attempts, run: recount(run.counts, 1) },
+    {
+      state: "finished",
+      cleanup: null,
+      finishedAt,
+      flaky: ["a"],
+      attempts,
+      ofOtherAddress: false,
+      run: recount(run.counts, 1)
+    },
     () => ({
       id: newId<EventId>(),
       workspaceId: at.workspace.id,
