@@ -20,6 +20,7 @@ const exhaustiveBrowsers = [
   "BigBoard",
   "Headers",
   "Hostile",
+  "HostileFlow",
   "HostilePeople",
   "HostilePlanning",
   "HostileTests",

@@ -8,7 +8,7 @@ import { withoutPreloads } from "./build/withoutPreloads.ts"
 
 // But what asks several questions at once, which few do.
 const base =
-  /^(?!.*\/(?:queriesObserver|useQueries)\.).*(?:node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session|useAction)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|keys|later|overlay|toast)\.))/
+  /^(?!.*\/(?:queriesObserver|useQueries)\.).*(?:node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session|useAction)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|jsx-runtime|keys|later|overlay|toast|visibleProps)\.))/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts|Item|Older|Section|Since))\./
@@ -21,7 +21,7 @@ const tickets =
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwind(), ...onlyCalledRoutes(), withoutDom(), withoutPreloads()],
+  plugins: [react({ jsxImportSource: "#ui" }), tailwind(), ...onlyCalledRoutes(), withoutDom(), withoutPreloads()],
   // React has had it for years: its stand-in for older ones would be in the first screen. So would Node's reasons of no answer, and checks.
   resolve: {
     alias: [

@@ -1,7 +1,7 @@
 import type { RegisteredAgent } from "@delivery/domain/agents/Agent"
 import { Link } from "@tanstack/react-router"
 import { anchorOf } from "../planning/anchors.ts"
-import { formatCount, visible } from "../ui/format.ts"
+import { formatCount } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
 import { asks } from "./inbox.ts"
 import { MessageStatus } from "./MessageStatus.tsx"
@@ -32,7 +32,7 @@ const LastMessage = ({ message, slug }: Pick<Props, "slug"> & { readonly message
       params={{ slug, ticket: message.ticket.identifier }}
       to="/w/$slug/tickets/$ticket"
     >
-      <span className="font-medium">{visible(message.sender.name)}</span> asked to {asks[message.ask]}{" "}
+      <span className="font-medium">{message.sender.name}</span> asked to {asks[message.ask]}{" "}
       <span className="text-muted tabular">{message.ticket.identifier}</span>
     </Link>
     <MessageStatus status={message.status} />
@@ -43,12 +43,12 @@ const LastMessage = ({ message, slug }: Pick<Props, "slug"> & { readonly message
 )
 
 const AgentWork = ({ agent, slug, work: { message, tickets } }: Props) => (
-  <ul aria-label={`Work of ${visible(agent.name)} of ${visible(agent.person.name)}`} className="pb-1">
+  <ul aria-label={`Work of ${agent.name} of ${agent.person.name}`} className="pb-1">
     {tickets.slice(0, most).map((ticket) => (
       <li className={line} key={ticket.id}>
         <span className={nameClass}>Works on</span>
         <Link className={linkClass} params={{ slug, ticket: ticket.identifier }} to="/w/$slug/tickets/$ticket">
-          <span className="text-muted tabular mr-1">{ticket.identifier}</span> {visible(ticket.title)}
+          <span className="text-muted tabular mr-1">{ticket.identifier}</span> {ticket.title}
         </Link>
         <TakeOver agent={agent} message={message} slug={slug} ticket={ticket} />
       </li>

@@ -10,7 +10,6 @@ import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
@@ -35,7 +34,7 @@ const ConnectAgent = later(() => import("./ConnectAgent.tsx"))
 const Session = ({ session }: { readonly session: AgentSession }) => (
   <span className="inline-flex min-w-0 items-center gap-1.5">
     <Icon name="branch" size={14} />
-    <Truncated text={visible(`${session.repository ?? "unknown repository"} ${session.branch ?? ""}`.trim())} />
+    <Truncated text={`${session.repository ?? "unknown repository"} ${session.branch ?? ""}`.trim()} />
     {!session.live && (
       <span className="text-faint">
         <Time at={session.lastSeenAt} />
@@ -51,7 +50,7 @@ const OneComputer = ({ computer: { live, name, sessions } }: { readonly computer
         aria-hidden="true"
         className={`size-2 rounded-full border ${live ? "bg-success border-transparent" : "border-strong"}`}
       />
-      {visible(name)}
+      {name}
       <span className="text-muted">{live ? "live" : "away"}</span>
     </span>
     {sessions.map((session) => (
@@ -74,7 +73,7 @@ const Revoke = ({ agent, slug }: Pick<RowProps, "agent" | "slug">) => {
     changes: [workspaceKey(slug, "agents"), workspaceKey(slug, "notifications")]
   })
   return (
-    <Sure doing={revoking} subject={visible(agent.name)} title={`Revoke ${visible(agent.name)}?`} verb="Revoke">
+    <Sure doing={revoking} subject={agent.name} title={`Revoke ${agent.name}?`} verb="Revoke">
       <p>
         All its sign-ins end at once. Messages that wait for it are declined, and their senders are told. Connecting it
         again makes a new agent.
@@ -84,7 +83,7 @@ const Revoke = ({ agent, slug }: Pick<RowProps, "agent" | "slug">) => {
 }
 
 const Computers = ({ agent: { computers, name, person } }: Pick<RowProps, "agent">) => (
-  <ul aria-label={`Computers of ${visible(name)} of ${visible(person.name)}`} className="pb-1">
+  <ul aria-label={`Computers of ${name} of ${person.name}`} className="pb-1">
     {computers.map((computer) => (
       <OneComputer computer={computer} key={computer.id} />
     ))}

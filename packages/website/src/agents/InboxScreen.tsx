@@ -2,7 +2,6 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -35,7 +34,7 @@ const Row = ({ isCurrent, onOpened, onRead, onUnread, row, slug }: RowProps) => 
           params={{ slug, ticket: row.identifier }}
           to="/w/$slug/tickets/$ticket"
         >
-          <span className="text-muted tabular mr-1 font-normal">{row.identifier}</span> {visible(row.title)}
+          <span className="text-muted tabular mr-1 font-normal">{row.identifier}</span> {row.title}
         </Link>
       </h2>
     )

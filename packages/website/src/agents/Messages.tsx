@@ -4,7 +4,6 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { serviceUrl } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { buttonClass } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -30,11 +29,10 @@ const Row = ({ isCurrent, message, slug }: RowProps) => {
     >
       <span className="text-muted tabular shrink-0 truncate sm:w-16">{ticket.identifier}</span>
       <span className="foreign min-w-0 flex-1 truncate max-sm:order-first max-sm:basis-full">
-        <span className="font-medium">{visible(sender.name)}</span> asked{" "}
-        <span className="font-medium">{visible(agent.name)}</span> to {asks[ask]}{" "}
-        <span className="text-muted max-md:hidden">{visible(ticket.title)}</span>
+        <span className="font-medium">{sender.name}</span> asked <span className="font-medium">{agent.name}</span> to{" "}
+        {asks[ask]} <span className="text-muted max-md:hidden">{ticket.title}</span>
       </span>
-      <span className="text-muted foreign min-w-0 flex-1 truncate sm:hidden">{visible(ticket.title)}</span>
+      <span className="text-muted foreign min-w-0 flex-1 truncate sm:hidden">{ticket.title}</span>
       <MessageStatus status={status} />
       <span className="text-muted text-right sm:w-20">
         <Time at={message.createdAt} />

@@ -11,7 +11,6 @@ import { Property } from "../planning/Property.tsx"
 import { statusesQuery, teamsQuery, TicketContext, ticketQuery } from "../planning/queries.ts"
 import { useTicketChange } from "../planning/useTicketChange.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import type { Notice } from "./inbox.ts"
@@ -42,13 +41,13 @@ const Status = ({ slug, ticket }: Omit<TicketProps, "one">) => {
       groups={[
         {
           items: (data?.statuses ?? []).map(({ category, id, name }) => ({
-            label: visible(name),
+            label: name,
             isChosen: id === current.id,
             onSelect: () =>
               void change(
                 ticket,
                 { status: { id, name, category } },
-                { done: `${identifier} is now ${visible(name)}`, from: { status: current } }
+                { done: `${identifier} is now ${name}`, from: { status: current } }
               )
           }))
         }
@@ -87,7 +86,7 @@ const Actions = ({ one, slug, ticket }: TicketProps) => {
         {isAnswered && (
           <Button look="primary" onClick={answer} shortcut="r">
             <span>
-              Answer <span className="foreign">{visible(message.agent.name)}</span>
+              Answer <span className="foreign">{message.agent.name}</span>
             </span>
           </Button>
         )}

@@ -1,6 +1,5 @@
 import { useParams } from "@tanstack/react-router"
 import { Facts } from "../ui/Facts.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import type { Notice } from "./inbox.ts"
@@ -28,12 +27,12 @@ const NotificationPeek = ({ one }: { readonly one: Notice }) => {
       </h2>
       <Facts
         facts={[
-          ["Ticket", `${ticket.identifier} ${visible(ticket.title)}`],
+          ["Ticket", `${ticket.identifier} ${ticket.title}`],
           ...(message === undefined
             ? []
             : ([
-                ["Agent", visible(`${message.agent.name} of ${message.agent.person.name}`)],
-                ["Computer", message.computer === null ? "any" : visible(message.computer.name)]
+                ["Agent", `${message.agent.name} of ${message.agent.person.name}`],
+                ["Computer", message.computer === null ? "any" : message.computer.name]
               ] as const)),
           ["When", <Time at={one.createdAt} key="when" />]
         ]}

@@ -7,7 +7,6 @@ import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { useTicketChange } from "../planning/useTicketChange.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 
 interface Props {
   readonly slug: string
@@ -25,7 +24,7 @@ export const TakeOver = ({ agent, message, slug, ticket }: Props) => {
   const withdraw = useAction({
     act: (id: AgentMessage["id"]) =>
       client.messages.decline({ params: { slug, message: id }, payload: { reason: "The ticket was taken over." } }),
-    failed: () => `${visible(agent.name)} still has the message`,
+    failed: () => `${agent.name} still has the message`,
     changes: [workspaceKey(slug, "messages"), workspaceKey(slug, "notifications")]
   })
   if (me === undefined || !("email" in me) || !mayAct(role, "member")) return null
@@ -39,8 +38,8 @@ export const TakeOver = ({ agent, message, slug, ticket }: Props) => {
     waits === undefined
       ? ""
       : isMine
-        ? `, and the message to ${visible(agent.name)} is withdrawn`
-        : `. ${visible(agent.name)} still has a message about it, which ${visible(agent.person.name)} can decline`
+        ? `, and the message to ${agent.name} is withdrawn`
+        : `. ${agent.name} still has a message about it, which ${agent.person.name} can decline`
   const take = async () => {
     const mine = { kind: "user", id: me.id, name: me.name, email: me.email } as const
     const isDone = await change(ticket, { owner: mine }, { done: `${identifier} is yours${then}`, from: { owner } })

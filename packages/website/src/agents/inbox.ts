@@ -3,7 +3,6 @@ import type { Notification } from "@delivery/domain/agents/Notification"
 import type { TicketNotification } from "@delivery/domain/planning/TicketNotification"
 import { actorName } from "../api/actors.ts"
 import { anchorOf, replyId } from "../planning/anchors.ts"
-import { visible } from "../ui/format.ts"
 
 /** What the inbox shows: notifications about messages to agents and about tickets, below their tickets. Pure. */
 
@@ -34,10 +33,10 @@ export const asks = {
 } as const
 
 const whatOfMessage = ({ kind, message }: Notification): string => {
-  const agent = visible(message.agent.name)
+  const agent = message.agent.name
   switch (kind) {
     case "message_received":
-      return `${visible(message.sender.name)} asks ${agent} to ${asks[message.ask]}`
+      return `${message.sender.name} asks ${agent} to ${asks[message.ask]}`
     case "message_completed":
       return `${agent} replied`
     case "message_declined":
@@ -121,16 +120,14 @@ const starts = /^\s*(?:#{1,6}|>|[-*+](?: \[[ xX]\])?|\d+\.)\s+/gm
 
 /** The beginning of a text in Markdown as one line without its marks. */
 export const lineOf = (markdown: string): string =>
-  visible(
-    markdown
-      .slice(0, 300)
-      .replace(links, "$1")
-      .replace(cutLink, "$1")
-      .replace(fences, "")
-      .replace(rules, "")
-      .replace(cells, "")
-      .replace(starts, "")
-      .replace(marks, "")
-      .replaceAll(/\s+/g, " ")
-      .trim()
-  )
+  markdown
+    .slice(0, 300)
+    .replace(links, "$1")
+    .replace(cutLink, "$1")
+    .replace(fences, "")
+    .replace(rules, "")
+    .replace(cells, "")
+    .replace(starts, "")
+    .replace(marks, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()

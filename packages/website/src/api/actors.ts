@@ -1,6 +1,5 @@
 import type { Event } from "@delivery/domain/events/Event"
 import type { Actor } from "@delivery/domain/identity/Actor"
-import { visible } from "../ui/format.ts"
 
 /** Who did something, by name, as it can be shown. */
 export const actorName = (actor: Actor): string => {
@@ -8,9 +7,9 @@ export const actorName = (actor: Actor): string => {
     case "user":
     case "apiKey":
     case "deploymentToken":
-      return visible(actor.name)
+      return actor.name
     case "agent":
-      return visible(`${actor.name} of ${actor.person.name}`)
+      return `${actor.name} of ${actor.person.name}`
     case "removed":
       return "somebody who was removed"
   }
@@ -20,7 +19,7 @@ export const actorName = (actor: Actor): string => {
 export const doerOf = ({ actor, changes }: Pick<Event, "actor" | "changes">): string => {
   const by = changes.find(({ field }) => field === byField)?.to
   if (by === undefined || by === null) return actorName(actor)
-  return `${visible(by.charAt(0).toUpperCase() + by.slice(1))}, as ${actorName(actor)}`
+  return `${by.charAt(0).toUpperCase() + by.slice(1)}, as ${actorName(actor)}`
 }
 
 /** What was changed, and not by what. */

@@ -7,7 +7,7 @@ import { eventsQuery } from "../events/queries.ts"
 import { countsText } from "../runs/countsText.ts"
 import { deploymentRunsQuery, latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
-import { formatDuration, visible } from "../ui/format.ts"
+import { formatDuration } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
@@ -36,7 +36,7 @@ const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: s
     {/* On narrow screens how many failed comes before what may be cut. */}
     <span className="second-line">
       <span className="text-muted foreign min-w-0 flex-1 truncate max-sm:order-1">
-        <span className="tabular">#{run.number}</span> {visible(run.git.subject)}
+        <span className="tabular">#{run.number}</span> {run.git.subject}
       </span>
       {run.state === "running" ? (
         <span className="text-info tabular max-sm:order-2">

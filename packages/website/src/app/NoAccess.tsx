@@ -1,6 +1,5 @@
 import { useMe } from "../api/session.ts"
 import { buttonClass } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Empty } from "../ui/States.tsx"
 
@@ -17,11 +16,11 @@ const NoAccess = ({ slug }: { readonly slug: string }) => {
           </a>
         }
         icon="lock"
-        title={`You cannot enter the workspace “${visible(slug)}”`}
+        title={`You cannot enter the workspace “${slug}”`}
       >
-        {me !== undefined && `You are signed in as ${visible(me.name)}. `}It does not exist, you are no member of it, or
-        this session was blocked in it. An admin of the workspace can let you in, or you sign in otherwise on the page
-        of your account.
+        {me !== undefined && `You are signed in as ${me.name}. `}It does not exist, you are no member of it, or this
+        session was blocked in it. An admin of the workspace can let you in, or you sign in otherwise on the page of
+        your account.
       </Empty>
     </>
   )

@@ -3,7 +3,6 @@ import { useRef } from "react"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
@@ -33,7 +32,7 @@ const row =
 
 const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
   const me = useMe()
-  const name = visible(me?.workspaces.find((one) => one.slug === slug)?.name ?? slug)
+  const name = me?.workspaces.find((one) => one.slug === slug)?.name ?? slug
   return (
     <MenuButton
       menu={(menu) => <WorkspaceMenuPopup {...menu} slug={slug} />}
@@ -65,7 +64,7 @@ const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; r
 }
 
 const PersonMenu = ({ isCollapsed, slug }: Pick<Props, "slug"> & { readonly isCollapsed: boolean }) => {
-  const name = visible(useMe()?.name ?? "You")
+  const name = useMe()?.name ?? "You"
   return (
     <MenuButton
       menu={(menu) => <PersonMenuPopup {...menu} slug={slug} />}

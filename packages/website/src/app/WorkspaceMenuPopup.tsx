@@ -1,6 +1,5 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useMe } from "../api/session.ts"
-import { visible } from "../ui/format.ts"
 import type { OpenMenu } from "../ui/Menu.tsx"
 import MenuPopup from "../ui/MenuPopup.tsx"
 
@@ -15,7 +14,7 @@ const WorkspaceMenuPopup = ({ slug, ...menu }: OpenMenu & { readonly slug: strin
         {
           label: "Workspaces",
           items: (me?.workspaces ?? []).map((one) => ({
-            label: visible(one.name),
+            label: one.name,
             hint: one.role,
             isChosen: one.slug === slug,
             onSelect: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })

@@ -6,7 +6,6 @@ import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { productsQuery } from "../catalog/queries.ts"
 import { ticketListQuery } from "../planning/queries.ts"
-import { visible } from "../ui/format.ts"
 import { beginningsOf, type FoundCases, narrowed } from "./foundCases.ts"
 import type { Command } from "./palette.ts"
 
@@ -71,15 +70,15 @@ export const usePaletteFinds = (slug: string, typed: string): ReadonlyArray<Comm
     ...(data?.tickets ?? []).slice(0, mostTickets).map((one): Command => ({
       id: one.id,
       label: one.identifier,
-      hint: visible(one.title),
+      hint: one.title,
       icon: "ticket",
       run: () => void navigate({ to: "/w/$slug/tickets/$ticket", params: { slug, ticket: one.identifier } })
     })),
     ...asked.flatMap((product, index) =>
       (cases?.[index]?.cases ?? []).slice(0, mostCases).map((one): Command => ({
         id: `${product.id} ${one.caseId}`,
-        label: visible(one.title.slice(0, longest)),
-        hint: `test of ${visible(product.name)}`,
+        label: one.title.slice(0, longest),
+        hint: `test of ${product.name}`,
         icon: "tests",
         run: () =>
           void navigate({

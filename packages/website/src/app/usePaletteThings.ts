@@ -4,7 +4,6 @@ import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
 import { membersQuery } from "../identity/queries.ts"
 import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
-import { visible } from "../ui/format.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import type { Command } from "./palette.ts"
 
@@ -21,28 +20,28 @@ const useNamed = (slug: string): ReadonlyArray<Command> => {
   return [
     ...(products?.products ?? []).map((one): Command => ({
       id: one.id,
-      label: visible(one.name),
+      label: one.name,
       hint: "product",
       icon: "deployments",
       run: () => void navigate({ to: "/w/$slug/$", params: { slug, _splat: `products/${one.slug}` } })
     })),
     ...(projects?.projects ?? []).map((one): Command => ({
       id: one.id,
-      label: visible(one.name),
+      label: one.name,
       hint: "project",
       icon: "project",
       run: () => void navigate({ to: "/w/$slug/projects/$project", params: { slug, project: one.slug } })
     })),
     ...(views?.views ?? []).map((one): Command => ({
       id: one.id,
-      label: visible(one.name),
+      label: one.name,
       hint: "view",
       icon: "filter",
       run: () => void navigate({ to: "/w/$slug/views/$view", params: { slug, view: one.id } })
     })),
     ...(teams?.teams ?? []).map((one): Command => ({
       id: one.id,
-      label: visible(one.name),
+      label: one.name,
       hint: "team",
       icon: "people",
       run: () => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team: one.key } })
@@ -51,7 +50,7 @@ const useNamed = (slug: string): ReadonlyArray<Command> => {
       .filter(({ active }) => active)
       .map((one): Command => ({
         id: one.id,
-        label: visible(one.name),
+        label: one.name,
         hint: "member",
         icon: "person",
         words: one.email,
@@ -70,7 +69,7 @@ const useMade = (slug: string): ReadonlyArray<Command> => {
     ...(runs?.runs ?? []).map((run): Command => ({
       id: run.id,
       label: `Run ${run.number}`,
-      hint: visible(`${run.product.name} · ${run.environment.name} · ${run.git.subject}`),
+      hint: `${run.product.name} · ${run.environment.name} · ${run.git.subject}`,
       isPart: true,
       icon: "runs",
       run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })

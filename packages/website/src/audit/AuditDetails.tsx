@@ -2,7 +2,6 @@ import type { AuditEntry } from "@delivery/domain/audit/Audit"
 import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { changesText } from "../ui/Changes.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { visible } from "../ui/format.ts"
 import { namedChanges } from "../ui/namedChanges.ts"
 
 /** What else is known of an entry of the audit than its line says. */
@@ -42,23 +41,15 @@ const AuditDetails = ({ entry, id, slug }: Props) => {
           [
             "Action",
             <span className="font-mono text-xs" key="action">
-              {visible(entry.action)}
+              {entry.action}
             </span>
           ],
-          [
-            "Subject",
-            `${visible(entry.subject.label)} (${visible(entry.subject.type).replaceAll("_", " ")} ${visible(entry.subject.id)})`
-          ],
+          ["Subject", `${entry.subject.label} (${entry.subject.type.replaceAll("_", " ")} ${entry.subject.id})`],
           ["Credential", credentialOf(entry)],
           ["Network address", entry.address ?? "none: it was the server itself"],
           ...(entry.secrets === undefined
             ? []
-            : [
-                [
-                  "Secrets",
-                  entry.secrets.map(({ name, version }) => `${visible(name)} v${version}`).join(", ")
-                ] as const
-              ]),
+            : [["Secrets", entry.secrets.map(({ name, version }) => `${name} v${version}`).join(", ")] as const]),
           ...(entry.count === undefined ? [] : [["Times", String(entry.count)] as const]),
           ...(changes.length === 0 ? [] : [["Changes", changesText(changes)] as const]),
           ["Request", entry.requestId ?? "none"]

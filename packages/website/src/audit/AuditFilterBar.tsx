@@ -5,7 +5,6 @@ import { membersQuery } from "../identity/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
-import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { type AuditFilters, isFiltered } from "./filters.ts"
 
@@ -47,7 +46,7 @@ export const AuditFilterBar = ({ filters, nameOf, slug }: Props) => {
       run: () => set("outcome")(filters.outcome === "refused" ? undefined : "refused")
     }
   ])
-  const people = (data?.members ?? []).map(({ id, name }) => ({ value: id as string, label: visible(name) }))
+  const people = (data?.members ?? []).map(({ id, name }) => ({ value: id as string, label: name }))
   const others = (id: string | undefined) =>
     id === undefined || people.some(({ value }) => value === id) ? [] : [{ value: id, label: nameOf(id) ?? id }]
   return (

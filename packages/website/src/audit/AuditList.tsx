@@ -6,7 +6,7 @@ import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { IconButton } from "../ui/Button.tsx"
 import { Changes, changesText } from "../ui/Changes.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { List } from "../ui/List.tsx"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -17,8 +17,6 @@ import { actionWords } from "./words.ts"
 const Details = later(() => import("./AuditDetails.tsx"))
 const PolicyLine = later(() => import("../events/PolicyLine.tsx"), Changes)
 const WebhookEnd = later(() => import("../webhooks/WebhookEnd.tsx"))
-
-const wordsOf = (action: string): string => actionWords(visible(action))
 
 /** The most that a line says of what others wrote. */
 const maxText = 500
@@ -52,8 +50,8 @@ const Row = ({ entry, slug }: RowProps) => {
   const nameOf = useEnvironmentName(slug)
   const { actor } = entry
   const name = actorName(actor)
-  const label = visible(entry.subject.label).slice(0, maxText)
-  const scope = visible(scopeOf(entry, nameOf).slice(0, maxText))
+  const label = entry.subject.label.slice(0, maxText)
+  const scope = scopeOf(entry, nameOf).slice(0, maxText)
   const { changes = [] } = entry
   return (
     <li>
@@ -72,7 +70,7 @@ const Row = ({ entry, slug }: RowProps) => {
               {name}
             </Link>
           )}
-          <span className="text-muted foreign md:w-44">{wordsOf(entry.action)}</span>
+          <span className="text-muted foreign md:w-44">{actionWords(entry.action)}</span>
           <Link
             className="foreign max-w-full min-w-0 truncate hover:underline md:max-w-100"
             from="/w/$slug/audit"
@@ -107,7 +105,7 @@ const Row = ({ entry, slug }: RowProps) => {
             aria-expanded={isOpen}
             icon={isOpen ? "chevronDown" : "chevronRight"}
             isSmall
-            label={`Details of ${wordsOf(entry.action)} ${label.slice(0, 80)}`}
+            label={`Details of ${actionWords(entry.action)} ${label.slice(0, 80)}`}
             onClick={() => setOpen(!isOpen)}
           />
         </span>

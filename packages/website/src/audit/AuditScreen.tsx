@@ -3,7 +3,6 @@ import { useParams, useSearch } from "@tanstack/react-router"
 import { actorName } from "../api/actors.ts"
 import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { Older } from "../ui/Older.tsx"
@@ -22,7 +21,7 @@ const List = ({ slug }: { readonly slug: string }) => {
   const entries = query.data?.pages.flatMap((page) => page.entries) ?? []
   const nameOf = (id: string) => {
     for (const { actor, subject } of entries) {
-      if (subject.id === id) return visible(subject.label).slice(0, 80)
+      if (subject.id === id) return subject.label.slice(0, 80)
       if (actor.kind !== "removed" && actor.id === id) return actorName(actor)
     }
     return undefined

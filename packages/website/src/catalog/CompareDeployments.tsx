@@ -5,7 +5,7 @@ import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { Filter } from "../ui/Filter.tsx"
-import { counted, shortSha, visible } from "../ui/format.ts"
+import { counted, shortSha } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -50,7 +50,7 @@ const Commits = ({ lead }: { readonly lead: Lead }) =>
       {lead.commits.slice(0, 100).map((commit) => (
         <li className="flex min-w-0 items-baseline gap-2" key={commit.sha}>
           <span className="text-muted shrink-0 font-mono text-xs">{shortSha(commit.sha)}</span>
-          <span className="foreign truncate">{visible(commit.subject)}</span>
+          <span className="foreign truncate">{commit.subject}</span>
         </li>
       ))}
       {lead.commits.length > 100 && (
@@ -104,7 +104,9 @@ const Secrets = ({ here, slug, there }: BothProps) => {
           {rows.map(([name, { environment }]) => (
             <li className="flex flex-wrap items-center gap-2" key={`${environment.slug} ${name}`}>
               <span className="foreign font-mono text-xs">{name}</span>
-              <Badge tone="warning">missing in {visible(environment.name)}</Badge>
+              <Badge tone="warning">
+                missing in&nbsp;<span className="max-w-60 truncate">{environment.name}</span>
+              </Badge>
             </li>
           ))}
         </ul>
@@ -142,7 +144,7 @@ const Both = ({ here, slug, there }: BothProps) => {
         </p>
       ) : (
         <Section
-          title={`${visible(first.environment.name)} is ${counted(lead.releases.length, "release")} ahead of ${visible(second.environment.name)}`}
+          title={`${first.environment.name} is ${counted(lead.releases.length, "release")} ahead of ${second.environment.name}`}
         >
           <Commits lead={lead} />
         </Section>

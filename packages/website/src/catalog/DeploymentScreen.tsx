@@ -11,7 +11,7 @@ import { statusOf } from "../runs/status.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
-import { counted, formatDuration, shortSha, visible } from "../ui/format.ts"
+import { counted, formatDuration, shortSha } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
@@ -104,7 +104,7 @@ const Runs = ({ deployment, slug }: Props) => {
             >
               <StatusMark size={14} status={statusOf(run)} />
               <span className="tabular">#{run.number}</span>
-              <span className="foreign text-muted min-w-0 flex-1 truncate">{visible(run.git.subject)}</span>
+              <span className="foreign text-muted min-w-0 flex-1 truncate">{run.git.subject}</span>
               <span className={run.state === "running" ? "text-info tabular" : "text-muted tabular"}>
                 {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
               </span>
@@ -150,7 +150,7 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
     {release.override !== null && (
       <p className="text-warning flex items-baseline gap-2 pl-11">
         <Icon name="warning" size={12} />
-        <span className="foreign min-w-0 break-words">Override: {visible(release.override)}</span>
+        <span className="foreign min-w-0 break-words">Override: {release.override}</span>
       </p>
     )}
     {release.commits.length > 0 && (
@@ -158,7 +158,7 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
         {release.commits.slice(0, 10).map((commit) => (
           <li className="flex min-w-0 items-baseline gap-2" key={commit.sha}>
             {!isOfOneCommit(release) && <span className="shrink-0 font-mono text-xs">{shortSha(commit.sha)}</span>}
-            <span className="foreign truncate">{visible(commit.subject)}</span>
+            <span className="foreign truncate">{commit.subject}</span>
           </li>
         ))}
         {release.commits.length > 10 && <li>and {counted(release.commits.length - 10, "more commit")}</li>}
@@ -226,7 +226,7 @@ const Loaded = ({ deployment, slug }: Props) => {
   return (
     <>
       <section aria-label="Summary" className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3">
-        <span className="text-md inline-flex items-center gap-1 font-medium">
+        <span className="text-md inline-flex max-w-full min-w-0 items-center gap-1 font-medium">
           {deployment.version === null ? (
             "Unknown version"
           ) : (

@@ -14,7 +14,7 @@ interface Props {
  * or without, names begin where the column does.
  */
 export const EnvironmentName = ({ environment }: Props) => (
-  <span className="inline-flex min-w-0 items-center gap-1.5">
+  <span className="inline-flex max-w-full min-w-0 items-center gap-1.5">
     <span className="foreign truncate">{environment.name}</span>
     {environment.emoji != null && <span aria-hidden="true">{environment.emoji}</span>}
     {environment.class === "production" && (

@@ -4,7 +4,6 @@ import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { Deployed } from "./Deployed.tsx"
@@ -30,14 +29,14 @@ const EnvironmentScreen = ({ environment, slug }: { readonly slug: string; reado
             {data?.archived === true && <Badge tone="warning">archived</Badge>}
           </>
         }
-        title={visible(data?.name ?? environment)}
+        title={data?.name ?? environment}
       />
       <Loaded query={query} rows={6}>
         {({ slug: name }) => (
           <Deployed
             filters={{ environment: name }}
             isOf={(one) => one.environment.slug === name}
-            nameOf={({ product }) => visible(product.name)}
+            nameOf={({ product }) => product.name}
             slug={slug}
           />
         )}

@@ -6,7 +6,6 @@ import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { Deployed } from "./Deployed.tsx"
@@ -30,7 +29,7 @@ const ProductScreen = ({ product, slug }: { readonly slug: string; readonly prod
         actions={isAdmin && data?.archived === false && <CatalogMenu slug={slug} subject={data} />}
         crumbs={[{ label: "Deployments", link: { to: "/w/$slug/deployments", params: { slug } } }]}
         state={data?.archived === true && <Badge tone="warning">archived</Badge>}
-        title={visible(data?.name ?? product)}
+        title={data?.name ?? product}
       />
       <Loaded query={query} rows={6}>
         {({ baseBranch, repository, slug: name, type }) => (
@@ -38,8 +37,8 @@ const ProductScreen = ({ product, slug }: { readonly slug: string; readonly prod
             <Facts
               facts={[
                 ["Type", type],
-                ["Repository", repository === null ? "none" : visible(repository)],
-                ["Base branch", visible(baseBranch)],
+                ["Repository", repository ?? "none"],
+                ["Base branch", baseBranch],
                 [
                   "More of it",
                   <span className="flex flex-wrap gap-x-4" key="more">

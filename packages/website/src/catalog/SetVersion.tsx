@@ -9,7 +9,7 @@ import { readinessQuery } from "../flow/readiness.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
-import { shortSha, visible } from "../ui/format.ts"
+import { shortSha } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { toast } from "../ui/toast.ts"
 import { useKnownVersions } from "./useKnownVersions.ts"
@@ -218,8 +218,7 @@ const SetVersion = (props: Props) => {
       <VersionField setting={setting} />
       {isOvertaken && (
         <p className="bg-warning-soft text-warning foreign mt-3 rounded-md px-3 py-2 break-words" role="alert">
-          Meanwhile {told === null ? "no version" : visible(shortSha(told))} was recorded here. Nothing has been set
-          yet.
+          Meanwhile {told === null ? "no version" : shortSha(told)} was recorded here. Nothing has been set yet.
         </p>
       )}
       {typed !== "" && shown !== version && (

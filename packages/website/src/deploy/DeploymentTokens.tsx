@@ -9,7 +9,6 @@ import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -32,7 +31,7 @@ interface Target {
 
 const Actions = ({ token, ...target }: Target & { readonly token: DeploymentToken }) => {
   const [isRotating, setRotating] = useState(false)
-  const name = visible(token.name)
+  const name = token.name
   const revoke = useAction({
     act: () =>
       client.deploymentTokens.revoke({
@@ -79,7 +78,7 @@ const Row = ({ token, ...target }: Target & { readonly token: DeploymentToken })
           <span className="font-mono">
             {token.tokenPrefix}…{token.lastFour}
           </span>
-          {` · made by ${visible(token.createdBy.name)}${token.createdBy.active ? "" : ", who has no access any more"}`}
+          {` · made by ${token.createdBy.name}${token.createdBy.active ? "" : ", who has no access any more"}`}
         </>
       }
       isFaded={token.replacedBy !== null}

@@ -3,7 +3,6 @@ import { useState } from "react"
 import { client } from "../api/client.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { useAction } from "../api/useAction.ts"
-import { visible } from "../ui/format.ts"
 import { type Overlap, OverlapField } from "../ui/Overlap.tsx"
 import { tokensQuery } from "./queries.ts"
 import TokenLines from "./TokenLines.tsx"
@@ -34,7 +33,7 @@ const RotateToken = ({ environment, onClose, product, slug, token }: Props) => {
       description="The new token has the same name, networks and end. Give it to the product while the old one still works."
       doing={rotate}
       onClose={onClose}
-      title={`Rotate ${visible(token.name)}`}
+      title={`Rotate ${token.name}`}
     >
       <OverlapField label="The old token goes on for" onChange={setOverlap} value={overlap} />
     </FormDialog>

@@ -1,7 +1,6 @@
 import type { Event } from "@delivery/domain/events/Event"
 import { changesOf, doerOf } from "../api/actors.ts"
 import { Changes, changesText } from "../ui/Changes.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { List } from "../ui/List.tsx"
 import { PathLink } from "../ui/PathLink.tsx"
@@ -54,7 +53,7 @@ export const EventList = ({ events }: { readonly events: ReadonlyArray<Event> })
           <span className="foreign max-w-60 truncate font-medium">{doerOf(event)}</span>
           <span className="text-muted">{wordsOf(event.kind, event.subject)}</span>
           <PathLink path={pathOf(event.subject.url)} title={event.subject.label}>
-            {visible(event.subject.label)}
+            {event.subject.label}
             {event.subject.type === "webhook" && (
               <WebhookEnd id={event.subject.id} label={event.subject.label} slug={slugOf(event.subject.url)} />
             )}

@@ -9,7 +9,6 @@ import { useAction } from "../api/useAction.ts"
 import { productsQuery } from "../catalog/queries.ts"
 import { casesQuery } from "../runs/queries.ts"
 import { Input } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Select } from "../ui/Select.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
@@ -56,8 +55,8 @@ const Picker = ({ chosen, onAdd, product, slug }: PickerProps) => {
           .slice(0, mostFound)
           .map(({ caseId, title }) => (
             <li className="flex min-h-7 items-center gap-2" key={caseId}>
-              <span className="foreign min-w-0 flex-1 truncate">{visible(title.slice(0, 500))}</span>
-              <Button aria-label={`Add ${visible(title.slice(0, 200))}`} look="quiet" onClick={() => onAdd(caseId)}>
+              <span className="foreign min-w-0 flex-1 truncate">{title.slice(0, 500)}</span>
+              <Button aria-label={`Add ${title.slice(0, 200)}`} look="quiet" onClick={() => onAdd(caseId)}>
                 Add
               </Button>
             </li>
@@ -80,16 +79,16 @@ const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
     <ul className="max-h-48 overflow-y-auto">
       {ids.map((caseId) => (
         <li className="flex min-h-7 items-center gap-2" key={caseId}>
-          <span className="flex min-w-0 flex-1 flex-col" title={visible(caseId)}>
-            <span className="foreign truncate">{visible(titleOf(caseId))}</span>
+          <span className="flex min-w-0 flex-1 flex-col" title={caseId}>
+            <span className="foreign truncate">{titleOf(caseId)}</span>
             <span className="text-muted flex min-w-0">
-              <Truncated text={visible(fileOf(caseId))} />
+              <Truncated text={fileOf(caseId)} />
             </span>
           </span>
           <IconButton
             icon="cross"
             isSmall
-            label={`Remove ${visible(caseId)}`}
+            label={`Remove ${caseId}`}
             onClick={() => onChange(ids.filter((one) => one !== caseId))}
           />
         </li>
@@ -159,14 +158,14 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
         <Select
           label="Product"
           onChange={setProduct}
-          options={(products?.products ?? []).map((one) => ({ value: one.slug as string, label: visible(one.name) }))}
+          options={(products?.products ?? []).map((one) => ({ value: one.slug as string, label: one.name }))}
           value={chosen}
         />
       )}
       <ChosenTests
         ids={ids}
         onChange={setIds}
-        product={visible(products?.products.find((one) => one.slug === chosen)?.name ?? chosen)}
+        product={products?.products.find((one) => one.slug === chosen)?.name ?? chosen}
       />
       {chosen !== "" && (
         <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />

@@ -13,7 +13,7 @@ import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { Input } from "../ui/Field.tsx"
 import { Filter } from "../ui/Filter.tsx"
-import { counted, formatCount, shortSha, visible } from "../ui/format.ts"
+import { counted, formatCount, shortSha } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { PathLink } from "../ui/PathLink.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -56,7 +56,7 @@ const ReasonRow = ({ reason: { message, severity, subject }, version }: ReasonPr
       <Badge tone={severity === "block" ? "danger" : "warning"}>{severity === "block" ? "blocks" : "warns"}</Badge>
     </span>
     <span className="foreign min-w-0 flex-1 break-words max-sm:order-1 max-sm:basis-full">
-      {visible(told(message, version))}
+      {told(message, version)}
     </span>
     {subject !== null && subject.url !== null && (
       <PathLink path={pathOf(subject.url)} title={subject.label}>
@@ -119,7 +119,7 @@ const Verdict = ({ readiness, running }: VerdictProps) => {
       {[...readiness.runs.flatMap(pendingTexts), ...notCountedTexts(readiness)].map((text, index) => (
         <p className="text-warning flex items-baseline gap-2 pt-1" key={`${index} ${text}`}>
           <Icon name="warning" size={12} />
-          <span className="foreign min-w-0 break-words">{visible(text)}</span>
+          <span className="foreign min-w-0 break-words">{text}</span>
         </p>
       ))}
     </div>
@@ -140,8 +140,8 @@ const MutedFailures = ({ failures: { count, tests }, slug }: MutedProps) => (
     </p>
     <ul aria-label="Muted failures" className="list-disc pl-5">
       {tests.map(({ caseId, ticket, title }) => (
-        <li className="foreign break-words" key={caseId} title={visible(caseId)}>
-          {visible(title)}
+        <li className="foreign break-words" key={caseId} title={caseId}>
+          {title}
           {ticket !== null && (
             <>
               , <PathLink path={`/w/${slug}/tickets/${ticket}`}>{ticket}</PathLink>
@@ -173,8 +173,8 @@ const Decided = ({ decided, slug }: DecidedProps) => {
         </span>
         <span className="tabular">{evidenceText(counts)}</span>
         {commit !== undefined && (
-          <span className="text-muted foreign break-words" title={visible(git.sha)}>
-            {visible(commit)}
+          <span className="text-muted foreign break-words" title={git.sha}>
+            {commit}
           </span>
         )}
         {git.dirty && (
@@ -216,7 +216,7 @@ const ChosenVersion = ({ deployment, slug }: Props) => {
   const whereOf = (one: string) =>
     places
       .filter((place) => place.version === one)
-      .map((place) => visible(place.environment.name))
+      .map((place) => place.environment.name)
       .join(", ")
   return (
     <div className="border-border flex flex-wrap items-center gap-2 border-b px-3 py-1.5">

@@ -1,7 +1,7 @@
 import type { EvidenceRun, TicketEvidence } from "@delivery/domain/flow/Evidence"
 import { Link } from "@tanstack/react-router"
 import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
-import { shortSha, visible } from "../ui/format.ts"
+import { shortSha } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 
 /** A test of a ticket: where it failed last, and in which runs it has passed since. */
@@ -26,8 +26,8 @@ const Run = ({ ran: { branch, commit, environment, run }, slug }: RunProps) => {
       <Link className="text-text underline" params={{ slug, run: String(run) }} to="/w/$slug/test-runs/$run">
         run {run}
       </Link>{" "}
-      in {nameOf(environment)} ({branch !== "" && <>{visible(branch)} </>}
-      <span className="font-mono text-xs">{shortSha(visible(commit))}</span>)
+      in {nameOf(environment)} ({branch !== "" && <>{branch} </>}
+      <span className="font-mono text-xs">{shortSha(commit)}</span>)
     </>
   )
 }
@@ -64,9 +64,9 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
           params={{ slug, product, case: caseId }}
           to="/w/$slug/products/$product/cases/$case"
         >
-          {visible((title ?? caseId).slice(0, 500))}
+          {(title ?? caseId).slice(0, 500)}
         </Link>
-        <span className="text-muted block text-xs">
+        <span className="text-muted foreign block text-xs">
           {failed === null ? (
             "Failed in none of the newest 300 runs"
           ) : (

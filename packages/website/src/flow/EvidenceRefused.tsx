@@ -13,7 +13,7 @@ import { refusals } from "../planning/refusals.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
 import { evidenceQuery } from "./queries.ts"
 
@@ -46,7 +46,7 @@ const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
     <section aria-label={`What ${ticket.identifier} is missing`}>
       {!isOnly && (
         <h3 className="foreign truncate font-medium">
-          {ticket.identifier} {visible(ticket.title)}
+          {ticket.identifier} {ticket.title}
         </h3>
       )}
       <Loaded query={query} rows={2}>
@@ -201,7 +201,7 @@ const RefusedDialog = (props: Props) => {
           </Button>
         </>
       }
-      description={tickets.length === 1 ? visible(title) : "They stay where they were."}
+      description={tickets.length === 1 ? title : "They stay where they were."}
       isWide
       onClose={onClose}
       title={`${named(tickets)} ${tickets.length === 1 ? "needs" : "need"} evidence to be completed`}

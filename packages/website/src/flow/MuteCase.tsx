@@ -5,7 +5,6 @@ import { mayAct, useRole } from "../api/session.ts"
 import { caseQuery } from "../runs/queries.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { MuteEnd } from "./MuteEnd.tsx"
@@ -31,10 +30,10 @@ const TicketLink = ({ slug, ticket: { identifier, title } }: TicketLinkProps) =>
   <Link
     className="text-text foreign max-w-80 min-w-0 truncate underline"
     params={{ slug, ticket: identifier }}
-    title={visible(title)}
+    title={title}
     to="/w/$slug/tickets/$ticket"
   >
-    {identifier} {visible(title)}
+    {identifier} {title}
   </Link>
 )
 

@@ -89,7 +89,7 @@ const Chosen = ({
               }}
               type="checkbox"
             />
-            <span className="foreign min-w-0 truncate">{visible(title.slice(0, 500))}</span>
+            <span className="foreign min-w-0 truncate">{title.slice(0, 500)}</span>
           </label>
         </li>
       ))}
@@ -276,7 +276,7 @@ const Known = (props: KnownProps) => {
       isWaiting={fields.isLoading || owner.isLoading}
       missing={missing}
       onClose={onClose}
-      title={cases.length === 1 ? `Mute “${visible(cases[0]!.title.slice(0, 100))}”` : "Mute tests"}
+      title={cases.length === 1 ? `Mute “${cases[0]!.title.slice(0, 100)}”` : "Mute tests"}
     >
       <MutedAlready told={muted.told} />
       {cases.length > 1 && <Chosen cases={cases} chosen={chosen} onChange={setChosen} />}
@@ -287,7 +287,7 @@ const Known = (props: KnownProps) => {
         options={[
           ...choices.tickets.map((ticket) => ({
             value: ticket.identifier,
-            label: `${ticket.identifier} ${visible(ticket.title)}`
+            label: `${ticket.identifier} ${ticket.title}`
           })),
           { value: newTicket, label: "A new ticket" }
         ]}

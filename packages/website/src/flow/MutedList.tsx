@@ -4,7 +4,6 @@ import { actorName } from "../api/actors.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Rows } from "../ui/Rows.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import type { MutedTest } from "./mute.ts"
@@ -30,8 +29,7 @@ const Ticket = ({ mute: { ticket }, slug }: { readonly mute: MutedTest["mute"]; 
     "A ticket of a private team"
   ) : (
     <Link className="hover:underline" params={{ slug, ticket: ticket.identifier }} to="/w/$slug/tickets/$ticket">
-      <span className="text-text tabular">{ticket.identifier}</span>{" "}
-      <span className="foreign">{visible(ticket.title)}</span>
+      <span className="text-text tabular">{ticket.identifier}</span> <span className="foreign">{ticket.title}</span>
     </Link>
   )
 
@@ -47,12 +45,8 @@ const Acts = ({ acts, one: { mute, title } }: Pick<RowProps, "acts" | "one">) =>
   acts !== undefined &&
   mute.ticket !== null && (
     <>
-      {!mute.overdue && <UnmuteButton label={`Unmute ${visible(title)}`} look="quiet" onClick={acts.onUnmute} />}
-      <Button
-        aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${visible(title)}`}
-        look="quiet"
-        onClick={acts.onExtend}
-      >
+      {!mute.overdue && <UnmuteButton label={`Unmute ${title}`} look="quiet" onClick={acts.onUnmute} />}
+      <Button aria-label={`${mute.overdue ? "Mute again" : "Extend"} ${title}`} look="quiet" onClick={acts.onExtend}>
         {mute.overdue ? "Mute again…" : "Extend…"}
       </Button>
     </>
@@ -83,13 +77,13 @@ const NarrowRow = ({ acts, isCurrent, one, slug }: RowProps) => (
     <Link
       className="foreign line-clamp-2 break-words hover:underline"
       params={{ slug, product: one.mute.product, case: one.caseId }}
-      title={visible(one.caseId)}
+      title={one.caseId}
       to="/w/$slug/products/$product/cases/$case"
     >
-      {visible(one.title)}
+      {one.title}
     </Link>
     <span className="text-muted flex min-w-0">
-      <Truncated text={visible(one.file)} />
+      <Truncated text={one.file} />
     </span>
     <span className="text-muted min-w-0 truncate">
       <Ticket mute={one.mute} slug={slug} />
@@ -120,13 +114,13 @@ const Row = ({ acts, isCurrent, one, slug }: RowProps) => (
       <Link
         className="foreign min-w-0 flex-1 truncate hover:underline"
         params={{ slug, product: one.mute.product, case: one.caseId }}
-        title={visible(one.caseId)}
+        title={one.caseId}
         to="/w/$slug/products/$product/cases/$case"
       >
-        {visible(one.title)}
+        {one.title}
       </Link>
       <span className="text-muted hidden w-[44%] 2xl:flex">
-        <Truncated text={visible(one.file)} />
+        <Truncated text={one.file} />
       </span>
     </span>
     <span className="text-muted min-w-0 truncate">

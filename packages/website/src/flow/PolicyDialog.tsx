@@ -9,7 +9,6 @@ import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { environmentsQuery } from "../catalog/queries.ts"
-import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { type FreezeDraft, FreezeFields, freezeDraft, missingOf, windowOf } from "./FreezeFields.tsx"
 import {
@@ -142,7 +141,7 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
         onChange={setFrom}
         options={[
           { value: nowhere, label: "Nowhere in particular" },
-          ...others.map((one) => ({ value: one.slug, label: visible(one.name) }))
+          ...others.map((one) => ({ value: one.slug, label: one.name }))
         ]}
         value={from}
       />

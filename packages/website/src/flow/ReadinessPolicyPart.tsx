@@ -8,7 +8,6 @@ import { useEnvironmentName } from "../catalog/useEnvironmentName.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
@@ -40,7 +39,7 @@ const Windows = ({ at, freezes }: WindowsProps) => (
       const isOver = at !== undefined && to <= at
       return (
         <li className={isOver ? "text-muted" : undefined} key={`${from} ${to} ${reason}`}>
-          {visible(reason)}: {momentOf(from)} to {momentOf(to)}
+          {reason}: {momentOf(from)} to {momentOf(to)}
           {isOver && ", over"}
           {at !== undefined && from <= at && at < to && (
             <>

@@ -7,7 +7,6 @@ import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import { testRulesQuery } from "./queries.ts"
 import { changesOf, clashesOf, type RulePayload } from "./ruleChanges.ts"
@@ -156,7 +155,7 @@ const WhenFields = ({ error, filled, set, things }: FieldsProps) => (
     <Select
       label="Product"
       onChange={(product) => set({ product })}
-      options={things.products.map((one) => ({ value: one.slug as string, label: visible(one.name) }))}
+      options={things.products.map((one) => ({ value: one.slug as string, label: one.name }))}
       value={filled.product}
     />
     <Select
@@ -164,7 +163,7 @@ const WhenFields = ({ error, filled, set, things }: FieldsProps) => (
       onChange={(environment) => set({ environment })}
       options={[
         { value: none, label: "All" },
-        ...things.environments.map((one) => ({ value: one.slug as string, label: visible(one.name) }))
+        ...things.environments.map((one) => ({ value: one.slug as string, label: one.name }))
       ]}
       value={filled.environment}
     />
@@ -211,7 +210,7 @@ const TicketFields = ({ filled, set, things }: FieldsProps) => {
       <Select
         label="Team"
         onChange={(team) => set({ team, project: none })}
-        options={things.teams.map((one) => ({ value: one.key as string, label: visible(one.name) }))}
+        options={things.teams.map((one) => ({ value: one.key as string, label: one.name }))}
         value={filled.team}
       />
       <Select
@@ -219,7 +218,7 @@ const TicketFields = ({ filled, set, things }: FieldsProps) => {
         onChange={(project) => set({ project })}
         options={[
           { value: none, label: "None" },
-          ...projects.map((one) => ({ value: one.slug as string, label: visible(one.name) }))
+          ...projects.map((one) => ({ value: one.slug as string, label: one.name }))
         ]}
         value={filled.project}
       />
@@ -313,8 +312,7 @@ const TestRuleForm = ({ onClose, rule, slug }: Props) => {
     >
       {payload !== undefined && (
         <p aria-live="polite" className="bg-sunken foreign rounded-md px-3 py-2">
-          {visible(sentenceOf(payload, things.namesOf(payload), isAgent))}{" "}
-          <span className="text-muted">{restOf(payload)}</span>
+          {sentenceOf(payload, things.namesOf(payload), isAgent)} <span className="text-muted">{restOf(payload)}</span>
         </p>
       )}
       {payload !== undefined && payload.product !== none && <RuleMatches rule={payload} slug={slug} />}

@@ -11,7 +11,6 @@ import { useAction } from "../api/useAction.ts"
 import { CategoryMark } from "../planning/CategoryMark.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
 import { undone } from "../ui/toast.ts"
 import { ruleTicketsQuery } from "./queries.ts"
@@ -45,7 +44,7 @@ const Tickets = ({ rule, slug }: Pick<RuleProps, "rule" | "slug">) => (
               >
                 <CategoryMark status={ticket.status} />
                 <span className="text-muted tabular shrink-0">{ticket.identifier}</span>
-                <span className="foreign min-w-0 flex-1 truncate">{visible(ticket.title)}</span>
+                <span className="foreign min-w-0 flex-1 truncate">{ticket.title}</span>
                 <span className="text-muted">
                   <Time at={ticket.createdAt} />
                 </span>
@@ -115,7 +114,7 @@ const Rule = ({ mayChange, onChange, rule, slug, things }: RuleProps) => {
   const sentence = sentenceOf(rule, things.namesOf(rule), things.isAgent(rule.owner))
   return (
     <li className="border-border flex flex-col gap-1.5 border-b px-4 py-3">
-      <p className={`foreign font-medium ${isActive && !hasLeft ? "" : "text-muted"}`}>{visible(sentence)}</p>
+      <p className={`foreign font-medium ${isActive && !hasLeft ? "" : "text-muted"}`}>{sentence}</p>
       <p className="text-muted text-xs">{restOf(rule)}</p>
       {isActive && <RuleMatches rule={rule} slug={slug} />}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -146,7 +145,7 @@ const Rule = ({ mayChange, onChange, rule, slug, things }: RuleProps) => {
                 </Button>
               )}
               <Sure action="Delete the rule" doing={remove} title="Delete the rule?" verb="Delete">
-                <p className="foreign">{visible(sentence)}</p>
+                <p className="foreign">{sentence}</p>
                 <p>The tickets that it has made stay as they are. The rule cannot be brought back.</p>
               </Sure>
             </>

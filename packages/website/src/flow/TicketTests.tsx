@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Button } from "../ui/Button.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -84,15 +84,15 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
             <Link
               className="foreign min-w-0 flex-1 truncate hover:underline"
               params={{ slug, product, case: caseId }}
-              title={visible(caseId)}
+              title={caseId}
               to="/w/$slug/products/$product/cases/$case"
             >
-              {visible(title)}
+              {title}
             </Link>
             {mayChange && !overdue && cases.length > 1 && (
               <UnmuteButton
                 isBusy={unmute.isPending}
-                label={`Unmute ${visible(title)}`}
+                label={`Unmute ${title}`}
                 look="quiet"
                 onClick={() => unmute.mutate({ was: mute, gone: [caseId] })}
               />

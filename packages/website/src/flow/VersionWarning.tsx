@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
 import { useEffect, useState } from "react"
-import { shortSha, visible } from "../ui/format.ts"
+import { shortSha } from "../ui/format.ts"
 import { readinessQuery } from "./readiness.ts"
 import { told } from "./reasons.ts"
 
@@ -35,8 +35,8 @@ const VersionWarning = ({ environment, known, product, slug, version }: Props) =
     <div className="bg-warning-soft text-warning mt-3 flex flex-col gap-2 rounded-md px-3 py-2" role="status">
       {isUnknown && (
         <p className="foreign break-words">
-          Nobody has released or tested {visible(shortSha(version))}. Look whether it is written right: a release cannot
-          be taken back.
+          Nobody has released or tested {shortSha(version)}. Look whether it is written right: a release cannot be taken
+          back.
         </p>
       )}
       {blocks.length > 0 && (
@@ -45,7 +45,7 @@ const VersionWarning = ({ environment, known, product, slug, version }: Props) =
           <ul className="list-disc pl-5">
             {blocks.slice(0, 5).map(({ kind, message, subject }) => (
               <li className="foreign break-words" key={`${kind} ${subject?.id ?? message}`}>
-                {visible(told(message, version))}
+                {told(message, version)}
               </li>
             ))}
           </ul>

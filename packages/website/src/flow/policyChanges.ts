@@ -1,7 +1,6 @@
 import { freezeChanges, type FreezeWindow, isLikeWindow, isSameWindow } from "@delivery/domain/flow/FreezeChanges"
 import type { ReadinessPolicy, ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
-import { visible } from "../ui/format.ts"
 import { momentOf } from "./mute.ts"
 
 /** What a person changes of a policy that others may change meanwhile. Pure. */
@@ -105,7 +104,7 @@ export const mergePolicies = (base: ReadinessPolicy, mine: MyPolicy, theirs: Rea
   }
 }
 
-const spanOf = ({ from, reason, to }: FreezeWindow) => `${visible(reason)}, ${momentOf(from)} to ${momentOf(to)}`
+const spanOf = ({ from, reason, to }: FreezeWindow) => `${reason}, ${momentOf(from)} to ${momentOf(to)}`
 
 /** Windows that somebody else has changed and the person too, to something else. */
 const freezeClashes = (base: ReadinessPolicy, mine: MyPolicy, theirs: ReadinessPolicy): ReadonlyArray<string> => {
@@ -116,17 +115,17 @@ const freezeClashes = (base: ReadinessPolicy, mine: MyPolicy, theirs: ReadinessP
       const like = added(mine).find((one) => after !== undefined && isLikeWindow(one, after))
       return like === undefined || after === undefined || isSameWindow(like, after)
         ? []
-        : [`the window ${visible(like.reason)} was added: ${spanOf(after)}`]
+        : [`the window ${like.reason} was added: ${spanOf(after)}`]
     }
     const change = myChange(before, mine)
     if (change === "left") return []
     if (after !== undefined) {
       return change !== "removed" && isSameWindow(change, after)
         ? []
-        : [`the window ${visible(before.reason)} is now ${spanOf(after)}`]
+        : [`the window ${before.reason} is now ${spanOf(after)}`]
     }
     // Both removed it, unless they put another in its place.
-    return change === "removed" && !news ? [] : [`the window ${visible(before.reason)} was removed`]
+    return change === "removed" && !news ? [] : [`the window ${before.reason} was removed`]
   })
 }
 
@@ -139,12 +138,7 @@ export const policyClashes = (
   const clash = <A extends string | null>(before: A, own: A, now: A, text: string) =>
     own === before || now === before || own === now ? [] : [text]
   return [
-    ...clash(
-      base.from,
-      mine.from,
-      theirs.from,
-      `versions come from ${theirs.from === null ? "nowhere in particular" : visible(theirs.from)}`
-    ),
+    ...clash(base.from, mine.from, theirs.from, `versions come from ${theirs.from ?? "nowhere in particular"}`),
     ...coverages.flatMap((coverage) => {
       const now = requiredOf(theirs, coverage)
       return clash(

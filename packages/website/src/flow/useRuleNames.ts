@@ -5,7 +5,6 @@ import { membersQuery } from "../identity/queries.ts"
 import { useOwners } from "../planning/owners.ts"
 import { agentsQuery, projectsQuery, teamsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
-import { visible } from "../ui/format.ts"
 import type { RuleNames } from "./words.ts"
 
 type Named = Pick<TestRule, "product" | "environment" | "team" | "project" | "owner">
@@ -28,10 +27,10 @@ export const useRuleNames = (slug: string) => {
     const person = members?.members.find((one) => one.id === id)
     // Who is no member is an agent.
     if (person === undefined) return "a revoked agent"
-    return `${visible(person.name)}, who ${person.active ? "only reads" : "has left"}`
+    return `${person.name}, who ${person.active ? "only reads" : "has left"}`
   }
   const nameOf = (all: ReadonlyArray<{ readonly slug: string; readonly name: string }> | undefined, ref: string) =>
-    visible(all?.find((one) => one.slug === ref)?.name ?? ref)
+    all?.find((one) => one.slug === ref)?.name ?? ref
   return {
     products: products?.products ?? [],
     environments: environments?.environments ?? [],
@@ -73,7 +72,7 @@ export const useRuleNames = (slug: string) => {
     namesOf: ({ environment, owner, product, project, team }: Named): RuleNames => ({
       product: nameOf(products?.products, product),
       environment: environment === null ? null : nameOf(environments?.environments, environment),
-      team: visible(teams?.teams.find(({ key }) => key === team)?.name ?? team),
+      team: teams?.teams.find(({ key }) => key === team)?.name ?? team,
       project: project === null ? null : nameOf(projects?.projects, project),
       owner: owner === null ? null : ownerOf(owner)
     })

@@ -5,7 +5,6 @@ import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
 import { passkeysQuery } from "./queries.ts"
 
 /** What the browser has against it, in words of ours. */
@@ -32,7 +31,7 @@ const AddPasskey = ({ onClose }: { readonly onClose: () => void }) => {
       const response = await registered(options as Parameters<typeof registered>[0])
       return client.auth.addPasskey({ payload: { ...(name.trim() === "" ? {} : { name }), response } })
     },
-    done: (passkey) => ({ title: `${visible(passkey.name)} signs you in from now on` }),
+    done: (passkey) => ({ title: `${passkey.name} signs you in from now on` }),
     changes: [passkeysQuery.queryKey],
     onDone: onClose
   })

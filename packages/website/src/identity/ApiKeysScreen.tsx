@@ -12,7 +12,6 @@ import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -35,7 +34,7 @@ interface RowProps {
 
 const KeyRow = ({ apiKey, changes, revoke }: RowProps) => {
   const [isKept, setKept] = useState(false)
-  const name = visible(apiKey.name)
+  const name = apiKey.name
   const revoking = useAction({
     act: () => revoke(keeping(isKept)),
     done: () => ({ title: `${name} is revoked` }),

@@ -5,7 +5,6 @@ import { workspaceKey } from "../api/queries.ts"
 import { mayAct } from "../api/session.ts"
 import SureDialog from "../api/SureDialog.tsx"
 import { useAction } from "../api/useAction.ts"
-import { visible } from "../ui/format.ts"
 import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
 import { NewOwner } from "./NewOwner.tsx"
 
@@ -35,7 +34,7 @@ const Lower = ({ isKept, onKept, role }: LowerProps) => (
 
 /** Asks before somebody becomes an owner, or has a lower role. */
 const ChangeRole = ({ member, onClose, role, slug }: Props) => {
-  const name = visible(member.name)
+  const name = member.name
   const [isKept, setKept] = useState(false)
   const change = useAction({
     act: () => client.members.update({ params: { slug, member: member.id }, payload: { role, ...keeping(isKept) } }),

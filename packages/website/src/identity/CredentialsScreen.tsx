@@ -12,7 +12,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { List as Walked } from "../ui/List.tsx"
@@ -34,7 +34,7 @@ interface RowProps {
 const secretsOf = (deployment: WorkspaceCredential["deployment"]): string =>
   deployment === undefined
     ? "reads the secrets of its deployment"
-    : `reads the secrets of ${visible(deployment.product.name)} in ${visible(deployment.environment.name)}`
+    : `reads the secrets of ${deployment.product.name} in ${deployment.environment.name}`
 
 /** Whose it is and how it ends, where others have the same name. */
 const detailOf = ({ createdBy, deployment, kind, lastFour, name, owner, role }: WorkspaceCredential): string => {
@@ -48,7 +48,7 @@ const detailOf = ({ createdBy, deployment, kind, lastFour, name, owner, role }: 
 }
 
 const Actions = ({ credential, isThis, slug }: RowProps) => {
-  const name = visible(credential.name)
+  const name = credential.name
   // Several may have one name.
   const subject = credential.lastFour === null ? name : `${name}, …${credential.lastFour}`
   const params = { slug, credential: credential.id }

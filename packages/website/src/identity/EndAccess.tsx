@@ -4,7 +4,6 @@ import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import SureDialog from "../api/SureDialog.tsx"
 import { useAction } from "../api/useAction.ts"
-import { visible } from "../ui/format.ts"
 import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
 
 interface Props {
@@ -15,7 +14,7 @@ interface Props {
 
 /** Asks before a member loses access: what ends with it does not come back. */
 const EndAccess = ({ member, onClose, slug }: Props) => {
-  const name = visible(member.name)
+  const name = member.name
   const [isKept, setKept] = useState(false)
   const end = useAction({
     act: () => client.members.deactivate({ params: { slug, member: member.id }, payload: keeping(isKept) }),

@@ -12,7 +12,6 @@ import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
@@ -180,7 +179,7 @@ const InviteRow = ({ invite, slug }: { readonly invite: Invite; readonly slug: s
         <Sure
           doing={revoke}
           subject={`the invite of ${invite.email}`}
-          title={`Revoke the invite of ${visible(invite.email)}?`}
+          title={`Revoke the invite of ${invite.email}?`}
           verb="Revoke"
         >
           <p>Its link lets nobody in any more. You can invite them again.</p>

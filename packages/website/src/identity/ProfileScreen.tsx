@@ -8,7 +8,6 @@ import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -30,7 +29,7 @@ const methodWords: Readonly<Record<ListedSession["method"], string>> = {
 }
 
 const SessionRow = ({ session }: { readonly session: ListedSession }) => {
-  const device = visible(session.device)
+  const device = session.device
   const end = useAction({
     act: () => client.auth.endSession({ params: { session: session.id } }),
     done: () => ({ title: `The session of ${device} has ended` }),
@@ -128,7 +127,7 @@ const You = () => {
   return (
     <Facts
       facts={[
-        ["Name", visible(me.name)],
+        ["Name", me.name],
         [
           "Email address",
           <span className="flex flex-wrap items-center gap-2" key="address">

@@ -11,7 +11,6 @@ import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -76,8 +75,8 @@ const Row = ({ publisher, slug }: RowProps) => {
     >
       <ScopeBadges scopes={publisher.scopes} />
       <Cell width="wide">
-        {publisher.ref === null ? "any branch" : visible(publisher.ref)}
-        {publisher.environment !== null && `, in ${visible(publisher.environment)}`}
+        {publisher.ref ?? "any branch"}
+        {publisher.environment !== null && `, in ${publisher.environment}`}
       </Cell>
       <Cell width="narrow">
         <Since at={publisher.lastUsedAt} never="never used" word="used" />

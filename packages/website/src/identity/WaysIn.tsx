@@ -8,7 +8,6 @@ import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -22,7 +21,7 @@ const RenamePasskey = later(() => import("./RenamePasskey.tsx"))
 
 const PasskeyRow = ({ passkey }: { readonly passkey: Passkey }) => {
   const [isRenaming, setRenaming] = useState(false)
-  const name = visible(passkey.name)
+  const name = passkey.name
   const remove = useAction({
     act: () => client.auth.removePasskey({ params: { passkey: passkey.id } }),
     done: () => ({ title: `${name} no longer signs you in` }),

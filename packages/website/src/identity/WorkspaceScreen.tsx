@@ -12,7 +12,6 @@ import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { Input } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -48,7 +47,7 @@ const useSave = (workspace: Workspace) => {
   return useAction({
     act: (payload: UpdateWorkspace) => client.workspaces.update({ params: { slug: workspace.slug }, payload }),
     changes: [meQuery.queryKey, workspaceKey(workspace.slug, "workspace")],
-    done: ({ name }) => ({ title: `${visible(name)} is saved` }),
+    done: ({ name }) => ({ title: `${name} is saved` }),
     onDone: ({ slug }) => {
       if (slug !== workspace.slug) void navigate({ to: "/w/$slug/settings", params: { slug }, replace: true })
     }
@@ -126,7 +125,7 @@ const Form = ({ workspace }: Props) => {
 const ForReaders = ({ workspace }: Props) => (
   <Facts
     facts={[
-      ["Name", visible(workspace.name)],
+      ["Name", workspace.name],
       ["Slug", workspace.slug],
       ["Runs are kept", workspace.runDays === null ? "as the server is set" : `${workspace.runDays} days`],
       ["Files are kept", workspace.fileDays === null ? "as the server is set" : `${workspace.fileDays} days`],
@@ -139,7 +138,7 @@ const ForReaders = ({ workspace }: Props) => (
 const Leave = ({ workspace }: Props) => {
   const me = useMe()
   const navigate = useNavigate()
-  const name = visible(workspace.name)
+  const name = workspace.name
   const [isKept, setKept] = useState(false)
   const leave = useAction({
     act: () =>

@@ -6,7 +6,6 @@ import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { membersQuery } from "../identity/queries.ts"
-import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 
 interface Props {
@@ -34,13 +33,13 @@ const AddTeamMember = ({ already, onClose, slug, team }: Props) => {
       doing={add}
       isReady={member !== ""}
       onClose={onClose}
-      title={`Add a member to ${visible(team.name)}`}
+      title={`Add a member to ${team.name}`}
     >
       {people.length > 0 && (
         <Select
           label="Member of the workspace"
           onChange={setChosen}
-          options={people.map(({ email, id, name }) => ({ value: id, label: visible(name), hint: email }))}
+          options={people.map(({ email, id, name }) => ({ value: id, label: name, hint: email }))}
           value={member}
         />
       )}

@@ -11,7 +11,7 @@ import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
-import { counted, formatRelative, visible } from "../ui/format.ts"
+import { counted, formatRelative } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 import Command from "../ui/Command.tsx"
 import { agentsQuery } from "./queries.ts"
@@ -39,12 +39,11 @@ type Ask = (typeof asks)[number]["value"]
 
 /** When the agent gets what is sent, and what it can do with it. */
 const hintOf = ({ computers, lastSeenAt, live, name, serverUrl }: RegisteredAgent): string => {
-  const who = visible(name)
   const seen = live
-    ? `${who} is live.`
+    ? `${name} is live.`
     : lastSeenAt === null
-      ? `${who} was never seen.`
-      : `${who} was last seen ${formatRelative(new Date(lastSeenAt), new Date())}.`
+      ? `${name} was never seen.`
+      : `${name} was last seen ${formatRelative(new Date(lastSeenAt), new Date())}.`
   const byUrl =
     serverUrl && computers.length === 0 ? " It signed in by URL: it can reply, but not change the ticket." : ""
   return `${seen} It gets the note and the ticket when it next takes its messages.${byUrl}`
@@ -74,7 +73,7 @@ const AskAgent = ({ agent: first, answered, onClose, onSent, slug, tickets }: Pr
     },
     changes: [workspaceKey(slug, "trace"), workspaceKey(slug, "notifications"), workspaceKey(slug, "messages")],
     done: () => ({
-      title: `${asked === undefined ? "The agent" : visible(asked.name)} was asked${tickets.length === 1 ? "" : ` about ${counted(tickets.length, "ticket")}`}`,
+      title: `${asked === undefined ? "The agent" : asked.name} was asked${tickets.length === 1 ? "" : ` about ${counted(tickets.length, "ticket")}`}`,
       tone: "success"
     }),
     onDone: () => {
@@ -99,7 +98,7 @@ const AskAgent = ({ agent: first, answered, onClose, onSent, slug, tickets }: Pr
       title={
         answered === undefined
           ? `Ask an agent about ${tickets.length === 1 ? tickets[0] : counted(tickets.length, "ticket")}`
-          : `Answer ${visible(answered.agent.name)}`
+          : `Answer ${answered.agent.name}`
       }
     >
       <div className="grid gap-3 sm:grid-cols-2">

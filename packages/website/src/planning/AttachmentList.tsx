@@ -8,7 +8,6 @@ import { Sure } from "../api/Sure.tsx"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { buttonClass } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { formatBytes } from "../ui/formatBytes.ts"
 import { Item } from "../ui/Item.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -47,15 +46,15 @@ const File = ({ attachment, mayChange, slug, ticket }: Props & { readonly attach
         (isMine || mayAct(role, "admin")) && (
           <Sure doing={remove} subject={name} title="Delete the file?" verb="Delete">
             <p>
-              <span className="foreign">{visible(name)}</span> cannot be brought back. Texts that show it have its name
-              in its place.
+              <span className="foreign">{name}</span> cannot be brought back. Texts that show it have its name in its
+              place.
             </p>
           </Sure>
         )
       }
       detail={
         <>
-          {formatBytes(size)} · {visible(actorName(createdBy))} · <Time at={createdAt} />
+          {formatBytes(size)} · {actorName(createdBy)} · <Time at={createdAt} />
         </>
       }
       name={
@@ -64,9 +63,9 @@ const File = ({ attachment, mayChange, slug, ticket }: Props & { readonly attach
           href={attachmentUrl(slug, ticket.identifier, id)}
           rel="noopener"
           target="_blank"
-          title={visible(name)}
+          title={name}
         >
-          {visible(name)}
+          {name}
         </a>
       }
     />
@@ -98,7 +97,7 @@ export const AttachmentList = (props: Props) => {
         ) : (
           <ul>
             {files.map((attachment) => (
-              <File {...props} attachment={attachment} key={attachment.id} />
+              <File key={attachment.id} {...props} attachment={attachment} />
             ))}
           </ul>
         )}

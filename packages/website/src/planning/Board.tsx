@@ -3,7 +3,7 @@ import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { memo, useEffect, useRef, useState } from "react"
-import { formatCount, visible } from "../ui/format.ts"
+import { formatCount } from "../ui/format.ts"
 import { MoreLeft, MoreRight, useEdges } from "../ui/edges.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -70,7 +70,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, owner, slug, ticket, tone
     >
       <span className="text-muted flex h-5 shrink-0 items-center gap-1.5 text-xs">
         <button
-          aria-label={`Status of ${identifier}: ${visible(ticket.status.name)}`}
+          aria-label={`Status of ${identifier}: ${ticket.status.name}`}
           className={`${askClass} relative z-1 -mx-1 grid place-items-center`}
           data-ask="status"
           disabled={!mayChange}
@@ -106,11 +106,11 @@ const Card = memo(({ isCurrent, isSelected, mayChange, owner, slug, ticket, tone
         tabIndex={-1}
         to="/w/$slug/tickets/$ticket"
       >
-        {visible(ticket.title)}
+        {ticket.title}
       </Link>
       <span className="flex h-5 min-w-0 shrink-0 items-center gap-1 overflow-hidden">
         {ticket.project !== null && (
-          <span className="text-muted foreign min-w-0 truncate text-xs">{visible(ticket.project.name)}</span>
+          <span className="text-muted foreign min-w-0 truncate text-xs">{ticket.project.name}</span>
         )}
         {ticket.tags.slice(0, mostTags).map((tag) => (
           <TagBadge key={tag.id} tag={tag} />
@@ -358,7 +358,7 @@ const useCards = ({ columns, mayChange, selection, slug }: Props) => {
   ])
   return {
     drop,
-    said: shown === undefined ? "" : `${shown.identifier} ${visible(shown.title)}, ${columns[at!.column]!.label}`
+    said: shown === undefined ? "" : `${shown.identifier} ${shown.title}, ${columns[at!.column]!.label}`
   }
 }
 
@@ -381,9 +381,9 @@ const Board = (props: Props) => {
         </p>
         {columns.map((column, index) => (
           <ColumnView
+            key={column.key}
             {...props}
             column={column}
-            key={column.key}
             onDrop={(ticket, place) => drop(ticket, index, place)}
           />
         ))}

@@ -1,5 +1,4 @@
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
-import { visible } from "../ui/format.ts"
 
 /** The status of a ticket: a shape by its category, the same everywhere, and its name. */
 
@@ -50,7 +49,7 @@ interface Props {
 export const CategoryMark = ({ isNameShown = false, status: { category, name } }: Props) => (
   <span
     className={`inline-flex min-w-0 items-center gap-1.5 ${isNameShown ? "" : "shrink-0"}`}
-    title={isNameShown ? undefined : visible(name)}
+    title={isNameShown ? undefined : name}
   >
     <svg
       aria-hidden="true"
@@ -66,6 +65,6 @@ export const CategoryMark = ({ isNameShown = false, status: { category, name } }
     >
       <Shape category={category} />
     </svg>
-    <span className={isNameShown ? "truncate" : "sr-only"}>{visible(name)}</span>
+    <span className={isNameShown ? "truncate" : "sr-only"}>{name}</span>
   </span>
 )

@@ -4,7 +4,6 @@ import { workspaceKey } from "../api/queries.ts"
 import { useMe } from "../api/session.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
-import { visible } from "../ui/format.ts"
 
 interface Props {
   readonly slug: string
@@ -26,7 +25,7 @@ export const DeclineMessage = ({ message, onDone, slug }: Props) => {
   return (
     <Sure
       doing={decline}
-      subject={`the message to ${visible(agent.name)}`}
+      subject={`the message to ${agent.name}`}
       title={isMine ? "Withdraw the message?" : "Decline the message?"}
       verb={isMine ? "Withdraw" : "Decline"}
     >

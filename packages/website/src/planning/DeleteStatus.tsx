@@ -4,7 +4,6 @@ import { client } from "../api/client.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
-import { visible } from "../ui/format.ts"
 import { Select } from "../ui/Select.tsx"
 
 interface Props {
@@ -32,12 +31,12 @@ const DeleteStatus = ({ onClose, others, slug, status }: Props) => {
       doing={remove}
       isDangerous
       onClose={onClose}
-      title={`Delete ${visible(status.name)}?`}
+      title={`Delete ${status.name}?`}
     >
       <Select
         label="Its tickets become"
         onChange={setMoveTo}
-        options={others.map(({ category, id, name }) => ({ value: id, label: visible(name), hint: category }))}
+        options={others.map(({ category, id, name }) => ({ value: id, label: name, hint: category }))}
         value={moveTo}
       />
     </FormDialog>

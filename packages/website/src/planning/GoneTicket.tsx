@@ -4,7 +4,6 @@ import { actorName } from "../api/actors.ts"
 import { useMe } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
-import { visible } from "../ui/format.ts"
 import { Time } from "../ui/Time.tsx"
 import { historyQuery } from "./activityQueries.ts"
 import { changedComment, draftsAbout, forgetDraft } from "./drafts.ts"
@@ -39,8 +38,7 @@ const GoneTicket = ({ id, slug, ticket }: Props) => {
     <div className="mx-auto flex max-w-200 flex-col gap-4 px-4 pb-8">
       {deleted !== undefined && (
         <p role="status">
-          <span className="foreign">{actorName(deleted.actor)}</span> deleted {visible(ticket)}{" "}
-          <Time at={deleted.createdAt} />.
+          <span className="foreign">{actorName(deleted.actor)}</span> deleted {ticket} <Time at={deleted.createdAt} />.
         </p>
       )}
       {drafts.map(({ name, text, what }) => (

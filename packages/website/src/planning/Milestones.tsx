@@ -8,7 +8,6 @@ import { workspaceKey } from "../api/queries.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -39,7 +38,7 @@ interface OneProps extends Props {
 }
 
 const One = ({ mayChange, milestone, onChange, progress, project, slug }: OneProps) => {
-  const name = visible(milestone.name)
+  const name = milestone.name
   const remove = useAction({
     act: () => client.projects.deleteMilestone({ params: { slug, project: project.slug, number: milestone.number } }),
     changes: [workspaceKey(slug, "projects"), workspaceKey(slug, "tickets")]
@@ -107,8 +106,8 @@ const Milestones = (props: Props) => {
         <ul>
           {project.milestones.map((milestone) => (
             <One
-              {...props}
               key={milestone.id}
+              {...props}
               milestone={milestone}
               onChange={() => setChanged(milestone)}
               progress={data === undefined ? undefined : progressOf(data.tickets, milestone.number)}

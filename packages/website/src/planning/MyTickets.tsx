@@ -1,6 +1,5 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link } from "@tanstack/react-router"
-import { visible } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
@@ -46,7 +45,7 @@ const MyTickets = ({ slug }: { readonly slug: string }) => {
           >
             <CategoryMark status={ticket.status} />
             <span className="text-muted tabular shrink-0 truncate sm:w-16">{ticket.identifier}</span>
-            <span className="foreign min-w-0 flex-1 truncate">{visible(ticket.title)}</span>
+            <span className="foreign min-w-0 flex-1 truncate">{ticket.title}</span>
             <span className="text-muted">
               <Time at={ticket.updatedAt} />
             </span>

@@ -13,7 +13,6 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { ticketsAboutQuery } from "../flow/queries.ts"
 import { Input } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
 import Command from "../ui/Command.tsx"
 import { keepTeam } from "./lastTeam.ts"
 import type { Likely } from "./likely.ts"
@@ -59,12 +58,7 @@ const OpenTickets = ({ cases: { caseIds, product }, slug }: { readonly slug: str
       {tickets.map(({ identifier, title }, index) => (
         <Fragment key={identifier}>
           {index > 0 && ", "}
-          <Link
-            className="underline"
-            params={{ slug, ticket: identifier }}
-            title={visible(title)}
-            to="/w/$slug/tickets/$ticket"
-          >
+          <Link className="underline" params={{ slug, ticket: identifier }} title={title} to="/w/$slug/tickets/$ticket">
             {identifier}
           </Link>
         </Fragment>

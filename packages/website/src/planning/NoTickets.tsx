@@ -1,7 +1,6 @@
 import { FailureView } from "../api/FailureView.tsx"
 import { failureOf } from "../api/failures.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { overlay } from "../ui/overlay.ts"
 import { Empty } from "../ui/States.tsx"
 
@@ -25,7 +24,7 @@ const NoTickets = ({ error, isRestricted, mayChange, onClear, onRetry }: Props) 
     if (!isOfFilter) return <FailureView error={error} onRetry={onRetry} />
     return (
       <Empty action={clear} icon="filter" title="One of these filters cannot be used">
-        <p className="foreign">{visible(message)}</p>
+        <p className="foreign">{message}</p>
       </Empty>
     )
   }

@@ -9,7 +9,6 @@ import { useAction } from "../api/useAction.ts"
 import { NameAndSlug, useNameAndSlug } from "../catalog/NameAndSlug.tsx"
 import { productsQuery } from "../catalog/queries.ts"
 import { Input } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
 import { teamsQuery } from "./queries.ts"
 
 interface Props {
@@ -110,14 +109,14 @@ const ProjectDialog = ({ onClose, onDone, project, slug: workspace }: Props) => 
       />
       <div className="grid gap-3 sm:grid-cols-2">
         <Many
-          choices={(teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name) }))}
+          choices={(teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: name }))}
           chosen={ofTeams}
           issue={issueAt(save.error, "teams")}
           label="Teams"
           onChange={setTeams}
         />
         <Many
-          choices={(products?.products ?? []).map(({ name, slug }) => ({ value: slug, label: visible(name) }))}
+          choices={(products?.products ?? []).map(({ name, slug }) => ({ value: slug, label: name }))}
           chosen={chosenProducts}
           issue={issueAt(save.error, "products")}
           label="Products"

@@ -4,7 +4,6 @@ import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Dialog } from "../ui/Dialog.tsx"
-import { visible } from "../ui/format.ts"
 import { undone } from "../ui/toast.ts"
 import { documentHistoryQuery } from "./documentHistoryQuery.ts"
 import { TextChanges } from "./TextChanges.tsx"
@@ -49,7 +48,7 @@ const ProjectHistory = ({ mayChange, onClose, project, slug }: Props) => {
       description="Who changed the document, and how. At most the last hundred changes are kept."
       isWide
       onClose={onClose}
-      title={`History of ${visible(name)}`}
+      title={`History of ${name}`}
     >
       <TextChanges
         noun="document"

@@ -4,7 +4,6 @@ import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { IconButton } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
@@ -61,7 +60,7 @@ const ProjectMenu = ({ isMember, onChange, project, slug }: Props) => {
               ]
             : [])
         ]}
-        label={visible(name)}
+        label={name}
         trigger={(props) => <IconButton {...props} icon="more" label="More" />}
       />
       {hasHistory && (

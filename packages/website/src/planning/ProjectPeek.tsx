@@ -2,7 +2,6 @@ import type { ProjectSummary } from "@delivery/domain/planning/Project"
 import { useQuery } from "@tanstack/react-query"
 import { Loaded } from "../api/Loaded.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { ProjectStatusMark } from "./ProjectStatusMark.tsx"
 import { projectQuery } from "./queries.ts"
@@ -21,8 +20,8 @@ const ProjectPeek = ({ project: shown, slug }: Props) => {
   const { lead, name, progress, status, summary, targetDate } = shown
   return (
     <>
-      <h2 className="text-md foreign py-3 pr-12 pl-4 font-semibold">{visible(name)}</h2>
-      {summary !== null && <p className="foreign px-4 pb-3">{visible(summary)}</p>}
+      <h2 className="text-md foreign py-3 pr-12 pl-4 font-semibold">{name}</h2>
+      {summary !== null && <p className="foreign px-4 pb-3">{summary}</p>}
       <Facts
         facts={[
           ["Status", <ProjectStatusMark key="status" status={status} />],
@@ -35,7 +34,7 @@ const ProjectPeek = ({ project: shown, slug }: Props) => {
               <span className="tabular">{progressText(progress)}</span>
             </span>
           ],
-          ["Lead", lead === null ? "Nobody" : visible(lead.name)],
+          ["Lead", lead === null ? "Nobody" : lead.name],
           ["Target date", targetDate === null ? "None" : <TargetDate day={targetDate} key="target" />]
         ]}
       />
@@ -48,7 +47,7 @@ const ProjectPeek = ({ project: shown, slug }: Props) => {
                 <ol>
                   {milestones.map((one) => (
                     <li className="foreign" key={one.id}>
-                      <span className="text-muted tabular">{one.number}.</span> {visible(one.name)}
+                      <span className="text-muted tabular">{one.number}.</span> {one.name}
                     </li>
                   ))}
                 </ol>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { membersQuery } from "../identity/queries.ts"
-import { formatCount, visible } from "../ui/format.ts"
+import { formatCount } from "../ui/format.ts"
 import { categories, categoryNames } from "./categories.ts"
 import { CategoryMark } from "./CategoryMark.tsx"
 import { ProgressBar, progressText } from "./Progress.tsx"
@@ -109,7 +109,7 @@ const ProjectProperties = ({ mayChange, onChange, onOpen, project, slug }: Shown
               items: [
                 { label: "Nobody", isChosen: project.lead === null, onSelect: () => onChange({ lead: null }) },
                 ...people.map(({ email, id, name }) => ({
-                  label: visible(name),
+                  label: name,
                   hint: email,
                   isChosen: project.lead?.id === id,
                   onSelect: () => onChange({ lead: id })
@@ -122,7 +122,7 @@ const ProjectProperties = ({ mayChange, onChange, onOpen, project, slug }: Shown
           shortcut="a"
         >
           <span className={`foreign truncate ${project.lead === null ? "text-muted" : ""}`}>
-            {project.lead === null ? "Nobody" : visible(project.lead.name)}
+            {project.lead === null ? "Nobody" : project.lead.name}
           </span>
         </Property>
         <Fact name="Target" onOpen={open}>
@@ -136,8 +136,8 @@ const ProjectProperties = ({ mayChange, onChange, onOpen, project, slug }: Shown
       <dl className="border-border flex flex-col max-md:order-3 max-md:border-y max-md:px-4 max-md:py-3">
         {(
           [
-            ["Teams", project.teams.map(({ name }) => visible(name)).join(", ")],
-            ["Products", project.products.map(({ name }) => visible(name)).join(", ") || "None"]
+            ["Teams", project.teams.map(({ name }) => name).join(", ")],
+            ["Products", project.products.map(({ name }) => name).join(", ") || "None"]
           ] as const
         ).map(([name, value]) => (
           <Fact key={name} name={name} onOpen={open}>

@@ -9,7 +9,6 @@ import { mayAct, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -90,12 +89,12 @@ const Shown = ({ project, slug }: Props) => {
         }
         crumbs={[{ label: "Projects", link: { to: "/w/$slug/projects", params: { slug } } }]}
         state={isArchived && <Badge tone="warning">archived</Badge>}
-        title={visible(project.name)}
+        title={project.name}
       />
       <ProjectTabs project={project.slug} slug={slug} />
       <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] max-md:content-start md:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 pb-8 max-md:contents">
-          {project.summary !== null && <p className="text-md foreign px-4 pt-4">{visible(project.summary)}</p>}
+          {project.summary !== null && <p className="text-md foreign px-4 pt-4">{project.summary}</p>}
           <div className="max-md:order-2 max-md:min-w-0 max-md:pb-4">
             <Milestones mayChange={mayChange} project={project} slug={slug} />
             <AudienceContext value={{ teams: project.teams, isAny: true }}>
@@ -146,10 +145,7 @@ const ProjectScreen = () => {
   return (
     <>
       {query.data === undefined && (
-        <Header
-          crumbs={[{ label: "Projects", link: { to: "/w/$slug/projects", params: { slug } } }]}
-          title={visible(project)}
-        />
+        <Header crumbs={[{ label: "Projects", link: { to: "/w/$slug/projects", params: { slug } } }]} title={project} />
       )}
       <Loaded query={query} rows={10}>
         {(data) => <Shown key={data.id} project={data} slug={slug} />}

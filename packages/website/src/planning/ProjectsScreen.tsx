@@ -5,7 +5,6 @@ import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -51,10 +50,8 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
         params={{ slug, project: project.slug }}
         to="/w/$slug/projects/$project"
       >
-        <span className="foreign max-w-full min-w-0 truncate font-medium sm:max-w-[60%]">{visible(project.name)}</span>
-        <span className="text-muted foreign hidden min-w-0 flex-1 truncate sm:block">
-          {project.summary === null ? "" : visible(project.summary)}
-        </span>
+        <span className="foreign max-w-full min-w-0 truncate font-medium sm:max-w-[60%]">{project.name}</span>
+        <span className="text-muted foreign hidden min-w-0 flex-1 truncate sm:block">{project.summary ?? ""}</span>
       </Link>
       <span className="second-line">
         <span className="flex shrink-0 justify-end sm:max-md:hidden md:w-24">
@@ -67,7 +64,7 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
           <span className="tabular truncate">{progressText(project.progress)}</span>
         </span>
         <span className="text-muted foreign min-w-0 truncate sm:max-lg:hidden lg:w-28 lg:shrink-0">
-          {project.lead === null ? "" : visible(project.lead.name)}
+          {project.lead === null ? "" : project.lead.name}
         </span>
         <span className="text-muted tabular shrink-0 text-right sm:max-lg:hidden lg:w-24">
           {project.targetDate !== null && <TargetDate day={project.targetDate} />}
@@ -76,11 +73,11 @@ const Row = ({ isCurrent, moves, onDropped, place, project, slug }: RowProps) =>
       {moves.length > 0 && (
         <Menu
           groups={[{ items: moves }]}
-          label={`Move ${visible(project.name)}`}
+          label={`Move ${project.name}`}
           trigger={(props) => (
             <button
               {...props}
-              aria-label={`Move ${visible(project.name)}`}
+              aria-label={`Move ${project.name}`}
               className="text-muted hover:bg-hover relative inline-flex size-6 max-sm:col-start-3 max-sm:row-span-2 max-sm:row-start-1 max-sm:self-center items-center justify-center rounded-md"
               tabIndex={-1}
               type="button"

@@ -7,7 +7,6 @@ import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Menu, type MenuItem } from "../ui/Menu.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -50,10 +49,8 @@ const Row = ({ items, onDropped, status }: RowProps) => {
           <span className="-mr-2">
             <Menu
               groups={[{ items }]}
-              label={visible(status.name)}
-              trigger={(props) => (
-                <IconButton {...props} icon="more" isSmall label={`Change ${visible(status.name)}`} />
-              )}
+              label={status.name}
+              trigger={(props) => <IconButton {...props} icon="more" isSmall label={`Change ${status.name}`} />}
             />
           </span>
         )}

@@ -1,5 +1,3 @@
-import { visible } from "../ui/format.ts"
-
 /** What of a ticket opens its choices by a click. */
 export const askClass = "foreign h-6 min-w-6 truncate rounded-sm enabled:hover:bg-selected"
 
@@ -13,6 +11,6 @@ export const TagBadge = ({ tag: { color, name } }: Props) => (
     <svg aria-hidden="true" className="shrink-0" height="8" viewBox="0 0 8 8" width="8">
       <circle cx="4" cy="4" fill={/^#[0-9a-f]{6}$/i.test(color) ? color : "currentColor"} r="4" />
     </svg>
-    <span className="foreign truncate">{visible(name)}</span>
+    <span className="foreign truncate">{name}</span>
   </span>
 )

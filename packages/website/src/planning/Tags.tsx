@@ -7,7 +7,6 @@ import { workspaceKey } from "../api/queries.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Item } from "../ui/Item.tsx"
 import { Section } from "../ui/Section.tsx"
@@ -31,7 +30,7 @@ const One = ({
   slug,
   tag
 }: Omit<Props, "team"> & { readonly tag: Tag; readonly onChange: () => void }) => {
-  const name = visible(tag.name)
+  const name = tag.name
   const remove = useAction({
     act: () => client.tags.delete({ params: { slug, tag: tag.id } }),
     changes: ["tags", "tickets", "views"].map((kind) => workspaceKey(slug, kind))
@@ -77,7 +76,7 @@ const Tags = (props: Props) => {
           tags.some(isOwn) ? (
             <ul>
               {tags.filter(isOwn).map((tag) => (
-                <One {...props} key={tag.id} onChange={() => setChanged(tag)} tag={tag} />
+                <One key={tag.id} {...props} onChange={() => setChanged(tag)} tag={tag} />
               ))}
             </ul>
           ) : (

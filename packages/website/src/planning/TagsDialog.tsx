@@ -10,7 +10,6 @@ import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
-import { visible } from "../ui/format.ts"
 import { tagsQuery } from "./queries.ts"
 import { TagBadge } from "./TagBadge.tsx"
 import { colorOf } from "./tagColors.ts"
@@ -111,7 +110,7 @@ const TagsDialog = (props: Props) => {
         {isNew && (
           <div>
             <Button icon="plus" isBusy={make.isPending} look="quiet" onClick={() => make.mutate()}>
-              Add <span className="foreign max-w-60 truncate">{visible(name)}</span>
+              Add <span className="foreign max-w-60 truncate">{name}</span>
             </Button>
           </div>
         )}

@@ -9,7 +9,6 @@ import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -28,7 +27,7 @@ interface Props {
 
 const One = ({ mayChange, member, slug, team }: Props & { readonly member: TeamMember }) => {
   const me = useMe()?.id
-  const name = visible(member.name)
+  const name = member.name
   const remove = useAction({
     act: () => client.teams.removeMember({ params: { slug, team: team.key, member: member.id } }),
     changes: [workspaceKey(slug, "teams")]
@@ -37,7 +36,7 @@ const One = ({ mayChange, member, slug, team }: Props & { readonly member: TeamM
     <Item
       actions={
         mayChange && (
-          <Sure doing={remove} subject={name} title={`Take ${name} out of ${visible(team.name)}?`} verb="Remove">
+          <Sure doing={remove} subject={name} title={`Take ${name} out of ${team.name}?`} verb="Remove">
             <p>
               Their tickets keep their owner.
               {team.visibility === "private" && " The team is private: who is no admin no longer sees it."}
@@ -85,7 +84,7 @@ const TeamMembers = (props: Props) => {
             ) : (
               <ul>
                 {members.map((member) => (
-                  <One {...props} key={member.id} member={member} />
+                  <One key={member.id} {...props} member={member} />
                 ))}
               </ul>
             )}

@@ -9,7 +9,6 @@ import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -72,7 +71,7 @@ const TeamMenu = ({ slug, team }: Props) => {
           ]
         }
       ]}
-      label={visible(name)}
+      label={name}
       trigger={(props) => <IconButton {...props} icon="more" label="More" />}
     />
   )
@@ -131,7 +130,7 @@ const Whole = ({ slug, team }: Props) => {
             {isArchived && <Badge tone="warning">archived</Badge>}
           </>
         }
-        title={visible(team.name)}
+        title={team.name}
       />
       <TeamTabs slug={slug} team={team} />
       <div className="max-w-200 pb-8">
@@ -150,7 +149,7 @@ const TeamScreen = () => {
   return (
     <>
       {query.data === undefined && (
-        <Header crumbs={[{ label: "Teams", link: { to: "/w/$slug/teams", params: { slug } } }]} title={visible(team)} />
+        <Header crumbs={[{ label: "Teams", link: { to: "/w/$slug/teams", params: { slug } } }]} title={team} />
       )}
       <Loaded query={query} rows={8}>
         {(data) => <Whole key={data.id} slug={slug} team={data} />}

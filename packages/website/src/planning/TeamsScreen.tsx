@@ -6,7 +6,7 @@ import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -50,7 +50,7 @@ const List = ({ slug, teams }: ListProps) => {
             to="/w/$slug/teams/$team"
           >
             <span className="text-muted w-16 shrink-0 font-mono text-xs">{key}</span>
-            <span className="foreign min-w-0 flex-1 truncate font-medium">{visible(name)}</span>
+            <span className="foreign min-w-0 flex-1 truncate font-medium">{name}</span>
             {visibility === "private" && <Badge>private</Badge>}
             <span className="text-muted tabular">{counted(memberCount, "member")}</span>
           </Link>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { shortSha, visible } from "../ui/format.ts"
+import { shortSha } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { traceQuery } from "./activityQueries.ts"
@@ -17,7 +17,7 @@ export const TicketDelivery = ({ slug, ticket }: { readonly slug: string; readon
     return null
   return (
     <Section isFlush title="Delivery">
-      <p className={`foreign ${lineClass} font-medium`}>{visible(data.text)}</p>
+      <p className={`foreign ${lineClass} font-medium`}>{data.text}</p>
       <ul>
         {data.releases
           .toReversed()
@@ -30,7 +30,7 @@ export const TicketDelivery = ({ slug, ticket }: { readonly slug: string; readon
                 params={{ slug, product: product.slug, environment: environment.slug }}
                 to="/w/$slug/deployments/$product/$environment"
               >
-                {visible(product.name)} in {visible(environment.name)}
+                {product.name} in {environment.name}
               </Link>
               <span className="text-muted flex-1 font-mono text-xs">{shortSha(version)}</span>
               <span className="text-muted">
@@ -46,7 +46,7 @@ export const TicketDelivery = ({ slug, ticket }: { readonly slug: string; readon
               params={{ slug, run: String(run.number) }}
               to="/w/$slug/test-runs/$run"
             >
-              #{run.number} {run.result ?? run.state} · {visible(run.product.name)} in {visible(run.environment.name)}
+              #{run.number} {run.result ?? run.state} · {run.product.name} in {run.environment.name}
             </Link>
             <span className="text-muted">
               <Time at={run.startedAt} />
@@ -57,7 +57,7 @@ export const TicketDelivery = ({ slug, ticket }: { readonly slug: string; readon
           <li className={lineClass} key={`${product.id} ${sha}`}>
             <span className="text-muted w-20 shrink-0">Commit</span>
             <span className="font-mono text-xs">{shortSha(sha)}</span>
-            <span className="foreign min-w-0 flex-1 truncate">{visible(subject)}</span>
+            <span className="foreign min-w-0 flex-1 truncate">{subject}</span>
           </li>
         ))}
       </ul>

@@ -1,5 +1,4 @@
 import { useId } from "react"
-import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Menu, type MenuItem } from "../ui/Menu.tsx"
 import { useOwners } from "./owners.ts"
@@ -71,13 +70,13 @@ const Tags = ({ fields: { set, shown, tags } }: { readonly fields: TicketFields 
   return (
     <Choice
       items={tags.map(({ id, name }) => ({
-        label: visible(name),
+        label: name,
         isChecked: shown.tags.includes(id),
         onSelect: () =>
           set({ tags: shown.tags.includes(id) ? shown.tags.filter((one) => one !== id) : [...shown.tags, id] })
       }))}
       label="Tags"
-      value={chosen.length === 0 ? "No tags" : chosen.map(({ name }) => visible(name)).join(", ")}
+      value={chosen.length === 0 ? "No tags" : chosen.map(({ name }) => name).join(", ")}
     />
   )
 }
@@ -95,14 +94,14 @@ export const TicketFieldsView = ({ fields, slug }: Props) => {
       <One
         label="Team"
         onChange={setTeam}
-        options={(teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name), hint: key }))}
+        options={(teams ?? []).map(({ key, name }) => ({ value: key, label: name, hint: key }))}
         value={shown.team}
       />
       {statuses.length > 0 && (
         <One
           label="Status"
           onChange={(status) => set({ status })}
-          options={statuses.map(({ category, id, name }) => ({ value: id, label: visible(name), hint: category }))}
+          options={statuses.map(({ category, id, name }) => ({ value: id, label: name, hint: category }))}
           value={shown.status}
         />
       )}
@@ -121,7 +120,7 @@ export const TicketFieldsView = ({ fields, slug }: Props) => {
           onChange={(project) => set({ project, milestone: undefined })}
           options={[
             { value: none, label: "No project" },
-            ...projects.map(({ name, slug: value }) => ({ value, label: visible(name) }))
+            ...projects.map(({ name, slug: value }) => ({ value, label: name }))
           ]}
           value={shown.project}
         />
@@ -132,7 +131,7 @@ export const TicketFieldsView = ({ fields, slug }: Props) => {
           onChange={(milestone) => set({ milestone })}
           options={[
             { value: none, label: "No milestone" },
-            ...milestones.map(({ name, number }) => ({ value: String(number), label: visible(name) }))
+            ...milestones.map(({ name, number }) => ({ value: String(number), label: name }))
           ]}
           value={shown.milestone}
         />

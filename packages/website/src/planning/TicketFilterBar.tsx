@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useId, useRef, useState } from "react"
-import { visible } from "../ui/format.ts"
 import { Button } from "../ui/Button.tsx"
 import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { FilterToggle, foldedClass } from "../ui/FilterBar.tsx"
@@ -139,7 +138,7 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
           {many(
             "statuses",
             "status",
-            statuses.map((name) => ({ value: name, label: visible(name) }))
+            statuses.map((name) => ({ value: name, label: name }))
           )}
           {many(
             "categories",
@@ -154,12 +153,12 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
           {many(
             "teams",
             "team",
-            (teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: visible(name) }))
+            (teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: name }))
           )}
           {many(
             "projects",
             "project",
-            (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: visible(name) }))
+            (projects?.projects ?? []).map(({ name, slug: project }) => ({ value: project, label: name }))
           )}
           {(milestones.length > 1 || search.milestones !== undefined) && many("milestones", "milestone", milestones)}
           {many(
@@ -167,7 +166,7 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
             "tag",
             (tags?.tags ?? []).map(({ id, name, team }) => ({
               value: id,
-              label: team === null ? visible(name) : `${visible(name)} of ${team.key}`
+              label: team === null ? name : `${name} of ${team.key}`
             }))
           )}
           {isFiltered(search) && (

@@ -1,6 +1,6 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { formatCount, visible } from "../ui/format.ts"
+import { formatCount } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
@@ -76,7 +76,7 @@ const TicketRow = ({ isCurrent, mayChange, owner: [owner, tone], selection, slug
         type="checkbox"
       />
       <button
-        aria-label={`Status of ${ticket.identifier}: ${visible(ticket.status.name)}`}
+        aria-label={`Status of ${ticket.identifier}: ${ticket.status.name}`}
         className={`${askClass} grid place-items-center`}
         data-ask="status"
         disabled={!mayChange}
@@ -92,7 +92,7 @@ const TicketRow = ({ isCurrent, mayChange, owner: [owner, tone], selection, slug
       >
         <span className="text-muted tabular w-16 shrink-0 truncate">{ticket.identifier}</span>
         <span className="foreign min-w-0 flex-1 truncate" title={ticket.title}>
-          {visible(ticket.title)}
+          {ticket.title}
         </span>
         {ticket.team.visibility === "private" && <Badge>private</Badge>}
       </Link>
@@ -103,7 +103,7 @@ const TicketRow = ({ isCurrent, mayChange, owner: [owner, tone], selection, slug
         {ticket.tags.length > mostTags && <span className="text-muted text-xs">+{ticket.tags.length - mostTags}</span>}
       </span>
       {ticket.project !== null && (
-        <span className="text-muted foreign hidden max-w-36 truncate md:block">{visible(ticket.project.name)}</span>
+        <span className="text-muted foreign hidden max-w-36 truncate md:block">{ticket.project.name}</span>
       )}
       <button
         aria-label={`Owner of ${ticket.identifier}: ${owner || "Nobody"}`}

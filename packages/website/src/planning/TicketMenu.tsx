@@ -7,7 +7,7 @@ import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { toast } from "../ui/toast.ts"
@@ -78,7 +78,7 @@ const TicketMenu = ({ mayChange, onRename, slug, ticket }: Props) => {
       )}
       {isSure && (
         <SureDialog action="Delete" doing={remove} onClose={() => setSure(false)} title={`Delete ${identifier}?`}>
-          <p className="foreign font-medium">{visible(title)}</p>
+          <p className="foreign font-medium">{title}</p>
           <p>
             Its comments{files === 0 ? "" : ` and ${counted(files, "file")}`} go with it, and its identifier is never
             used again. It cannot be brought back.

@@ -2,7 +2,6 @@ import type { AgentMessage } from "@delivery/domain/agents/Message"
 import { asks } from "../agents/inbox.ts"
 import { MessageStatus } from "../agents/MessageStatus.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { replyId } from "./anchors.ts"
@@ -21,13 +20,12 @@ const Text = ({ text }: { readonly text: string }) => (
 export const TicketMessage = ({ message, slug }: { readonly slug: string; readonly message: AgentMessage }) => {
   const { agent, ask, computer, note, sender, status } = message
   return (
-    <SaidItem id={message.id} isSunken label={`Message to ${visible(agent.name)}`}>
+    <SaidItem id={message.id} isSunken label={`Message to ${agent.name}`}>
       <div className="quiet-end flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
         <span className="foreign">
-          <span className="font-medium">{visible(sender.name)}</span> asked{" "}
-          <span className="font-medium">{visible(agent.name)}</span>
-          {agent.person.id !== sender.id && ` of ${visible(agent.person.name)}`} to {asks[ask]}
-          {computer !== null && <span className="text-muted"> on {visible(computer.name)}</span>}
+          <span className="font-medium">{sender.name}</span> asked <span className="font-medium">{agent.name}</span>
+          {agent.person.id !== sender.id && ` of ${agent.person.name}`} to {asks[ask]}
+          {computer !== null && <span className="text-muted"> on {computer.name}</span>}
         </span>
         <MessageStatus status={status} />
         <span className="text-muted flex-1 text-xs">
@@ -51,7 +49,7 @@ export const TicketReply = ({
   message: { agent, completedAt, declinedAt, id, reply, status },
   onAnswer
 }: ReplyProps) => {
-  const name = visible(agent.name)
+  const name = agent.name
   return (
     <SaidItem id={replyId(id)} isSunken label={`Reply of ${name}`}>
       <div className="quiet-end flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">

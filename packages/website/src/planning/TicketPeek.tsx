@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Loaded } from "../api/Loaded.tsx"
 import { Facts } from "../ui/Facts.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
 import { useOwnerNames } from "./ownerNames.ts"
@@ -19,7 +18,7 @@ const TicketPeek = ({ slug, ticket: identifier }: { readonly slug: string; reado
         const [owner, tone] = ownerOf(ticket.owner)
         return (
           <>
-            <h2 className="text-md foreign py-3 pr-12 pl-4 font-semibold">{visible(ticket.title)}</h2>
+            <h2 className="text-md foreign py-3 pr-12 pl-4 font-semibold">{ticket.title}</h2>
             <Facts
               facts={[
                 ["Status", <CategoryMark isNameShown key="status" status={ticket.status} />],
@@ -29,8 +28,8 @@ const TicketPeek = ({ slug, ticket: identifier }: { readonly slug: string; reado
                     {owner || "Nobody"}
                   </span>
                 ],
-                ...(ticket.project === null ? [] : [["Project", visible(ticket.project.name)] as const]),
-                ...(ticket.milestone === null ? [] : [["Milestone", visible(ticket.milestone.name)] as const])
+                ...(ticket.project === null ? [] : [["Project", ticket.project.name] as const]),
+                ...(ticket.milestone === null ? [] : [["Milestone", ticket.milestone.name] as const])
               ]}
             />
             <div className="flex flex-col gap-4 px-4 py-3">

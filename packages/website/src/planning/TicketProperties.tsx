@@ -7,7 +7,6 @@ import { client } from "../api/client.ts"
 import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { visible } from "../ui/format.ts"
 import { Kbd } from "../ui/Kbd.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -104,10 +103,10 @@ const Status = ({ mayChange, onChange, slug, ticket }: Props) => {
       groups={[
         {
           items: (data?.statuses ?? []).map(({ category, id, name }): MenuItem => ({
-            label: visible(name),
+            label: name,
             hint: category,
             isChosen: id === ticket.status.id,
-            onSelect: () => onChange({ status: { id, name, category } }, `${ticket.identifier} is ${visible(name)}`)
+            onSelect: () => onChange({ status: { id, name, category } }, `${ticket.identifier} is ${name}`)
           }))
         }
       ]}
@@ -135,10 +134,9 @@ const Project = ({ mayChange, onChange, slug, ticket }: Props) => {
               onSelect: () => onChange({ project: null }, `${ticket.identifier} is in no project`)
             },
             ...projects.map(({ id, name, slug: project }) => ({
-              label: visible(name),
+              label: name,
               isChosen: ticket.project?.id === id,
-              onSelect: () =>
-                onChange({ project: { id, slug: project, name } }, `${ticket.identifier} is in ${visible(name)}`)
+              onSelect: () => onChange({ project: { id, slug: project, name } }, `${ticket.identifier} is in ${name}`)
             }))
           ]
         }
@@ -148,7 +146,7 @@ const Project = ({ mayChange, onChange, slug, ticket }: Props) => {
       shortcut="p"
     >
       <span className={`foreign truncate ${ticket.project === null ? "text-muted" : ""}`}>
-        {ticket.project === null ? "No project" : visible(ticket.project.name)}
+        {ticket.project === null ? "No project" : ticket.project.name}
       </span>
     </Property>
   )
@@ -174,9 +172,9 @@ const Milestone = ({
               onSelect: () => onChange({ milestone: null }, `${ticket.identifier} is in no milestone`)
             },
             ...(data?.milestones ?? []).map(({ name, number }) => ({
-              label: `${number}. ${visible(name)}`,
+              label: `${number}. ${name}`,
               isChosen: ticket.milestone?.number === number,
-              onSelect: () => onChange({ milestone: { number, name } }, `${ticket.identifier} is in ${visible(name)}`)
+              onSelect: () => onChange({ milestone: { number, name } }, `${ticket.identifier} is in ${name}`)
             }))
           ]
         }
@@ -186,7 +184,7 @@ const Milestone = ({
       shortcut="m"
     >
       <span className={`foreign truncate ${ticket.milestone === null ? "text-muted" : ""}`}>
-        {ticket.milestone === null ? "No milestone" : visible(ticket.milestone.name)}
+        {ticket.milestone === null ? "No milestone" : ticket.milestone.name}
       </span>
     </Property>
   )
@@ -210,7 +208,7 @@ const TeamOf = ({ mayChange, slug, ticket }: Props) => {
       groups={[
         {
           items: (data?.teams ?? []).map(({ id, key, name }) => ({
-            label: visible(name),
+            label: name,
             hint: key,
             isChosen: id === ticket.team.id,
             onSelect: () => id !== ticket.team.id && move.mutate(key)
@@ -221,7 +219,7 @@ const TeamOf = ({ mayChange, slug, ticket }: Props) => {
       name="Team"
       shortcut="t"
     >
-      <span className="foreign truncate">{visible(ticket.team.name)}</span>
+      <span className="foreign truncate">{ticket.team.name}</span>
     </Property>
   )
 }

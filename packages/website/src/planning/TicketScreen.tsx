@@ -6,7 +6,6 @@ import { isGone, Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { type Identifiers, IdentifiersContext } from "../ui/identifiers.ts"
 import { useKeys } from "../ui/keys.ts"
@@ -113,7 +112,7 @@ const Whole = ({ slug, ticket }: Props) => {
         crumbs={[
           { label: "Tickets", link: { to: "/w/$slug/tickets", params: { slug } } },
           {
-            label: visible(ticket.team.name),
+            label: ticket.team.name,
             link: { to: "/w/$slug/tickets", params: { slug }, search: { teams: [ticket.team.key] } }
           }
         ]}
@@ -127,7 +126,7 @@ const Whole = ({ slug, ticket }: Props) => {
           <>
             <span className="text-muted tabular mr-1 font-normal">{ticket.identifier}</span>{" "}
             {/* On narrow screens it stands below alone. */}
-            <span className="max-md:sr-only">{visible(ticket.title)}</span>
+            <span className="max-md:sr-only">{ticket.title}</span>
           </>
         }
       />
@@ -181,10 +180,7 @@ const TicketScreen = () => {
   return (
     <>
       {(query.data === undefined || isGone(query.error)) && (
-        <Header
-          crumbs={[{ label: "Tickets", link: { to: "/w/$slug/tickets", params: { slug } } }]}
-          title={visible(ticket)}
-        />
+        <Header crumbs={[{ label: "Tickets", link: { to: "/w/$slug/tickets", params: { slug } } }]} title={ticket} />
       )}
       <Loaded query={query} rows={10}>
         {(data) => (

@@ -1,5 +1,4 @@
 import { type Dispatch, type SetStateAction, useEffect, useRef } from "react"
-import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import type { TitleDraft } from "./TicketTitleField.tsx"
@@ -39,7 +38,7 @@ export const TicketTitle = ({ draft, mayChange, onChange, onDraft, title }: Prop
       {draft !== undefined ? (
         <TicketTitleField draft={draft} onDraft={onDraft} onSave={save} title={title} />
       ) : (
-        <p className="foreign min-w-0 flex-1 text-xl font-semibold">{visible(title)}</p>
+        <p className="foreign min-w-0 flex-1 text-xl font-semibold">{title}</p>
       )}
     </div>
   )

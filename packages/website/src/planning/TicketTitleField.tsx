@@ -1,6 +1,5 @@
 import { useRef } from "react"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 
 /** A title that is being written. */
 export interface TitleDraft {
@@ -50,7 +49,7 @@ const TicketTitleField = ({ draft, onDraft, onSave, title }: Props) => {
       {isChangedMeanwhile && (
         <>
           <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
-            Somebody renamed this after you began. It is now “<span className="foreign">{visible(title)}</span>”.
+            Somebody renamed this after you began. It is now “<span className="foreign">{title}</span>”.
           </p>
           <div className="flex flex-wrap gap-2">
             <span className="contents" ref={replace}>

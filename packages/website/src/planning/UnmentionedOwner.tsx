@@ -1,6 +1,5 @@
 import type { TicketOwner } from "@delivery/domain/planning/Ticket"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { linkOf } from "./mention.ts"
 import { useOwners } from "./owners.ts"
 
@@ -17,7 +16,7 @@ export const UnmentionedOwner = ({ onMention, owner, slug, text }: Props) => {
   // Agents that were revoked are sent nothing at all.
   const isThere = useOwners(slug).some((choice) => choice.owner.id === owner?.id)
   if (owner?.kind !== "agent" || !isThere || text.includes(`(agent:${owner.id})`)) return null
-  const name = visible(owner.name)
+  const name = owner.name
   return (
     <p className="text-muted flex flex-wrap items-center gap-x-2 text-xs">
       <span>

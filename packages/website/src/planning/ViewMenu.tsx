@@ -7,7 +7,6 @@ import { workspaceKey } from "../api/queries.ts"
 import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { IconButton } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 
@@ -64,12 +63,12 @@ const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }
             ]
           }
         ]}
-        label={visible(view.name)}
+        label={view.name}
         trigger={(props) => <IconButton {...props} icon="more" label="More" />}
       />
       {overlay === "rename" && <RenameView onClose={close} slug={slug} view={view} />}
       {overlay === "delete" && (
-        <SureDialog action="Delete" doing={remove} onClose={close} title={`Delete ${visible(view.name)}?`}>
+        <SureDialog action="Delete" doing={remove} onClose={close} title={`Delete ${view.name}?`}>
           <p>{isPersonal ? "Only you see the view." : "Everybody loses the view."} Its tickets stay.</p>
         </SureDialog>
       )}

@@ -4,7 +4,6 @@ import type { View } from "@delivery/domain/planning/View"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
-import { visible } from "../ui/format.ts"
 import { type Crumb, Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { projectsQuery, viewQuery } from "./queries.ts"
@@ -32,7 +31,7 @@ const useCrumbs = ({ scope }: View, slug: string): ReadonlyArray<Crumb> => {
   if (scope.kind === "project") {
     const name = data?.projects.find((one) => one.slug === scope.key)?.name ?? scope.key
     const to = "/w/$slug/projects/$project"
-    return [{ label: visible(name), link: { to, params: { slug, project: scope.key } } }]
+    return [{ label: name, link: { to, params: { slug, project: scope.key } } }]
   }
   const isOfTeam = scope.kind === "team"
   const search = isOfTeam ? { teams: [scope.key] } : {}
@@ -87,7 +86,7 @@ const Shown = ({ slug, view }: Props) => {
           )
         }
         crumbs={useCrumbs(view, slug)}
-        title={visible(view.name)}
+        title={view.name}
       />
       {scope.kind === "project" ? <ProjectTabs project={scope.key} slug={slug} /> : <ViewTabs slug={slug} />}
       {hiddenFilters.length > 0 && <HiddenFilters names={hiddenFilters} />}

@@ -1,6 +1,5 @@
 import type { View } from "@delivery/domain/planning/View"
 import { Link } from "@tanstack/react-router"
-import { visible } from "../ui/format.ts"
 import { tabClass } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 
@@ -18,7 +17,7 @@ export const ViewTab = ({ slug, view: { id, name, visibility } }: Props) => (
     to="/w/$slug/views/$view"
   >
     {visibility === "personal" && <Icon name="person" size={14} />}
-    {visible(name)}
+    {name}
     {visibility === "personal" && <span className="sr-only">, only for you</span>}
   </Link>
 )

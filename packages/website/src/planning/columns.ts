@@ -1,6 +1,5 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import type { StatusCategory, TicketStatus } from "@delivery/domain/planning/TicketStatus"
-import { visible } from "../ui/format.ts"
 import { categories, categoryNames } from "./categories.ts"
 import type { TicketChange } from "./changes.ts"
 
@@ -26,7 +25,7 @@ const byStatus = (
   const groups = Map.groupBy(tickets, ({ status }) => status.id)
   return statuses.map(({ category, id, name }) => ({
     key: id,
-    label: visible(name),
+    label: name,
     category,
     tickets: groups.get(id) ?? [],
     change: { status: { id, name, category } },

@@ -2,7 +2,6 @@ import type { Project } from "@delivery/domain/planning/Project"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import { actorName } from "../api/actors.ts"
-import { visible } from "../ui/format.ts"
 import { type Column, columnsOf } from "./columns.ts"
 import type { Grouping, Sorting } from "./search.ts"
 
@@ -25,7 +24,7 @@ const byProject = (tickets: ReadonlyArray<TicketSummary>): ReadonlyArray<Column>
     const { project } = some[0]!
     return {
       key,
-      label: project === null ? "No project" : visible(project.name),
+      label: project === null ? "No project" : project.name,
       tickets: some,
       change: { project },
       isOrdered: false
@@ -54,9 +53,7 @@ const byMilestone = (
   projects: ReadonlyArray<Project>
 ): ReadonlyArray<Column> => {
   const nameOf = ({ milestone, project }: Place) =>
-    project === null
-      ? "No project"
-      : `${visible(project.name)} · ${milestone === null ? "no milestone" : visible(milestone.name)}`
+    project === null ? "No project" : `${project.name} · ${milestone === null ? "no milestone" : milestone.name}`
   const orderOf = ({ milestone, project }: Place) =>
     [project === null ? 1 : 0, project?.name ?? "", milestone?.number ?? Infinity] as const
   const groups = Map.groupBy(tickets, keyOf)

@@ -5,7 +5,6 @@ import { useQuery } from "@tanstack/react-query"
 import { actorName } from "../api/actors.ts"
 import { mayAct, useMe } from "../api/session.ts"
 import { membersQuery } from "../identity/queries.ts"
-import { visible } from "../ui/format.ts"
 import { agentsQuery } from "./queries.ts"
 import { membersOfTeamsQuery } from "./teamQueries.ts"
 
@@ -59,7 +58,7 @@ export const useOwners = (
     .filter(({ role }) => mayAct(role, least))
     .map(({ email, id, name }): OwnerChoice => ({
       owner: { kind: "user", id, name, email },
-      label: visible(name),
+      label: name,
       ...(id === me ? { hint: "you" } : {})
     }))
   return [

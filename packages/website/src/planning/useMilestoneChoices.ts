@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
-import { visible } from "../ui/format.ts"
 import { wholeProjectsQuery } from "./groupQueries.ts"
 import { viewQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
@@ -25,7 +24,7 @@ export const useMilestoneChoices = (slug: string, { milestones = [], projects = 
   const choices = whole.flatMap((project) =>
     (project.milestones ?? []).map(({ name, number }) => ({
       value: `${project.slug}/${number}`,
-      label: whole.length === 1 ? visible(name) : `${visible(name)} of ${visible(project.name)}`
+      label: whole.length === 1 ? name : `${name} of ${project.name}`
     }))
   )
   return [noMilestone, ...choices]

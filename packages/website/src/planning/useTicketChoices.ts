@@ -1,6 +1,5 @@
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
-import { visible } from "../ui/format.ts"
 import type { MenuItem } from "../ui/Menu.tsx"
 import { categories, categoryNames } from "./categories.ts"
 import type { TicketChange } from "./changes.ts"
@@ -62,7 +61,7 @@ export const useTicketChoices = (
           })
         : statuses.map(({ category, id, name }) => {
             const asked = { status: { id, name, category } }
-            return one(visible(name), asked, `moved to ${visible(name)}`, ({ status }) => status.id === id)
+            return one(name, asked, `moved to ${name}`, ({ status }) => status.id === id)
           }),
     owner: [
       one("Nobody", { owner: null }, "given to nobody", ({ owner }) => owner === null),
@@ -74,7 +73,7 @@ export const useTicketChoices = (
       one("No project", { project: null }, "taken out of projects", ({ project }) => project === null),
       ...projects.map(({ id, name, slug: project }) => {
         const asked = { project: { id, slug: project, name } }
-        return one(visible(name), asked, `put into ${visible(name)}`, (ticket) => ticket.project?.id === id)
+        return one(name, asked, `put into ${name}`, (ticket) => ticket.project?.id === id)
       })
     ],
     milestone:
@@ -84,12 +83,12 @@ export const useTicketChoices = (
             one("No milestone", { milestone: null }, "in no milestone", ({ milestone }) => milestone === null),
             ...milestones.map(({ name, number }) => {
               const asked = { milestone: { number, name } }
-              const said = `put into ${visible(name)}`
-              return one(`${number}. ${visible(name)}`, asked, said, ({ milestone }) => milestone?.number === number)
+              const said = `put into ${name}`
+              return one(`${number}. ${name}`, asked, said, ({ milestone }) => milestone?.number === number)
             })
           ],
     tags: tags.map((tag) => {
-      const name = visible(tag.name)
+      const name = tag.name
       const isOfAll = tickets.every((ticket) => ticket.tags.some(({ id }) => id === tag.id))
       return {
         label: name,

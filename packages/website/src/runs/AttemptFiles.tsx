@@ -1,6 +1,5 @@
 import { useState } from "react"
 import { fileUrl } from "../api/client.ts"
-import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fileName, imageDiffs, kindOf } from "./files.ts"
 import { later } from "../ui/later.tsx"
@@ -24,7 +23,7 @@ const Missing = ({ path }: { readonly path: string }) => (
     title={path}
   >
     <Icon name="file" />
-    {visible(fileName(path))} was never uploaded
+    {fileName(path)} was never uploaded
   </span>
 )
 
@@ -42,7 +41,7 @@ const Picture = ({ path, url }: { readonly path: string; readonly url: string })
           src={url}
         />
       </a>
-      <figcaption className="text-muted foreign text-xs">{visible(fileName(path))}</figcaption>
+      <figcaption className="text-muted foreign text-xs">{fileName(path)}</figcaption>
     </figure>
   )
 }
@@ -61,7 +60,7 @@ const Video = ({ path, url }: { readonly path: string; readonly url: string }) =
         preload="metadata"
         src={url}
       />
-      <figcaption className="text-muted foreign text-xs">{visible(fileName(path))}</figcaption>
+      <figcaption className="text-muted foreign text-xs">{fileName(path)}</figcaption>
     </figure>
   )
 }

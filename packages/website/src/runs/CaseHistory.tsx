@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { CaseRun } from "@delivery/domain/runs/Case"
 import { failureOf } from "../api/failures.ts"
-import { formatDuration, formatRate, visible } from "../ui/format.ts"
+import { formatDuration, formatRate } from "../ui/format.ts"
 import { Bone } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -83,7 +83,7 @@ const CaseHistory = ({ caseId, environment, product, run, slug }: Props) => {
             >
               <StatusMark size={14} status={one.status} />
               <span className="tabular">#{one.run}</span>
-              <span className="text-muted min-w-0 flex-1 truncate font-mono text-xs">{visible(one.branch)}</span>
+              <span className="text-muted min-w-0 flex-1 truncate font-mono text-xs">{one.branch}</span>
               <span className="text-muted">
                 <Time at={one.at} />
               </span>

@@ -1,7 +1,6 @@
 import type { Case } from "@delivery/domain/runs/Case"
 import { useState } from "react"
 import { mayAct, useRole } from "../api/session.ts"
-import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 
@@ -25,7 +24,7 @@ const CaseListTicket = ({ one, product, slug }: Props) => {
             keys: "c",
             label: "Create a ticket about the test",
             group: "Test in focus",
-            about: visible(one.title).slice(0, 80),
+            about: one.title.slice(0, 80),
             run: () => setAsked(one)
           }
         ]

@@ -1,6 +1,5 @@
 import type { Case } from "@delivery/domain/runs/Case"
 import MuteCase from "../flow/MuteCase.tsx"
-import { visible } from "../ui/format.ts"
 import { Truncated } from "../ui/Truncated.tsx"
 import CaseHistory from "./CaseHistory.tsx"
 import CaseTicket from "./CaseTicket.tsx"
@@ -20,7 +19,7 @@ const CasePeek = ({ environment, one, product, slug }: Props) => {
   return (
     <>
       <div className="border-border flex flex-col gap-2 border-b px-4 py-3">
-        <h2 className="foreign pr-8 font-semibold">{visible(one.title.slice(0, 1_000))}</h2>
+        <h2 className="foreign pr-8 font-semibold">{one.title.slice(0, 1_000)}</h2>
         <p className="text-muted flex min-w-0">
           <Truncated text={one.file} />
         </p>

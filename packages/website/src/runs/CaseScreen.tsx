@@ -7,7 +7,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
-import { oneLine, visible } from "../ui/format.ts"
+import { oneLine } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
@@ -37,7 +37,7 @@ const CaseScreen = () => {
         ]}
         title={
           // On narrow screens it stands below, in full.
-          <span className="max-sm:sr-only">{data === undefined ? "Test" : visible(data.title.slice(0, 1_000))}</span>
+          <span className="max-sm:sr-only">{data === undefined ? "Test" : data.title.slice(0, 1_000)}</span>
         }
       />
       <search aria-label="Results" className="border-border border-b px-3 py-1.5">
@@ -52,7 +52,7 @@ const CaseScreen = () => {
         <>
           <section aria-label="Summary" className="border-border flex flex-col gap-1.5 border-b px-4 py-3">
             <p className={data.title.length > oneLine ? "foreign" : "foreign md:hidden"}>
-              {visible(data.title.slice(0, 1_000))}
+              {data.title.slice(0, 1_000)}
             </p>
             <div className="flex flex-wrap items-start gap-2">
               <p className="text-muted flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 max-md:basis-full">

@@ -5,7 +5,7 @@ import { useCallback, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { pressedClass } from "../ui/Filter.tsx"
-import { formatDuration, formatRate, visible } from "../ui/format.ts"
+import { formatDuration, formatRate } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -65,7 +65,7 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
   >
     <StatusMark status={markOf(one)} />
     <span className="foreign truncate" title={`${one.title.slice(0, 1_000)}\n${one.file.slice(0, 1_000)}`}>
-      {visible(one.title.slice(0, 1_000))}
+      {one.title.slice(0, 1_000)}
     </span>
     <span className="flex min-w-0 items-center gap-2 overflow-hidden max-sm:col-start-2">
       {shownStates(one)

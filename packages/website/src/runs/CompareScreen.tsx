@@ -9,7 +9,7 @@ import { workspaceKey } from "../api/queries.ts"
 import { releasesQuery } from "../catalog/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Filter } from "../ui/Filter.tsx"
-import { counted, formatCount, formatDuration, shortSha, visible } from "../ui/format.ts"
+import { counted, formatCount, formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -69,7 +69,7 @@ const TestLine = ({ one, props }: { readonly one: Compared; readonly props: Prop
           )}
         </span>
         <span className="foreign min-w-0 flex-1 truncate" title={test.title.slice(0, 1_000)}>
-          {visible(test.title.slice(0, 1_000))}
+          {test.title.slice(0, 1_000)}
         </span>
         <span className="text-muted tabular shrink-0 text-right max-sm:hidden">
           {before !== undefined && formatDuration(before.durationMs)}
@@ -144,7 +144,7 @@ const Releases = ({ base, run, slug }: Props) => {
               </p>
               {release.commits.slice(0, 5).map((commit) => (
                 <p className="text-muted foreign truncate" key={commit.sha} title={commit.subject.slice(0, 500)}>
-                  {visible(commit.subject)}
+                  {commit.subject}
                 </p>
               ))}
               {release.commits.length > 5 && (
@@ -225,7 +225,7 @@ const Side = ({ label, run, slug }: { readonly label: string; readonly run: Test
     <span className="flex min-w-0 items-center gap-2">
       <StatusMark status={statusOf(run)} />
       <span className="tabular shrink-0 font-medium">Run {run.number}</span>
-      <span className="foreign min-w-0 truncate">{visible(run.git.subject)}</span>
+      <span className="foreign min-w-0 truncate">{run.git.subject}</span>
     </span>
     <span className="text-muted flex min-w-0 flex-wrap items-baseline gap-x-3">
       <span className="truncate">

@@ -1,6 +1,6 @@
 import type { RunError } from "@delivery/domain/runs/Case"
 import { Badge } from "../ui/Badge.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { failureLines } from "./failureLines.ts"
 
 /** What failures of a run have in common, in the row above them: what it says first, and what was expected and came. */
@@ -23,14 +23,12 @@ const ErrorText = ({ error: { count, message, state } }: { readonly error: RunEr
         className="foreign flex min-w-0 flex-1 gap-3 font-mono text-xs font-medium max-sm:order-first max-sm:basis-full max-sm:pr-4"
         title={message.slice(0, 1_000)}
       >
-        <span className={details === "" ? "truncate" : "min-w-24 truncate max-sm:hidden"}>
-          {visible(first) || "No message"}
-        </span>
+        <span className={details === "" ? "truncate" : "min-w-24 truncate max-sm:hidden"}>{first || "No message"}</span>
         {/* Numbers and quoted text may differ among failures that say the same. */}
         {details !== "" && (
           <span className="max-w-full shrink-0 truncate font-normal sm:max-w-[70%]">
             {count > 1 && <span className="text-muted">for example </span>}
-            {visible(details)}
+            {details}
           </span>
         )}
       </h2>

@@ -3,7 +3,6 @@ import { useState } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -56,7 +55,7 @@ const TextButton = ({
     <Button aria-expanded={isShown} look="quiet" onClick={onToggle} {...(isFirst ? { shortcut: "o" } : {})}>
       <span>
         {verb}
-        <span className="sr-only"> {visible(name)}</span>
+        <span className="sr-only"> {name}</span>
       </span>
     </Button>
   )
@@ -75,7 +74,7 @@ const FileRow = (props: Props) => {
         <Icon name={kind === "text" ? "file" : "download"} />
       </span>
       <span className={`foreign min-w-0 flex-1 truncate font-mono text-xs ${isThere ? "" : "text-muted"}`} title={path}>
-        {visible(name)}
+        {name}
       </span>
       <span className="text-muted text-xs">{isThere ? words[kind] : "Was never uploaded"}</span>
     </>

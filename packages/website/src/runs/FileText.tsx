@@ -3,7 +3,6 @@ import { type RefObject, useEffect, useRef } from "react"
 import { fileUrl } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { CodeBlock } from "../ui/Code.tsx"
-import { visible } from "../ui/format.ts"
 import { formatBytes } from "../ui/formatBytes.ts"
 import { SkeletonRows } from "../ui/States.tsx"
 import { fileName } from "./files.ts"
@@ -69,7 +68,7 @@ const FileText = ({ isGoneTo, path, run, slug }: Props) => {
       {data.text === "" ? (
         <p className="text-muted">The file is empty.</p>
       ) : (
-        <CodeBlock label={visible(fileName(path))} text={data.text} />
+        <CodeBlock label={fileName(path)} text={data.text} />
       )}
       {data.isCut && (
         <p className="text-muted">This is how it begins: {formatBytes(mostBytes)} of it. Open the file for the rest.</p>

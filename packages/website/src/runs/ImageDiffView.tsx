@@ -2,7 +2,6 @@ import { type CSSProperties, type ReactNode, useState } from "react"
 import { fileUrl } from "../api/client.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { pressedClass } from "../ui/Filter.tsx"
-import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import type { ImageDiff } from "./files.ts"
 
@@ -218,8 +217,8 @@ const ImageDiffView = ({ diff, run, slug }: Props) => {
     diff: diff.diff === undefined ? undefined : url(diff.diff)
   }
   return (
-    <section aria-label={`Difference of ${visible(diff.name)}`} className="flex flex-col gap-2">
-      <h2 className="foreign font-medium">{visible(diff.name)} looks different</h2>
+    <section aria-label={`Difference of ${diff.name}`} className="flex flex-col gap-2">
+      <h2 className="foreign font-medium">{diff.name} looks different</h2>
       <div className="flex flex-wrap items-center gap-1">
         {ways.map((way, index) => (
           <button

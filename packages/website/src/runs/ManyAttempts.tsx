@@ -61,7 +61,7 @@ const ManyAttempts = ({ attempts, ...at }: Props) => {
     <>
       <Tabs label="Attempts">
         {attempts.map((one) => (
-          <Link {...tab} key={one.number} replace search={!isAll && one === shown ? search : { attempt: one.number }}>
+          <Link key={one.number} {...tab} replace search={!isAll && one === shown ? search : { attempt: one.number }}>
             <StatusMark size={14} status={one.status} />
             {nameOf(one)}
           </Link>

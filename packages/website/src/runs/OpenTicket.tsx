@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router"
 import { membersQuery } from "../identity/queries.ts"
 import { useOwnerNames } from "../planning/ownerNames.ts"
 import { agentsQuery, ticketQuery } from "../planning/queries.ts"
-import { visible } from "../ui/format.ts"
 import { runErrorsQuery } from "./queries.ts"
 
 interface Props {
@@ -32,7 +31,7 @@ export const OpenTicket = ({ caseId, run, slug }: Props) => {
       <Link
         className="text-text hover:underline"
         params={{ slug, ticket: found.identifier }}
-        title={visible(found.title)}
+        title={found.title}
         to="/w/$slug/tickets/$ticket"
       >
         {found.identifier}

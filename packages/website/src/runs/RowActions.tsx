@@ -8,7 +8,7 @@ import { momentOf, muteOf } from "../flow/mute.ts"
 import { MuteEnd } from "../flow/MuteEnd.tsx"
 import { mutesQuery } from "../flow/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { tracedAttempt } from "./files.ts"
@@ -91,7 +91,7 @@ const Muting = (props: Props) => {
     )
   }
   if (product === undefined || !isKnown) return null
-  const name = visible(test?.title.slice(0, 200) ?? "")
+  const name = test?.title.slice(0, 200) ?? ""
   const label =
     test !== undefined
       ? `${now === undefined ? "Mute" : "Mute again"} ${name}`

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Loaded } from "../api/Loaded.tsx"
-import { counted, visible } from "../ui/format.ts"
+import { counted } from "../ui/format.ts"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { failureLines } from "./failureLines.ts"
 import { runQuery } from "./queries.ts"
@@ -36,9 +36,9 @@ const RunPeek = ({ run, slug }: { readonly run: number; readonly slug: string })
                   params={{ slug, run: String(run), case: test.caseId }}
                   to="/w/$slug/test-runs/$run/tests/$case"
                 >
-                  <span className="foreign block truncate">{visible(test.title.slice(0, 500))}</span>
+                  <span className="foreign block truncate">{test.title.slice(0, 500)}</span>
                   <span className="text-danger foreign block truncate font-mono text-xs">
-                    {visible(lineOf(test.attempts.at(-1)?.errorMessage ?? ""))}
+                    {lineOf(test.attempts.at(-1)?.errorMessage ?? "")}
                   </span>
                 </Link>
               </li>

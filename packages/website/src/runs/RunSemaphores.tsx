@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { visible } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { semaphoresQuery } from "./queries.ts"
@@ -33,13 +32,13 @@ export const RunSemaphores = ({ run, slug }: Props) => {
       {used.map(({ semaphore: { capacity, name, queued }, users }) => (
         <div key={name}>
           <h3 className="bg-sunken border-border flex min-h-(--row) flex-wrap items-center gap-x-3 border-b px-4">
-            <span className="foreign font-medium">{visible(name)}</span>
+            <span className="foreign font-medium">{name}</span>
             <span className="text-muted tabular">
               capacity {capacity}
               {queued > 0 && `, ${queued} waiting in all`}
             </span>
           </h3>
-          <ul aria-label={`What this run has of ${visible(name)}`}>
+          <ul aria-label={`What this run has of ${name}`}>
             {users.map(({ ends, lease, place, retry, since, test }) => (
               <SemaphoreUser
                 key={lease}

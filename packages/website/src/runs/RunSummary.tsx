@@ -5,7 +5,7 @@ import type { ReactNode } from "react"
 import { actorName } from "../api/actors.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Copyable } from "../ui/Copy.tsx"
-import { formatCount, formatDuration, formatRate, shortSha, visible } from "../ui/format.ts"
+import { formatCount, formatDuration, formatRate, shortSha } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
@@ -34,9 +34,7 @@ const numbers = [
 
 export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug: string }) => (
   <section aria-label="Summary" className="flex flex-col gap-2 px-4 pt-3 pb-3">
-    <p className="text-md foreign font-medium">
-      {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}
-    </p>
+    <p className="text-md foreign font-medium">{run.git.subject === "" ? "No commit message" : run.git.subject}</p>
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
       <Fact icon="deployments">
         <Link

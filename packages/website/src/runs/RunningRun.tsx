@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import type { Semaphore } from "@delivery/domain/runs/Semaphore"
 import type { TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { type ReactNode, useEffect, useState } from "react"
-import { counted, formatCount, formatDuration, visible } from "../ui/format.ts"
+import { counted, formatCount, formatDuration } from "../ui/format.ts"
 import { List } from "../ui/List.tsx"
 import { Section } from "../ui/Section.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
@@ -131,11 +131,11 @@ const Semaphores = ({ run, slug }: Props) => {
               params={{ slug }}
               to="/w/$slug/semaphores"
             >
-              {visible(name)}
+              {name}
             </Link>
             <span className="text-muted">{word}</span>
             <span className="text-muted foreign min-w-0 flex-1 truncate empty:max-sm:hidden max-sm:order-last max-sm:basis-full">
-              {test !== null && visible(test)}
+              {test !== null && test}
             </span>
             <span className="text-muted max-sm:ml-auto">
               for <Elapsed since={since} />
@@ -160,9 +160,7 @@ const Last = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: stri
     >
       Run {run.number}
     </Link>
-    <span className="foreign min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">
-      {visible(run.git.subject)}
-    </span>
+    <span className="foreign min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">{run.git.subject}</span>
     <span className="text-muted tabular max-sm:ml-auto sm:w-24 sm:text-right">{formatDuration(run.durationMs)}</span>
     <span className="text-muted text-right sm:w-20">
       <Time at={run.startedAt} />
@@ -185,7 +183,7 @@ const LastRuns = ({ alike, run, slug }: Props & { readonly alike: Alike }) => {
         </Link>
       }
       isFlush
-      title={`Last runs in ${visible(run.environment.name)}${alike.isOfBranch && branch !== "" ? ` on ${visible(branch)}` : ""}`}
+      title={`Last runs in ${run.environment.name}${alike.isOfBranch && branch !== "" ? ` on ${branch}` : ""}`}
     >
       <List isOrdered label="Last runs of this kind" noun="run">
         {alike.runs.slice(0, mostShown).map((one) => (

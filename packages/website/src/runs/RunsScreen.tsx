@@ -6,7 +6,7 @@ import { useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
-import { formatDuration, shortSha, visible } from "../ui/format.ts"
+import { formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Icon } from "../ui/Icon.tsx"
@@ -51,7 +51,7 @@ const RunRow = ({
     <StatusMark status={statusOf(run)} />
     <span className="text-muted tabular max-sm:hidden">#{run.number}</span>
     <span className="foreign truncate font-medium" title={run.git.subject}>
-      {run.git.subject === "" ? "No commit message" : visible(run.git.subject)}
+      {run.git.subject === "" ? "No commit message" : run.git.subject}
     </span>
     <span className="text-muted hidden min-w-0 items-center gap-1 min-[80rem]:flex">
       <Icon name="branch" size={12} />

@@ -1,6 +1,5 @@
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import { visible } from "../ui/format.ts"
 import { Elapsed } from "../ui/Time.tsx"
 
 interface UserProps {
@@ -42,11 +41,11 @@ export const SemaphoreUser = ({ children, place, retry, run, since, slug, test }
         className="foreign min-w-0 flex-1 truncate hover:underline max-sm:order-first max-sm:basis-full"
         params={{ slug, run: String(run) }}
         search={{ view: "tests", q: titleOf(test).slice(0, 200) }}
-        title={visible(test)}
+        title={test}
         to="/w/$slug/test-runs/$run"
       >
-        <span className="max-sm:hidden">{visible(fileOf(test))}</span>
-        {visible(test.slice(fileOf(test).length))}
+        <span className="max-sm:hidden">{fileOf(test)}</span>
+        {test.slice(fileOf(test).length)}
       </Link>
     ) : (
       <span className="text-muted flex-1">no test was named</span>

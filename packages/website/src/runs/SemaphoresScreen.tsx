@@ -5,7 +5,7 @@ import { useState } from "react"
 import { Loaded } from "../api/Loaded.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { counted, formatCount, visible } from "../ui/format.ts"
+import { counted, formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { Empty } from "../ui/States.tsx"
@@ -46,18 +46,18 @@ interface OneProps {
 const One = ({ hours, isTable, semaphore, slug }: OneProps) => {
   const { holders, name, queued, waiting } = semaphore
   return (
-    <section aria-label={visible(name)}>
+    <section aria-label={name}>
       <div className="bg-sunken border-border flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1 border-b px-4 py-1">
-        <h2 className="foreign min-w-0 font-medium">{visible(name)}</h2>
+        <h2 className="foreign min-w-0 font-medium">{name}</h2>
         <Use semaphore={semaphore} />
         {queued > 0 && <Badge tone="warning">{`${formatCount(queued)} waiting`}</Badge>}
         {holders.length === 0 && <span className="text-muted">free</span>}
       </div>
       {hours !== undefined && (
-        <SemaphoreDay capacity={semaphore.capacity} hours={hours} isTable={isTable} name={visible(name)} />
+        <SemaphoreDay capacity={semaphore.capacity} hours={hours} isTable={isTable} name={name} />
       )}
       {holders.length > 0 && (
-        <ul aria-label={`Holders of ${visible(name)}`}>
+        <ul aria-label={`Holders of ${name}`}>
           {holders.map((holder) => (
             <User
               key={holder.lease}
@@ -75,7 +75,7 @@ const One = ({ hours, isTable, semaphore, slug }: OneProps) => {
         </ul>
       )}
       {waiting.length > 0 && (
-        <ol aria-label={`Queue of ${visible(name)}`}>
+        <ol aria-label={`Queue of ${name}`}>
           {waiting.map((place, index) => (
             <User
               key={place.lease}

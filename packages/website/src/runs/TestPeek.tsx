@@ -1,6 +1,6 @@
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { CodeBlock } from "../ui/Code.tsx"
-import { formatDuration, visible } from "../ui/format.ts"
+import { formatDuration } from "../ui/format.ts"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { AttemptFiles, PictureDiffs } from "./AttemptFiles.tsx"
 
@@ -15,7 +15,7 @@ const TestPeek = ({ run, slug, test }: Props) => {
   const attempt = test.attempts.findLast(({ status }) => status === "failed") ?? test.attempts.at(-1)
   return (
     <div className="flex flex-col gap-3 p-4">
-      <h2 className="foreign pr-8 font-semibold">{visible(test.title.slice(0, 1_000))}</h2>
+      <h2 className="foreign pr-8 font-semibold">{test.title.slice(0, 1_000)}</h2>
       <p className="text-muted flex items-center gap-4">
         <StatusMark isWordShown status={test.status} />
         {attempt !== undefined && <span className="tabular">{formatDuration(attempt.durationMs)}</span>}

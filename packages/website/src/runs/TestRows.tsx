@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { memo } from "react"
-import { formatDuration, visible } from "../ui/format.ts"
+import { formatDuration } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
@@ -65,7 +65,7 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
         <StatusMark status={test.status} />
         <span className="flex min-w-0 flex-1 items-center gap-2">
           <span className="foreign truncate" title={test.title.slice(0, 1_000)}>
-            {visible(test.title)}
+            {test.title}
           </span>
           <State at="max-sm:hidden" state={row.state} />
           {test.attempts.length > 1 && (
@@ -75,7 +75,7 @@ const TestRow = ({ actions, isCurrent, row, run, slug }: RowProps) => {
         <span className="second-line">
           <State at="sm:hidden" state={row.state} />
           <span className="text-muted hidden w-[36%] md:flex">
-            <Truncated text={visible(test.file)} />
+            <Truncated text={test.file} />
           </span>
           <span className="text-muted tabular text-right sm:w-18">
             {test.status === "skipped" ? "" : formatDuration(test.durationMs)}

@@ -8,7 +8,7 @@ import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
-import { oneLine, visible } from "../ui/format.ts"
+import { oneLine } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -96,9 +96,7 @@ const Loaded = ({ run, slug, test }: Props) => {
   return (
     <>
       <section aria-label="Summary" className="flex flex-col gap-1.5 px-4 py-3">
-        <p className={test.title.length > oneLine ? "foreign" : "foreign md:hidden"}>
-          {visible(test.title.slice(0, 1_000))}
-        </p>
+        <p className={test.title.length > oneLine ? "foreign" : "foreign md:hidden"}>{test.title.slice(0, 1_000)}</p>
         <div className="flex flex-wrap items-start gap-2">
           <p className="text-muted flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 max-md:basis-full">
             <span className="inline-flex max-w-full min-w-0">
@@ -141,7 +139,7 @@ const TestScreen = () => {
         state={test !== undefined && <StatusMark isWordShown status={test.status} />}
         title={
           // On narrow screens it stands below, in full.
-          <span className="max-sm:sr-only">{test === undefined ? "Test" : visible(test.title.slice(0, 1_000))}</span>
+          <span className="max-sm:sr-only">{test === undefined ? "Test" : test.title.slice(0, 1_000)}</span>
         }
       />
       {run !== undefined && test !== undefined ? (

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { useRef } from "react"
-import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { tracedAttempt } from "./files.ts"
@@ -24,7 +23,7 @@ export const TraceLink = ({ isCurrent, run, slug, test }: Props) => {
   if (attempt === undefined) return null
   return (
     <Link
-      aria-label={`Open the trace of ${visible(test.title.slice(0, 200))}`}
+      aria-label={`Open the trace of ${test.title.slice(0, 200)}`}
       className="text-muted hover:text-text flex h-full w-9 shrink-0 items-center justify-center"
       params={{ slug, run: String(run), case: test.caseId }}
       preload={false}

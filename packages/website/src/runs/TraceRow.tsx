@@ -5,7 +5,6 @@ import { client, fileUrl } from "../api/client.ts"
 import { failureOf } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { buttonClass } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -63,7 +62,7 @@ const TraceRow = (props: Props) => {
       className={`foreign min-w-0 flex-1 truncate font-mono text-xs ${_tag === "NotFound" ? "text-muted" : ""}`}
       title={path}
     >
-      {visible(fileName(path))}
+      {fileName(path)}
     </span>
   )
   if (_tag === "NotFound") {

@@ -1,5 +1,5 @@
 import { fieldWords, valueWords } from "./changeWords.ts"
-import { formatAbsolute, shortSha, visible } from "./format.ts"
+import { formatAbsolute, shortSha } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 
 /** What has changed of something: each field, from what to what. Texts may be those of strangers. */
@@ -21,19 +21,15 @@ const isTime = (value: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(val
 const shown = (field: string, value: string | null): string => {
   if (value === null) return "none"
   if (isTime(value)) return formatAbsolute(new Date(value))
-  return visible(shortSha(valueWords(field, value)).slice(0, maxText))
+  return shortSha(valueWords(field, value)).slice(0, maxText)
 }
-
-const wordsOf = (field: string): string => visible(fieldWords(field))
-
-const inFull = (field: string, value: string): string => visible(valueWords(field, value))
 
 /** The same in words, in full. */
 export const changesText = (changes: ReadonlyArray<Change>): string =>
   changes
     .map(
       ({ field, from, to }) =>
-        `${wordsOf(field)}: ${from === null ? "" : `${inFull(field, from)} to `}${to === null ? "none" : inFull(field, to)}`
+        `${fieldWords(field)}: ${from === null ? "" : `${valueWords(field, from)} to `}${to === null ? "none" : valueWords(field, to)}`
     )
     .join(", ")
 
@@ -43,7 +39,7 @@ export const Changes = ({ changes }: { readonly changes: ReadonlyArray<Change> }
     // What is told to screen readers alone is cut where the line is.
     <span className="relative" key={`${field} ${index}`}>
       {index > 0 && ", "}
-      {wordsOf(field)}:{" "}
+      {fieldWords(field)}:{" "}
       {from !== null && (
         <>
           {shown(field, from)}

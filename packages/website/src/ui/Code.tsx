@@ -1,7 +1,7 @@
 import { useState } from "react"
 import { Button } from "./Button.tsx"
 import { CopyButton } from "./Copy.tsx"
-import { counted, visible, withoutColours } from "./format.ts"
+import { counted, withoutColours } from "./format.ts"
 
 /** Text of programs. Whatever it holds, it stays text. */
 
@@ -30,7 +30,7 @@ export const CodeBlock = ({ label, text, tone = "plain" }: BlockProps) => {
         role="region"
         tabIndex={0}
       >
-        {visible(shown)}
+        {shown}
       </pre>
       {shown.length < clean.length && (
         <div className="p-2">

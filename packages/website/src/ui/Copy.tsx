@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react"
-import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 
 /** Copies a text, and says so for two seconds. */
@@ -56,7 +55,7 @@ export const Copyable = ({ label, shown, text }: CopyableProps) => {
       onClick={() => void copy()}
       type="button"
     >
-      <span className="foreign min-w-0 truncate font-mono text-xs">{visible(shown ?? text)}</span>
+      <span className="foreign min-w-0 truncate font-mono text-xs">{shown ?? text}</span>
       <span
         className={`bg-hover absolute left-full z-10 rounded-sm p-0.5 group-hover/copy:block group-focus-visible/copy:block ${icon === "copy" ? "hidden" : ""}`}
       >

@@ -1,5 +1,3 @@
-import { visible } from "./format.ts"
-
 export interface DiffLine {
   readonly kind: "added" | "removed" | "changed" | "same" | "refused"
   readonly text: string
@@ -25,7 +23,7 @@ export const Diff = ({ label, lines }: { readonly label: string; readonly lines:
       <li className={`flex gap-2 px-3 py-0.5 ${colours[kind]}`} key={index}>
         <span aria-hidden="true">{signs[kind]}</span>
         <span className="sr-only">{kind}: </span>
-        <span className="foreign">{visible(text)}</span>
+        <span className="foreign">{text}</span>
       </li>
     ))}
   </ul>

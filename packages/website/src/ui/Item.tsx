@@ -1,5 +1,4 @@
 import { type ReactNode, useEffect, useRef } from "react"
-import { visible } from "./format.ts"
 
 /** A thing with a name, a line about it, some facts and what can be done: a row of a list that wraps on narrow screens. */
 
@@ -45,8 +44,6 @@ const useFocusKept = () => {
   }
 }
 
-const shown = (text: ReactNode): ReactNode => (typeof text === "string" ? visible(text) : text)
-
 export const Item = ({ actions, badges, children, detail, isFaded = false, more, name }: Props) => (
   <li
     {...useFocusKept()}
@@ -54,10 +51,10 @@ export const Item = ({ actions, badges, children, detail, isFaded = false, more,
   >
     <span className="min-w-40 flex-1 max-md:basis-full">
       <span className="flex items-center gap-2">
-        <span className={`foreign min-w-0 truncate font-medium ${isFaded ? "text-muted" : ""}`}>{shown(name)}</span>
+        <span className={`foreign min-w-0 truncate font-medium ${isFaded ? "text-muted" : ""}`}>{name}</span>
         {badges}
       </span>
-      {detail !== undefined && <span className="text-muted foreign block truncate text-xs">{shown(detail)}</span>}
+      {detail !== undefined && <span className="text-muted foreign block truncate text-xs">{detail}</span>}
     </span>
     {children}
     {actions !== undefined && (
@@ -82,6 +79,6 @@ export const Cell = ({
   <span
     className={`foreign max-w-full min-w-0 truncate max-md:empty:hidden ${widths[width]} ${tone === "warning" ? "text-warning" : "text-muted"}`}
   >
-    {typeof children === "string" ? visible(children) : children}
+    {children}
   </span>
 )

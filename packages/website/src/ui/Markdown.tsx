@@ -1,7 +1,6 @@
 import type { Definition, List, ListItem, Nodes, Root, Table } from "mdast"
 import { Fragment, type ReactNode, use, useMemo } from "react"
 import { FilesContext } from "./files.ts"
-import { visible } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { partsOf } from "./identifierParts.ts"
 import { type Identifiers, IdentifiersContext } from "./identifiers.ts"
@@ -35,7 +34,7 @@ const FileLink = ({ children, id }: FileProps) => {
   return file == null ? (
     <span title={file === null ? "There is no such file on this ticket." : undefined}>{children}</span>
   ) : (
-    <a className={fileLink} href={file.url} rel="noopener" target="_blank" title={visible(file.name)}>
+    <a className={fileLink} href={file.url} rel="noopener" target="_blank" title={file.name}>
       {children}
     </a>
   )
@@ -44,12 +43,11 @@ const FileLink = ({ children, id }: FileProps) => {
 /** A picture of this service is shown, and leads to itself in its own size; another file is a link. */
 const Picture = ({ alt, id }: { readonly id: string; readonly alt: string }) => {
   const file = use(FilesContext)(id)
-  if (file == null || !file.isPicture)
-    return <FileLink id={id}>{visible(alt === "" ? (file?.name ?? id) : alt)}</FileLink>
+  if (file == null || !file.isPicture) return <FileLink id={id}>{alt === "" ? (file?.name ?? id) : alt}</FileLink>
   return (
-    <a className="inline-block max-w-full" href={file.url} rel="noopener" target="_blank" title={visible(file.name)}>
+    <a className="inline-block max-w-full" href={file.url} rel="noopener" target="_blank" title={file.name}>
       <img
-        alt={visible(alt === "" ? file.name : alt)}
+        alt={alt === "" ? file.name : alt}
         className="border-border max-h-120 max-w-full rounded-md border"
         loading="lazy"
         src={file.url}
@@ -75,7 +73,7 @@ const Anchor = ({ children, url }: { readonly url: string; readonly children: Re
       {children}
     </a>
   ) : (
-    <span title={visible(url)}>{children}</span>
+    <span title={url}>{children}</span>
   )
 }
 
@@ -90,14 +88,14 @@ interface Render {
 
 const Words = ({ identifiers, text }: { readonly identifiers: Identifiers | undefined; readonly text: string }) =>
   identifiers === undefined
-    ? visible(text)
+    ? text
     : partsOf(text, identifiers.keys).map((part, index) =>
         part.isTicket ? (
           <span className="text-accent *:hover:underline" key={index}>
             <PathLink path={identifiers.pathOf(part.text)}>{part.text}</PathLink>
           </span>
         ) : (
-          <Fragment key={index}>{visible(part.text)}</Fragment>
+          <Fragment key={index}>{part.text}</Fragment>
         )
       )
 
@@ -114,7 +112,7 @@ const Box = ({ item, tick }: { readonly item: ListItem; readonly tick: Render["t
     </span>
   ) : (
     <input
-      aria-label={visible(textOf(item).slice(0, 100))}
+      aria-label={textOf(item).slice(0, 100)}
       checked={item.checked === true}
       className="mt-0.5 size-4 shrink-0"
       onChange={() => tick(item)}
@@ -174,7 +172,7 @@ const Source = ({ children }: { readonly children: string }) => (
     className="border-border bg-sunken overflow-x-auto rounded-md border px-3 py-2 font-mono text-xs whitespace-pre-wrap"
     tabIndex={0}
   >
-    {visible(children)}
+    {children}
   </pre>
 )
 
@@ -196,11 +194,11 @@ const drawn = (node: Nodes, render: Render): ReactNode => {
     case "delete":
       return <del>{keyed(node.children, render)}</del>
     case "inlineCode":
-      return <code className="bg-hover rounded-sm px-1 font-mono text-xs">{visible(node.value)}</code>
+      return <code className="bg-hover rounded-sm px-1 font-mono text-xs">{node.value}</code>
     case "code":
       return <Source>{node.value}</Source>
     case "html":
-      return visible(node.value)
+      return node.value
     case "blockquote":
       return (
         <blockquote className="border-strong text-muted flex flex-col gap-2 border-l-2 pl-3">
@@ -225,16 +223,16 @@ const drawn = (node: Nodes, render: Render): ReactNode => {
     case "image": {
       const file = attachmentIn(node.url)
       if (file !== undefined) return <Picture alt={node.alt ?? ""} id={file} />
-      return <Anchor url={node.url}>{visible(node.alt === null || node.alt === "" ? node.url : node.alt!)}</Anchor>
+      return <Anchor url={node.url}>{node.alt || node.url}</Anchor>
     }
     case "imageReference":
-      return visible(node.alt ?? "")
+      return node.alt ?? ""
     case "footnoteReference":
-      return <sup>{visible(node.label ?? node.identifier)}</sup>
+      return <sup>{node.label ?? node.identifier}</sup>
     case "footnoteDefinition":
       return (
         <div className="text-muted flex gap-2 text-xs">
-          <sup>{visible(node.label ?? node.identifier)}</sup>
+          <sup>{node.label ?? node.identifier}</sup>
           <div>{keyed(node.children, render)}</div>
         </div>
       )

@@ -15,7 +15,7 @@ export const Section = ({
 }) => (
   <section aria-label={title} className="pt-4">
     <div className="flex min-h-7 flex-wrap items-center gap-2 px-4 pb-1">
-      <h2 className="text-muted flex-1 text-xs font-medium">{title}</h2>
+      <h2 className="text-muted foreign flex-1 text-xs font-medium">{title}</h2>
       <div className="quiet-end ml-auto flex items-center gap-2">{actions}</div>
     </div>
     {isFlush ? <div className="border-border border-t">{children}</div> : <div className="px-4">{children}</div>}

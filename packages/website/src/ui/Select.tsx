@@ -25,7 +25,9 @@ export const Select = <Value extends string>({ label, onChange, options, value }
             aria-labelledby={id}
             className="border-border bg-surface hover:border-strong flex h-7 w-full items-center gap-2 rounded-md border px-2 text-left select-none"
           >
-            <Base.Value className="min-w-0 flex-1 truncate" />
+            <Base.Value className="min-w-0 flex-1 truncate">
+              {options.find((option) => option.value === value)?.label}
+            </Base.Value>
             <Icon name="chevronDown" size={14} />
           </Base.Trigger>
           <Base.Portal>

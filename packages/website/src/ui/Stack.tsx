@@ -1,5 +1,5 @@
 import { CopyButton } from "./Copy.tsx"
-import { visible, withoutColours } from "./format.ts"
+import { withoutColours } from "./format.ts"
 import { isOfCode, isOfLibrary } from "./stackLines.ts"
 
 /** Lines of a stack: those of the project stand out from those of its libraries. */
@@ -24,7 +24,7 @@ export const Stack = ({ text }: { readonly text: string }) => {
             className={`block ${isOfLibrary(line) ? "text-faint" : isOfCode(line) ? "whitespace-pre" : ""}`}
             key={index}
           >
-            {visible(line) || " "}
+            {line || " "}
           </span>
         ))}
       </pre>

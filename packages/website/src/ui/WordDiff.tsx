@@ -1,5 +1,3 @@
-import { visible } from "./format.ts"
-
 export interface DiffPart {
   readonly kind: "added" | "removed" | "same"
   readonly text: string
@@ -17,16 +15,16 @@ export const WordDiff = ({ label, parts }: { readonly label: string; readonly pa
     {parts.map(({ kind, text }, index) =>
       // Parts may be alike, and are drawn whole.
       kind === "same" ? (
-        <span key={index}>{visible(text)}</span>
+        <span key={index}>{text}</span>
       ) : kind === "added" ? (
         <ins className="bg-success-soft text-success underline" key={index}>
           <span className="sr-only">added: </span>
-          {visible(text)}
+          {text}
         </ins>
       ) : (
         <del className="bg-danger-soft text-danger line-through" key={index}>
           <span className="sr-only">removed: </span>
-          {visible(text)}
+          {text}
         </del>
       )
     )}

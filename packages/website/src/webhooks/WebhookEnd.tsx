@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
 import { mayAct, useRole } from "../api/session.ts"
-import { visible } from "../ui/format.ts"
 import { webhooksQuery } from "./queries.ts"
 import { addressOf } from "./words.ts"
 
@@ -21,7 +20,7 @@ const WebhookEnd = ({ id, label, slug }: Props) => {
     url,
     webhooks.map((one) => one.url)
   )
-  return address.startsWith(`${label} `) ? ` ${visible(address.slice(label.length + 1))}` : null
+  return address.startsWith(`${label} `) ? ` ${address.slice(label.length + 1)}` : null
 }
 
 export default WebhookEnd

@@ -6,7 +6,6 @@ import { ForAdmins } from "../api/ForAdmins.tsx"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
-import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -41,11 +40,9 @@ const List = ({ slug }: { readonly slug: string }) => (
                   params={{ slug, webhook: webhook.id }}
                   to="/w/$slug/webhooks/$webhook"
                 >
-                  {visible(
-                    addressOf(
-                      webhook.url,
-                      webhooks.map(({ url }) => url)
-                    )
+                  {addressOf(
+                    webhook.url,
+                    webhooks.map(({ url }) => url)
                   )}
                 </Link>
               }

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { expect } from "vitest"
+import { settled } from "./Screens.ts"
 import type { Site } from "./Site.ts"
 
 /** Texts of others, each as bad as the API takes it, and what they must not do to a screen. */
@@ -27,20 +28,35 @@ export const all = async (max: number, send: (text: string, index: number) => Pr
 /** What is wrong with a screen of the workspace; `none` where nothing is. */
 export const problemsOf = async (site: Site, page: Page, path: string) => {
   await page.goto(`${site.origin}/w/main/${path}`)
-  await page.locator("#screen h1").waitFor({ state: "attached" })
-  await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null)
+  await settled(page)
   return page.evaluate(() => {
     const screen = document.querySelector<HTMLElement>("#screen")!
+    const isWider = ({ clientWidth, scrollWidth }: Element) => scrollWidth > clientWidth
+    const isOut = (one: Element) =>
+      one.getBoundingClientRect().right > innerWidth ||
+      (isWider(one) && one.clientWidth > 0 && getComputedStyle(one).overflowX === "visible")
+    const isKept = (one: Element): boolean => {
+      const { parentElement: parent } = one
+      return (
+        parent !== null && parent !== screen && (getComputedStyle(parent).overflowX !== "visible" || isKept(parent))
+      )
+    }
+    // What is to blame, where a screen is wider than its window: the innermost that reach out of it.
+    const blamed = () =>
+      [...screen.querySelectorAll<HTMLElement>("*")]
+        .filter((one) => isOut(one) && !isKept(one) && ![...one.children].some(isOut))
+        .slice(0, 3)
+        .map((one) => `${one.textContent.slice(0, 40)} (${one.className})`)
     return {
       ran: "hacked" in window,
       // Elements that text has become.
       made: document.querySelectorAll("#screen img, #screen script, #screen a[href^='javascript'], #screen svg[onload]")
         .length,
-      wider: [document.documentElement.scrollWidth - innerWidth, screen.scrollWidth - screen.clientWidth],
+      wider: isWider(document.documentElement) || isWider(screen) ? ["wider", ...blamed()] : [],
       // Marks that turn what follows are shown as what they are.
       turned: /.{0,80}[\u202A-\u202E\u2066-\u2069\u200F].{0,80}/.exec(document.body.innerText)?.[0]
     }
   })
 }
 
-export const none = { ran: false, made: 0, wider: [0, 0], turned: undefined }
+export const none = { ran: false, made: 0, wider: [], turned: undefined }
