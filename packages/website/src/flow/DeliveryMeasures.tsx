@@ -129,8 +129,9 @@ const ReleaseLink = ({ release, slug }: { readonly release: MeasuredRelease; rea
   )
 }
 
-const ProductName = ({ product, slug }: { readonly product: string; readonly slug: string }) =>
-  useProductName(slug)(product)
+const ProductName = ({ product, slug }: { readonly product: string; readonly slug: string }) => (
+  <>{useProductName(slug)(product)}</>
+)
 
 interface CommitProps {
   readonly slug: string

@@ -87,17 +87,19 @@ interface Render {
 }
 
 const Words = ({ identifiers, text }: { readonly identifiers: Identifiers | undefined; readonly text: string }) =>
-  identifiers === undefined
-    ? text
-    : partsOf(text, identifiers.keys).map((part, index) =>
-        part.isTicket ? (
-          <span className="text-accent *:hover:underline" key={index}>
-            <PathLink path={identifiers.pathOf(part.text)}>{part.text}</PathLink>
-          </span>
-        ) : (
-          <Fragment key={index}>{part.text}</Fragment>
-        )
+  identifiers === undefined ? (
+    <>{text}</>
+  ) : (
+    partsOf(text, identifiers.keys).map((part, index) =>
+      part.isTicket ? (
+        <span className="text-accent *:hover:underline" key={index}>
+          <PathLink path={identifiers.pathOf(part.text)}>{part.text}</PathLink>
+        </span>
+      ) : (
+        <Fragment key={index}>{part.text}</Fragment>
       )
+    )
+  )
 
 const textOf = (node: Nodes): string =>
   "value" in node ? node.value : "children" in node ? node.children.map(textOf).join("") : ""

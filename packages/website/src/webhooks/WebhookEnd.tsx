@@ -20,7 +20,7 @@ const WebhookEnd = ({ id, label, slug }: Props) => {
     url,
     webhooks.map((one) => one.url)
   )
-  return address.startsWith(`${label} `) ? ` ${address.slice(label.length + 1)}` : null
+  return address.startsWith(`${label} `) ? <> {address.slice(label.length + 1)}</> : null
 }
 
 export default WebhookEnd
