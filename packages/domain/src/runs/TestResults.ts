@@ -217,18 +217,24 @@ export interface RetriedTest extends Pick<TestEntry, "caseId" | "title" | "file"
   readonly attempts: number
   /** The last retry that has an attempt of the test. */
   readonly lastRetry: number | null
+  /** Whether it is flaky, and no retry that makes it so tested what the run did. */
+  readonly passedElsewhere: boolean
 }
 
-/** The tests that a retry has to run, by title. */
-export const testsToRetry = (tests: ReadonlyArray<RetriedTest>): ReadonlyArray<RetryTest> =>
+/**
+ * The tests that a retry has to run, by title.
+ *
+ * @param isHere Whether it tests what the run did: then it can also show what has passed elsewhere alone.
+ */
+export const testsToRetry = (tests: ReadonlyArray<RetriedTest>, isHere: boolean): ReadonlyArray<RetryTest> =>
   tests
-    .filter((test) => test.status === "failed")
+    .filter((test) => test.status === "failed" || (isHere && test.passedElsewhere))
     .toSorted((a, b) => byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }))
     .map(({ attempts, caseId, file, title }) => ({ caseId, title, file, nextAttempt: attempts + 1 }))
 
-/** Whether the test had failed when the retry started: it has failed still, or became flaky in this retry or a later one. */
+/** Whether the test had failed when the retry started: it has failed still, or elsewhere alone not, or became flaky in this retry or a later one. */
 const hadFailedAt = (retry: number, test: RetriedTest): boolean =>
-  test.status === "failed" || (test.lastRetry !== null && test.lastRetry >= retry)
+  test.status === "failed" || test.passedElsewhere || (test.lastRetry !== null && test.lastRetry >= retry)
 
 /** Whether the attempts of a retry make a test flaky: it ran often enough, and passed each time. */
 const isFlaky = (attempts: ReadonlyArray<RanReport>, requiredPasses: number): boolean =>
@@ -245,6 +251,8 @@ export interface RetryOutcome {
   readonly attempts: Iterable<RetryAttempt>
   /** The `caseId` of each test that becomes flaky. */
   readonly flaky: ReadonlyArray<string>
+  /** The same of those that were flaky, since they had passed elsewhere, and have passed again. */
+  readonly again: ReadonlyArray<string>
 }
 
 /** The attempts of a test in a retry, and how many it has had before. */
@@ -266,6 +274,7 @@ export const retryOutcome = (
   const known = new Map(tests.map((test) => [test.caseId, test]))
   const retried: Array<Retried> = []
   const flaky: Array<string> = []
+  const again: Array<string> = []
   for (const { attempts: reports, caseId: reported } of report.tests) {
     const caseId = storable(reported)
     const test = known.get(caseId)
@@ -274,12 +283,12 @@ export const retryOutcome = (
     }
     known.delete(caseId)
     retried.push({ caseId, reports, before: test.attempts })
-    if (isFlaky(reports, retry.requiredPasses)) flaky.push(caseId)
+    if (isFlaky(reports, retry.requiredPasses)) (test.status === "failed" ? flaky : again).push(caseId)
   }
   const attempts = Iterable.flatMap(retried, ({ before, caseId, reports }) =>
     Iterable.map(reports, (report, index) => ({ caseId, ...recordAttempt(report, before + 1 + index, retry.number) }))
   )
-  return { attempts, flaky }
+  return { attempts, flaky, again }
 }
 
 /** The counts and result of a finished run without an error, after `becameFlaky` of its failed tests became flaky. As if nothing were muted. */

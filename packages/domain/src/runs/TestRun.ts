@@ -247,8 +247,16 @@ export const Retry = Schema.Struct({
   number: Count.annotate({ description: "The number of the retry, from 1 in the run." }),
   state: RunState,
   requiredPasses: Count.annotate({ description: "How often a test must run, and pass each time, to become flaky." }),
-  testCount: Count.annotate({ description: "The tests that had failed at its start." }),
-  flakyCount: Count.annotate({ description: "The tests that this retry showed to be flaky." }),
+  testCount: Count.annotate({
+    description: "The tests that it was to run: those that had failed, or passed elsewhere alone, at its start."
+  }),
+  flakyCount: Count.annotate({
+    description: "The tests that passed every attempt of this retry, which makes them flaky."
+  }),
+  elsewhere: Schema.Boolean.annotate({
+    description:
+      "Whether it tested another address than the run, or ended on another release than the run began on or after its deployment was deleted. What passed in it alone has failed for `gateResult`, and can be retried again."
+  }),
   baseUrl: Schema.String.annotate({ description: "The URL that the tests ran against." }),
   gitSha: Schema.String.annotate({ description: "The run's own commit." }),
   cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the run had no Fixture API." }),
@@ -265,6 +273,7 @@ export const Retry = Schema.Struct({
       requiredPasses: 2,
       testCount: 1,
       flakyCount: 0,
+      elsewhere: false,
       baseUrl: summaryExample.baseUrl,
       gitSha: summaryExample.git.sha,
       cleanup: null,

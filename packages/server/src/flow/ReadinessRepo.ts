@@ -45,7 +45,7 @@ export interface FoundRun {
   readonly result: RunResult
   /** The result without what was muted when it started. */
   readonly gateResult: RunResult
-  /** Whether a retry of it tested another release or address: it failed on this one. */
+  /** Whether what failed in it passed in retries of another release or address alone: it failed on this one. */
   readonly retriedElsewhere: boolean
   /** The number of its retry that is running. */
   readonly runningRetry: number | null

@@ -1,5 +1,6 @@
 import type { DeploymentId, EnvironmentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { firstCharacters } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -18,7 +19,7 @@ import { teams } from "../planning/TeamsRepo.ts"
 import { findTicketInMemory } from "../planning/TicketRefs.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
-import { testRuns, type ProductVersion } from "../runs/TestRunsRepo.ts"
+import { type ProductVersion, type TestRunRow, testRuns } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { type CommitBounds, type FoundCommit, type FoundRelease, ReleasesRepo } from "./ReleasesRepo.ts"
 
@@ -61,7 +62,11 @@ const foundRelease = (
   release: ReleaseRow
 ): FoundRelease => {
   const { actorId, actorKind, at, deploymentId, environmentId, number, overrideReason, productId, version } = release
-  const tested = [...database.table(testRuns).values(), ...database.table(pastRuns).values()].filter(
+  const counted = [
+    ...database.table(testRuns).filter((run) => testsDeployment(run)),
+    ...database.table(pastRuns).filter(({ testedElsewhere }) => testedElsewhere !== true)
+  ]
+  const tested = counted.filter(
     (run) =>
       run.productId === productId &&
       run.environmentId === environmentId &&
@@ -77,12 +82,16 @@ const foundRelease = (
     previous: releases.find((other) => other.number === number - 1)?.version ?? null,
     at,
     by: actorKind === null ? { kind: "removed" } : resolveActor(database, { kind: actorKind, id: actorId } as ActorRef),
-    passed: tested.filter(({ result }) => result === "passed").length,
-    failed: tested.filter(({ result }) => result === "failed").length,
+    passed: tested.filter((run) => resultOf(run) === "passed").length,
+    failed: tested.filter((run) => resultOf(run) === "failed").length,
     override: overrideReason,
     rolledBackTo: releases.findLast(isSame)?.number ?? null
   }
 }
+
+/** What has passed on another release or address alone has failed on this one. */
+const resultOf = ({ result, retriedElsewhere }: Pick<TestRunRow, "result" | "retriedElsewhere">) =>
+  retriedElsewhere === true ? "failed" : result
 
 const foundCommit = (
   database: MemoryDatabase,

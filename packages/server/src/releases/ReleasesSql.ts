@@ -9,6 +9,7 @@ import { products } from "../catalog/ProductsRepo.ts"
 import { versionCommits } from "../catalog/ReleaseRows.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
+import { testsDeployment } from "../runs/TestedAddress.ts"
 import type { ProductVersion } from "../runs/TestRunsRepo.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
@@ -36,7 +37,8 @@ type HistoryRow = ActorRow &
 
 /**
  * A run counts for the release that it began on. One that a server of before releases started counts for the release that
- * had its version at its start. Runs that are erased count as before.
+ * had its version at its start. One counts as readiness counts it: not if it tested another address, and failed where what failed has passed
+ * elsewhere alone. Runs that are erased count as before; of those that an earlier server erased, the address is not known.
  */
 const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
   sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.override_reason as override, ${actorColumns(sql, "r.actor")},
@@ -51,14 +53,16 @@ const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: n
       select count(*) filter (where t.result = 'passed')::integer as passed,
         count(*) filter (where t.result = 'failed')::integer as failed
       from (
-        select workspace_id, product_id, environment_id, deployment_id, deployment_version, release, result, started_at
+        select workspace_id, product_id, environment_id, deployment_id, deployment_version, release, started_at,
+          case when retried_elsewhere then 'failed' else result end as result, ${testsDeployment(sql)} as counts
         from test_runs
         union all
-        select workspace_id, product_id, environment_id, deployment_id, deployment_version, release, result, started_at
+        select workspace_id, product_id, environment_id, deployment_id, deployment_version, release, started_at,
+          case when retried_elsewhere then 'failed' else result end, tested_elsewhere is not true
         from past_runs
       ) t
       where t.workspace_id = r.workspace_id and t.product_id = r.product_id and t.deployment_version = r.version
-        and t.environment_id = r.environment_id
+        and t.environment_id = r.environment_id and t.counts
         and case when t.release is null then t.started_at >= r.at and (next.at is null or t.started_at < next.at)
           else t.deployment_id = r.deployment_id and t.release = r.number end
     ) as tested

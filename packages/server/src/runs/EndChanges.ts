@@ -37,7 +37,7 @@ interface Recounted {
   readonly gateResult: RunResult | null
 }
 
-/** @param flaky How many tests the retry has made flaky. */
+/** @param flaky How many tests have passed every attempt of the retry. */
 export const endOfRetry = (
   run: FoundTestRun,
   flaky: number,
@@ -46,7 +46,7 @@ export const endOfRetry = (
   ...(flaky === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(flaky) }]),
   ...(run.result === result ? [] : [{ field: "result", from: run.result, to: result }]),
   ...gate(result, gateResult),
-  flaky === 0
+  run.counts.failed === counts.failed
     ? fact("counts", countsText(counts))
     : { field: "counts", from: countsText(run.counts), to: countsText(counts) },
   ...tested(run)

@@ -1,10 +1,18 @@
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import { Conflict, Forbidden, InvalidInput, type NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { EventId, RetryId } from "@delivery/domain/Ids"
-import { gateResultOf, recount, type RetriedTest, retryOutcome, testsToRetry } from "@delivery/domain/runs/TestResults"
+import {
+  gateResultOf,
+  recount,
+  type RetriedTest,
+  retryOutcome,
+  type RetryOutcome,
+  testsToRetry
+} from "@delivery/domain/runs/TestResults"
 import type { FinishRetry, RetryTest, StartedRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
-import type { RunResult, TestRunSummary } from "@delivery/domain/runs/TestRun"
+import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { isSameAddress } from "@delivery/domain/runs/TestedAddress"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -17,7 +25,7 @@ import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { endOfRetry } from "./EndChanges.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
-import { RetriesRepo } from "./RetriesRepo.ts"
+import { type FinishedRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRetry, noRun, notRunning, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { isPublishedBy } from "./SamePublisher.ts"
@@ -105,7 +113,7 @@ const start = (dependencies: Dependencies) => {
     }
     // Each turn ends unless a retry has started or was ended between its reads and its write.
     for (;;) {
-      const found = yield* findStartable(access, number, input.git.sha)
+      const found = yield* findStartable(access, number, input)
       if (found === undefined) continue
       const started = yield* store(access, input, secrets, found)
       if (started !== undefined) return started
@@ -123,27 +131,36 @@ interface Startable {
   readonly tests: ReadonlyArray<RetryTest>
 }
 
+const nothingToRetry = (message: string) => new Conflict({ message, reason: "nothing_to_retry" })
+
 /** The run with the tests to retry. Undefined where it has ended a retry that was overdue, or the run has gone meanwhile: look again. */
 const startable = ({ nextId, repo, runs }: Dependencies) =>
-  Effect.fnUntraced(function* (access: Access, number: number, sha: string) {
+  Effect.fnUntraced(function* (access: Access, number: number, input: Pick<StartRetry, "baseUrl" | "git">) {
     const run = yield* runs.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     const millis = yield* Clock.currentTimeMillis
-    yield* checkRetryable(asOf(run, timestamp(millis)), sha)
+    yield* checkRetryable(asOf(run, timestamp(millis)), input.git.sha)
     const found = yield* repo.of(run.id)
     if (found === undefined) return undefined
-    const { count, fixtureUrl, running } = found
+    const { count, fixtureUrl, isChanged, running } = found
     if (running !== null) {
       if (isRunning(running, timestamp(millis))) return yield* stillRunning(running.number)
       yield* repo.expire(timestamp(millis), [yield* nextId<EventId>()], run.id)
       return undefined
     }
-    const tests = testsToRetry(yield* repo.tests(run.id))
-    if (tests.length === 0) {
-      return yield* new Conflict({ message: "The run has no failed tests.", reason: "nothing_to_retry" })
-    }
+    const isOtherAddress = !isSameAddress(input.baseUrl ?? run.baseUrl, run.baseUrl)
+    const retried = yield* repo.tests(run.id)
+    const tests = testsToRetry(retried, !isChanged && !isOtherAddress)
+    if (tests.length === 0) return yield* nothingToRetry(whyNothing(run, isChanged, retried))
     return { run, millis, count, fixtureUrl, tests }
   })
+
+const whyNothing = ({ baseUrl }: FoundTestRun, isChanged: boolean, tests: ReadonlyArray<RetriedTest>): string => {
+  if (!tests.some(({ passedElsewhere }) => passedElsewhere)) return "The run has no failed tests."
+  return isChanged
+    ? "What failed in the run has passed on another release, and that of the run is not deployed any more: start a new run."
+    : `What failed in the run has passed elsewhere. To show that it passes where the run failed, retry it against ${shownName(baseUrl)}.`
+}
 
 /** Undefined where another retry has started since the run was read. */
 const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Dependencies) =>
@@ -165,6 +182,7 @@ const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Depen
         publisher: access.actor,
         makerId: credential.id,
         requiredPasses: input.passes,
+        testCount: tests.length,
         baseUrl: input.baseUrl ?? run.baseUrl,
         git: { sha: run.git.sha, dirty: input.git.dirty },
         machine: input.machine,
@@ -192,7 +210,7 @@ const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Depen
 const finish = (dependencies: Dependencies) => {
   const { baseUrl, changes, events, repo } = dependencies
   const find = findPublished(dependencies)
-  const gateOf = findGateResult(dependencies)
+  const mutesOf = findMutes(dependencies)
   return Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
     const { access, retry, run } = yield* find(number, retryNumber, report.interrupted && report.tests.length === 0)
     const finishedAt = timestamp(yield* Clock.currentTimeMillis)
@@ -202,13 +220,15 @@ const finish = (dependencies: Dependencies) => {
     const outcome = retryOutcome(report, retry, retried)
     if (typeof outcome === "string") return yield* InvalidInput.at("tests", outcome)
     const recounted = recount(run.counts, outcome.flaky.length)
-    const gateResult = yield* gateOf(run, recounted, stillFailed(retried, outcome.flaky))
+    const muted = yield* mutesOf(run)
+    const gateResult = gateResultOf({ ...recounted, error: null }, stillFailed(retried, outcome.flaky), muted)
     const finished = {
       ...outcome,
       state: report.interrupted ? ("interrupted" as const) : ("finished" as const),
       cleanup: cleanupAfter(retry.cleanup, report.cleanup),
       finishedAt,
       ofOtherAddress: !isSameAddress(retry.baseUrl, run.baseUrl),
+      left: leftElsewhere(retried, outcome, muted),
       run: { ...recounted, gateResult }
     }
     const event = yield* events.make(access, {
@@ -218,7 +238,7 @@ const finish = (dependencies: Dependencies) => {
     const stored = yield* repo.finish({ runId: run.id, number: retryNumber }, finished, (retriedElsewhere) => ({
       ...event,
       changes: [
-        ...endOfRetry(run, outcome.flaky.length, {
+        ...endOfRetry(run, outcome.flaky.length + outcome.again.length, {
           ...recounted,
           gateResult: gateResultAfter({ ...recounted, gateResult, retriedElsewhere })
         }),
@@ -237,16 +257,25 @@ const stillFailed = (tests: ReadonlyArray<RetriedTest>, flaky: ReadonlyArray<str
   return tests.flatMap(({ caseId, status }) => (status === "failed" && !passed.has(caseId) ? [caseId] : []))
 }
 
-/** The result of a run without an error after a retry, without its muted tests. */
-const findGateResult = ({ runs }: Dependencies) =>
-  Effect.fnUntraced(function* (
-    run: FoundTestRun,
-    { result }: { readonly result: RunResult },
-    failed: ReadonlyArray<string>
-  ) {
-    const mutes = run.mutedCount === 0 ? [] : yield* runs.mutes(run.id)
-    return gateResultOf({ result, error: null }, failed, mutes)
-  })
+/** Whether tests have passed elsewhere alone after a retry, its muted ones aside: those hold no gate. */
+const leftElsewhere = (
+  tests: ReadonlyArray<RetriedTest>,
+  { again, flaky }: RetryOutcome,
+  muted: ReadonlyArray<{ readonly caseId: string }>
+): FinishedRetry["left"] => {
+  const [mutedIds, passed] = [new Set(muted.map(({ caseId }) => caseId)), new Set(again)]
+  const before = tests.filter(({ caseId, passedElsewhere }) => passedElsewhere && !mutedIds.has(caseId))
+  return {
+    ifElsewhere: before.length > 0 || flaky.some((caseId) => !mutedIds.has(caseId)),
+    ifHere: before.some(({ caseId }) => !passed.has(caseId))
+  }
+}
+
+/** The tests that were muted when the run started. */
+const findMutes =
+  ({ runs }: Dependencies) =>
+  (run: FoundTestRun) =>
+    run.mutedCount === 0 ? Effect.succeed([]) : runs.mutes(run.id)
 
 const checkFinish = (dependencies: Dependencies) => {
   const find = findPublished(dependencies)

@@ -1,4 +1,5 @@
 import type { EventId, TestRunId } from "@delivery/domain/Ids"
+import { passedElsewhere } from "@delivery/domain/runs/PassedElsewhere"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -48,6 +49,7 @@ const ofRun = (memory: Memory) => (runId: TestRunId) =>
     return {
       count: run.retryCount,
       fixtureUrl: run.fixtureUrl,
+      isChanged: isChanged(database, run),
       running:
         running === undefined
           ? null
@@ -65,11 +67,13 @@ const tests =
   (runId) =>
     memory.read((database) => {
       const attempts = Map.groupBy(attemptsOf(database, runId), (attempt) => attempt.caseId)
+      const retries = rowsOf(database, runId).map((row) => ({ ...row, elsewhere: row.elsewhere === true }))
       return testsOf(database, runId).flatMap(({ caseId, file, status, title }) => {
         if (status !== "failed" && status !== "flaky") return []
         const retried = attempts.get(caseId) ?? []
         const lastRetry = retried.at(-1)?.retry ?? null
-        return [{ caseId, title, file, status, attempts: 1 + retried.length, lastRetry }]
+        const isElsewhere = passedElsewhere({ attempts: retried, status }, retries)
+        return [{ caseId, title, file, status, attempts: 1 + retried.length, lastRetry, passedElsewhere: isElsewhere }]
       })
     })
 
@@ -79,7 +83,7 @@ const start = (memory: Memory) => (retry: NewRetry, event: StoredEvent) =>
       const run = database.table(testRuns).get(retry.runId)
       if (run?.state !== "finished" || run.runningRetry !== null || run.retryCount !== retry.after) return undefined
       const number = run.retryCount + 1
-      const row = startedRow(retry, number, { number: run.number, failed: run.failed })
+      const row = startedRow(retry, number, run.number)
       database.table(testRunRetries).set(retry.id, row)
       database.table(testRuns).set(run.id, {
         ...run,
@@ -99,19 +103,19 @@ const start = (memory: Memory) => (retry: NewRetry, event: StoredEvent) =>
 const startedRow = (
   { after: _, fixture, git, machine, publisher, ...retry }: NewRetry,
   number: number,
-  run: { readonly number: number; readonly failed: number }
+  run: number
 ): RetryRow => ({
   ...retry,
   number,
   publisherKind: publisher.kind,
   publisherId: publisher.id,
-  testCount: run.failed,
   flakyCount: 0,
+  elsewhere: null,
   gitSha: git.sha,
   gitDirty: git.dirty,
   hostname: machine.hostname,
   platform: machine.platform,
-  fixtureScope: fixture === null ? null : `run-${run.number}-retry-${number}-${fixture.scopeKey}`,
+  fixtureScope: fixture === null ? null : `run-${run}-retry-${number}-${fixture.scopeKey}`,
   fixtureUrl: fixture?.url ?? null,
   cleanupStatus: fixture === null ? null : "pending",
   cleanupDeleted: null,
@@ -130,7 +134,7 @@ const finish =
   (memory: Memory) =>
   (
     { number, runId }: { readonly runId: TestRunId; readonly number: number },
-    { attempts, cleanup, finishedAt, flaky, ofOtherAddress, run: recounted, state }: FinishedRetry,
+    { again, attempts, cleanup, finishedAt, flaky, left, ofOtherAddress, run: recounted, state }: FinishedRetry,
     eventOf: (retriedElsewhere: boolean) => StoredEvent
   ) =>
     memory.write((database) =>
@@ -138,20 +142,19 @@ const finish =
         const run = database.table(testRuns).get(runId)
         const retry = rowsOf(database, runId).find((retry) => retry.number === number)
         if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return undefined
+        const elsewhere = ofOtherAddress || isChanged(database, run)
         database.table(testRunRetries).set(retry.id, {
           ...retry,
           state,
-          flakyCount: flaky.length,
+          flakyCount: flaky.length + again.length,
+          elsewhere,
           finishedAt,
           cleanupStatus: cleanup?.status ?? null,
           cleanupDeleted: cleanup?.deleted ?? null,
           cleanupRemaining: cleanup?.remaining ?? null
         })
         const { counts, gateResult, passRate, result } = recounted
-        // A gate that passed by itself, without the muted tests, needs nothing of what a retry has passed.
-        const hasFailed = (run.gateResult ?? run.result) === "failed"
-        const isElsewhere = ofOtherAddress || isChanged(database, run)
-        const retriedElsewhere = run.retriedElsewhere === true || (hasFailed && isElsewhere) || null
+        const retriedElsewhere = (elsewhere ? left.ifElsewhere : left.ifHere) || null
         const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })
         const madeFlaky = new Set(flaky)

@@ -7,7 +7,7 @@ import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
-import { double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { boolean, double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import { publicationColumns } from "./PublicationColumns.ts"
 import { cleanupOf, type EndedPublishers, type Numbered } from "./TestRunsRepo.ts"
 
@@ -19,7 +19,9 @@ export const testRunRetries = table("test_run_retries", {
   runId: uuid<TestRunId>(),
   requiredPasses: integer(),
   testCount: integer(),
-  flakyCount: integer()
+  flakyCount: integer(),
+  /** Whether it tested another release or address than the run; null until it has ended, and where an earlier server ended it. */
+  elsewhere: nullable(boolean())
 })
 
 export type RetryRow = Row<typeof testRunRetries>
@@ -53,6 +55,8 @@ export interface NewRetry {
   /** The credential that it is started with: the run token ends with it. */
   readonly makerId: string | null
   readonly requiredPasses: number
+  /** How many tests it is to run. */
+  readonly testCount: number
   readonly baseUrl: string
   readonly git: Pick<Git, "sha" | "dirty">
   readonly machine: Machine
@@ -71,6 +75,8 @@ export interface FinishedRetry extends RetryOutcome {
   readonly finishedAt: Timestamp
   /** Whether it tested another address than the run. */
   readonly ofOtherAddress: boolean
+  /** Whether tests that are not muted have then passed elsewhere alone: if this retry was elsewhere, and if it was not. */
+  readonly left: { readonly ifElsewhere: boolean; readonly ifHere: boolean }
   /** The run's counts, recounted. */
   readonly run: {
     readonly counts: Counts
@@ -96,12 +102,16 @@ export interface RunningRetry extends Pick<FoundRetry, "number" | "publisher" | 
 export class RetriesRepo extends Context.Service<
   RetriesRepo,
   {
-    /** Of a run: how many retries it has had, its Fixture API, and the retry that runs. Undefined where the run is gone. */
+    /**
+     * Of a run: how many retries it has had, its Fixture API, the retry that runs, and whether its deployment has another release by
+     * now, or was deleted. Undefined where the run is gone.
+     */
     readonly of: (runId: TestRunId) => Effect.Effect<
       | {
           readonly count: number
           readonly fixtureUrl: string | null
           readonly running: RunningRetry | null
+          readonly isChanged: boolean
         }
       | undefined
     >
@@ -119,8 +129,8 @@ export class RetriesRepo extends Context.Service<
     readonly attempts: (runId: TestRunId) => Effect.Effect<ReadonlyArray<RetryAttempt>>
     /**
      * Stores the attempts of a retry and recounts its run, with the event, if the retry still runs at `finishedAt`; of
-     * all finish calls and the expiry, one wins. Answers undefined if this one did not, else whether a retry of the run tested
-     * another release or address than the run. That decides which event it is.
+     * all finish calls and the expiry, one wins. Answers undefined if this one did not, else whether tests of the run, muted ones aside,
+     * have passed elsewhere alone. That decides which event it is.
      */
     readonly finish: (
       retry: { readonly runId: TestRunId; readonly number: number },
@@ -150,6 +160,7 @@ export const foundColumns = [
   "requiredPasses",
   "testCount",
   "flakyCount",
+  "elsewhere",
   "baseUrl",
   "gitSha",
   "fixtureScope",
@@ -172,6 +183,7 @@ export const foundRetry = (
   requiredPasses: row.requiredPasses,
   testCount: row.testCount,
   flakyCount: row.flakyCount,
+  elsewhere: row.elsewhere === true,
   baseUrl: row.baseUrl,
   gitSha: row.gitSha,
   cleanup: cleanupOf(row),

@@ -56,14 +56,17 @@ const ofRun = (sql: PgClient.PgClient) => {
   const ofRun = sql.literal(columnsOf(testRuns, { of: "r", only: runColumns }))
   const ofRetry = sql.literal(columnsOf(testRunRetries, { of: "t", only: publisherColumns }))
   return (runId: TestRunId) =>
-    sql<SelectedRow>`select ${ofRun}, ${ofRetry}
+    sql<
+      SelectedRow & { readonly isChanged: boolean }
+    >`select ${ofRun}, ${ofRetry}, ${isChanged(sql, "r")} as "isChanged"
       from test_runs r
       left join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
       where r.id = ${runId}`.pipe(
       Effect.map(([row]) => {
         if (row === undefined) return undefined
         const run = readRun(row)
-        return { count: run.retryCount, fixtureUrl: run.fixtureUrl, running: readRunning(run, row) }
+        const { fixtureUrl, retryCount: count } = run
+        return { count, fixtureUrl, running: readRunning(run, row), isChanged: row.isChanged }
       }),
       dieOnSqlError
     )
@@ -79,21 +82,35 @@ const readRunning = (run: ReturnType<typeof readRun>, row: SelectedRow): Running
 const retriedColumns = ["caseId", "title", "file", "status"] as const
 const readRetried = partReaderOf(testRunTests, retriedColumns)
 
+/**
+ * Whether the retry `t` of the run `r` was elsewhere. An earlier server has not told it of the one retry, but of all of them: then none is
+ * taken to have tested what the run did.
+ */
+const isElsewhere = "coalesce(t.elsewhere, r.retried_elsewhere and t.flaky_count > 0, false)"
+
 const tests = (sql: PgClient.PgClient) => {
   const columns = sql.literal(columnsOf(testRunTests, { of: "t", only: retriedColumns }))
   return (runId: TestRunId) =>
-    sql<SelectedRow & Pick<RetriedTest, "attempts" | "lastRetry">>`select ${columns},
-        1 + coalesce(a.attempts, 0) as attempts, a.last_retry as "lastRetry"
+    sql<SelectedRow & Pick<RetriedTest, "attempts" | "lastRetry" | "passedElsewhere">>`select ${columns},
+        1 + coalesce(a.attempts, 0) as attempts, a.last_retry as "lastRetry",
+        t.status = 'flaky' and a.has_passed_here is not true as "passedElsewhere"
       from test_run_tests t
       left join (
-        select case_id, count(*)::int as attempts, max(retry) as last_retry
-        from test_run_attempts where run_id = ${runId} group by case_id
+        select case_id, sum(attempts)::int as attempts, max(retry) as last_retry, bool_or(has_passed_here) as has_passed_here
+        from (
+          select a.case_id, a.retry, count(*) as attempts,
+            bool_and(a.status = 'passed') and count(*) >= max(t.required_passes) and not bool_or(${sql.literal(isElsewhere)}) as has_passed_here
+          from test_run_attempts a join test_run_retries t on t.run_id = a.run_id and t.number = a.retry
+            join test_runs r on r.id = a.run_id
+          where a.run_id = ${runId} group by a.case_id, a.retry
+        ) of_retry group by case_id
       ) a on a.case_id = t.case_id
       where t.run_id = ${runId} and t.status in ('failed', 'flaky')`.pipe(
       Effect.map((rows) =>
         rows.map((row) => {
           const { status, ...test } = readRetried(row)
-          return { ...test, status: status as RetriedTest["status"], attempts: row.attempts, lastRetry: row.lastRetry }
+          const { attempts, lastRetry, passedElsewhere } = row
+          return { ...test, status: status as RetriedTest["status"], attempts, lastRetry, passedElsewhere }
         })
       ),
       dieOnSqlError
@@ -106,13 +123,13 @@ const start = (sql: PgClient.PgClient) => (retry: NewRetry, event: StoredEvent) 
         running_retry_expires_at = ${date(retry.expiresAt)}
       where id = ${retry.runId} and state = 'finished' and running_retry is null
         and retry_count = ${retry.after}
-      returning id, workspace_id, number, running_retry, failed
+      returning id, workspace_id, number, running_retry
     ), started as (
       insert into test_run_retries (id, workspace_id, run_id, number, publisher_kind, publisher_id,
         maker_id, required_passes, test_count, flaky_count, base_url, git_sha, git_dirty, hostname, platform, token_hash,
         fixture_scope, fixture_url, cleanup_status, state, started_at, expires_at)
       select ${retry.id}::uuid, workspace_id, id, running_retry, ${retry.publisher.kind},
-        ${retry.publisher.id}::uuid, ${retry.makerId}::uuid, ${PgTypes.int4(retry.requiredPasses)}, failed, 0, ${retry.baseUrl},
+        ${retry.publisher.id}::uuid, ${retry.makerId}::uuid, ${PgTypes.int4(retry.requiredPasses)}, ${PgTypes.int4(retry.testCount)}, 0, ${retry.baseUrl},
         ${retry.git.sha}, ${retry.git.dirty}::boolean, ${retry.machine.hostname}, ${retry.machine.platform},
         ${retry.tokenHash},
         'run-' || number || '-retry-' || running_retry || '-' || ${retry.fixture?.scopeKey ?? null}::text,
@@ -131,18 +148,22 @@ const start = (sql: PgClient.PgClient) => (retry: NewRetry, event: StoredEvent) 
     dieOnSqlError
   )
 
-type JoinedRow = SelectedRow & ActorRow
+type JoinedRow = SelectedRow & ActorRow & { readonly isElsewhere: boolean }
 
 /** Selects what `readRetry` reads, of the retries `t`. */
 const selectRetries = (sql: PgClient.PgClient) =>
   sql`select ${sql.literal(columnsOf(testRunRetries, { of: "t", only: foundColumns }))},
-      ${actorColumns(sql, "t.publisher")}
-    from test_run_retries t ${actorJoins(sql, "t.publisher")}`
+      ${sql.literal(isElsewhere)} as "isElsewhere", ${actorColumns(sql, "t.publisher")}
+    from test_run_retries t join test_runs r on r.id = t.run_id ${actorJoins(sql, "t.publisher")}`
 
 const readColumns = partReaderOf(testRunRetries, foundColumns)
 
 const readRetry = (row: JoinedRow): FoundRetry =>
-  foundRetry(readColumns(row), { kind: row.actorKind, id: row.actorId } as ActorRef, readActor(row))
+  foundRetry(
+    { ...readColumns(row), elsewhere: row.isElsewhere },
+    { kind: row.actorKind, id: row.actorId } as ActorRef,
+    readActor(row)
+  )
 
 const find = (sql: PgClient.PgClient) => {
   const select = selectRetries(sql)
@@ -236,39 +257,39 @@ const insertAttempts = (
       ${texts(attempts, (attempt) => JSON.stringify(attempt.files))}
     ) as a (case_id, number, status, duration_ms, started_at, error_message, error_stack, files)`
 
-/**
- * Ends a retry that still runs, with its attempts. A gate that passed by itself, without the muted tests, needs nothing of what a retry has
- * passed: which release or address that tested says nothing of it.
- */
+/** Ends a retry that still runs, with its attempts. Whether it was elsewhere is known then. */
 const end = (
   sql: PgClient.PgClient,
   { number, runId }: RetryOfRun,
   {
+    again,
     attempts,
     cleanup,
     finishedAt,
     flaky,
+    left,
     ofOtherAddress,
     run,
     state
   }: FinishedRetry & { readonly attempts: ReadonlyArray<RetryAttempt> },
   eventOf: (retriedElsewhere: boolean) => StoredEvent,
   running: Statement.Fragment
-) =>
-  sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
+) => {
+  const elsewhere = sql`(${ofOtherAddress}::boolean or ${isChanged(sql, "test_runs")})`
+  return sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
           running_retry = null, running_retry_expires_at = null,
-          retried_elsewhere = nullif(coalesce(retried_elsewhere, false)
-            or (coalesce(gate_result, result) = 'failed' and (${ofOtherAddress}::boolean or ${isChanged(sql, "test_runs")})), false)
+          retried_elsewhere = nullif(case when ${elsewhere} then ${left.ifElsewhere}::boolean else ${left.ifHere}::boolean end, false)
         where ${running}
-        returning id, workspace_id, number, retried_elsewhere
+        returning id, workspace_id, number, retried_elsewhere, ${elsewhere} as elsewhere
       ), reindexed as (
         insert into test_run_reindex (workspace_id, number, retried)
         select workspace_id, number, true from recounted
         on conflict do nothing
       ), finished as (
-        update test_run_retries t set state = ${state}, flaky_count = ${PgTypes.int4(flaky.length)},
+        update test_run_retries t set state = ${state}, flaky_count = ${PgTypes.int4(flaky.length + again.length)},
+          elsewhere = recounted.elsewhere,
           finished_at = ${date(finishedAt)}, cleanup_status = ${cleanup?.status ?? null},
           cleanup_deleted = ${PgTypes.int4(cleanup?.deleted ?? null)},
           cleanup_remaining = ${PgTypes.int4(cleanup?.remaining ?? null)}
@@ -286,6 +307,7 @@ const end = (
       )
       select coalesce(retried_elsewhere, false) as "retriedElsewhere", ${endLeases(sql, sql`array[${runId}::uuid]`)}
       from finished`
+}
 
 const expire = (sql: PgClient.PgClient) => (now: Timestamp, eventIds: ReadonlyArray<EventId>, runId?: TestRunId) =>
   sql`with ending as (

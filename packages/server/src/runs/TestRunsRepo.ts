@@ -35,7 +35,7 @@ export const testRuns = table("test_runs", {
   release: nullable(integer()),
   /** Whether the release was another when the run ended; null while it runs. */
   deploymentChanged: nullable(boolean()),
-  /** Whether a retry tested another release or address while the gate had failed; null where none did. */
+  /** Whether tests that are not muted have passed in retries of another release or address alone; null where none has. */
   retriedElsewhere: nullable(boolean()),
   locked: boolean(),
   gitBranch: text(),

@@ -70,6 +70,7 @@ import unresolvedRuns from "./migrations/0187_unresolved_runs.ts"
 import releaseOverrides from "./migrations/0188_release_overrides.ts"
 import personalViews from "./migrations/0189_personal_views.ts"
 import latestRuns from "./migrations/0190_latest_runs.ts"
+import testedElsewhere from "./migrations/0191_tested_elsewhere.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -141,7 +142,8 @@ export const migrations = {
   "0187_unresolved_runs": unresolvedRuns,
   "0188_release_overrides": releaseOverrides,
   "0189_personal_views": personalViews,
-  "0190_latest_runs": latestRuns
+  "0190_latest_runs": latestRuns,
+  "0191_tested_elsewhere": testedElsewhere
 }
 
 /** The number of the latest migration. */

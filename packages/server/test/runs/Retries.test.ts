@@ -4,6 +4,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { decodeJwt } from "jose"
+import { Deployments } from "../../src/catalog/Deployments.ts"
 import { isToken } from "../../src/ids/Tokens.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
@@ -55,6 +56,7 @@ for (const storage of sharedStorages) {
           requiredPasses: 2,
           testCount: 2,
           flakyCount: 0,
+          elsewhere: false,
           baseUrl: "https://other.example",
           gitSha: git.sha,
           cleanup: {
@@ -95,6 +97,7 @@ for (const storage of sharedStorages) {
             ...running,
             state: "finished",
             flakyCount: 1,
+            elsewhere: false,
             cleanup: { ...running.cleanup, status: "complete", deleted: 3, remaining: 0 },
             finishedAt: timestamp(start + 1_000)
           }
@@ -278,6 +281,77 @@ for (const storage of sharedStorages) {
         assert.strictEqual(yield* refused(5, { git: { ...git, sha: git.sha.toUpperCase() } }, at.memberKey), "ok")
         assert.strictEqual(yield* refused(5, other), "Conflict other_commit")
         assert.strictEqual(yield* refused(5), "Conflict retry_running")
+      })
+    )
+
+    it.effect("has what passed elsewhere alone retried where it failed, which opens the gate", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed()
+        yield* finishedRun(at, ["a", "b"])
+        const preview = "https://pr-1.preview.example"
+        const start = (baseUrl: string | null) => as(at.member)(retries.start(1, startOf({ passes: 1, baseUrl })))
+        const refusedStart = (baseUrl: string | null) => as(at.member)(answer(retries.start(1, startOf({ baseUrl }))))
+        const finish = Effect.fnUntraced(function* (retry: number, ...tests: FinishRetry["tests"]) {
+          const { counts, gateResult, result } = yield* retries.finish(1, retry, finishOf(tests))
+          return [counts.failed, counts.flaky, result, gateResult]
+        }, as(at.member))
+        const named = Effect.map(({ tests }: { readonly tests: ReadonlyArray<{ readonly caseId: string }> }) =>
+          tests.map(({ caseId }) => caseId)
+        )
+        assert.deepStrictEqual(yield* named(start(preview)), ["a", "b"])
+        assert.deepStrictEqual(yield* finish(1, retried("a", "passed"), retried("b", "failed")), [
+          1,
+          1,
+          "failed",
+          "failed"
+        ])
+        // Elsewhere, it has passed.
+        assert.deepStrictEqual(yield* named(start(preview)), ["b"])
+        assert.deepStrictEqual(yield* finish(2, retried("b", "passed")), [0, 2, "passed", "failed"])
+        assert.strictEqual(yield* refusedStart(preview), "Conflict nothing_to_retry")
+        assert.deepStrictEqual(yield* named(start(null)), ["a", "b"])
+        assert.deepStrictEqual(yield* finish(3, retried("a", "passed"), retried("b", "failed")), [
+          0,
+          2,
+          "passed",
+          "failed"
+        ])
+        assert.deepStrictEqual(yield* named(start(null)), ["b"])
+        assert.deepStrictEqual(yield* finish(4, retried("b", "passed")), [0, 2, "passed", "passed"])
+        assert.strictEqual(yield* refusedStart(null), "Conflict nothing_to_retry")
+        const run = yield* as(at.member)(runs.get(1))
+        assert.deepInclude(run, { result: "passed", gateResult: "passed" })
+        assert.deepStrictEqual(
+          run.retries.map(({ elsewhere, flakyCount, testCount }) => [elsewhere, testCount, flakyCount]),
+          [
+            [true, 2, 1],
+            [true, 1, 1],
+            [false, 2, 1],
+            [false, 1, 1]
+          ]
+        )
+        const told = (yield* eventsOf(at.workspace)).filter(({ kind }) => kind === "retry_finished")
+        assert.deepStrictEqual(told.at(-1)?.changes, [
+          { field: "flakyCount", from: "0", to: "1" },
+          { field: "counts", from: null, to: "0 of 5 failed" },
+          ...toldOf(at)
+        ])
+
+        yield* finishedRun(at, ["a"])
+        yield* as(at.member)(retries.start(2, startOf({ passes: 1, baseUrl: preview })))
+        yield* as(at.member)(retries.finish(2, 1, finishOf([retried("a", "passed")])))
+        const { environment, product } = at
+        yield* as(at.member)(
+          Effect.flatMap(Deployments, (deployments) =>
+            deployments.update(product.slug, environment.slug, { version: "v2" })
+          )
+        )
+        // No retry of the run can show any more what passes on its release.
+        assert.strictEqual(
+          yield* as(at.member)(answer(retries.start(2, startOf({ baseUrl: null })))),
+          "Conflict nothing_to_retry"
+        )
       })
     )
 

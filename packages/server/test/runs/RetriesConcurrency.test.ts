@@ -49,7 +49,9 @@ const finishing = (
       finishedAt,
       flaky: ["a"],
       attempts,
+      again: [],
       ofOtherAddress: false,
+      left: { ifElsewhere: false, ifHere: false },
       run: recount(run.counts, 1)
     },
     () => ({

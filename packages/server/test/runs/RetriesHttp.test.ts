@@ -72,6 +72,7 @@ onEachServer("Retries over HTTP", (test) => {
       "requiredPasses",
       "testCount",
       "flakyCount",
+      "elsewhere",
       "baseUrl",
       "gitSha",
       "cleanup",

@@ -111,6 +111,7 @@ export const startRetry = Effect.fnUntraced(function* (
     publisher: newRun.publisher,
     makerId: newRun.makerId,
     requiredPasses: 1,
+    testCount: 1,
     baseUrl: newRun.baseUrl,
     git: newRun.git,
     machine: newRun.machine,

@@ -174,6 +174,7 @@ onEachStorage("TestRunsRepo", (it) => {
           publisher: { kind: "user", id: newId() },
           makerId: null,
           requiredPasses: 1,
+          testCount: 1,
           baseUrl,
           git,
           machine,

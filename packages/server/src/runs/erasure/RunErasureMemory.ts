@@ -1,4 +1,5 @@
 import type { TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { testEntry, withAttempts } from "@delivery/domain/runs/TestResults"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
@@ -104,6 +105,8 @@ const pastRun = (database: MemoryDatabase, run: TestRunRow) => {
     deploymentVersion,
     release,
     result,
+    testedElsewhere: !testsDeployment(run),
+    retriedElsewhere: run.retriedElsewhere,
     total,
     passed,
     flaky,

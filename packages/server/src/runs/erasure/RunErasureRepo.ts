@@ -2,7 +2,7 @@ import type { DeploymentId, EnvironmentId, ProductId, TestRunId, WorkspaceId } f
 import type { RunResult } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
-import { double, doubles, instant, integer, nullable, table, text, uuid } from "../../storage/Table.ts"
+import { boolean, double, doubles, instant, integer, nullable, table, text, uuid } from "../../storage/Table.ts"
 
 /** Runs that are gone, some of whose rows may still be there. */
 export const erasedRuns = table("erased_runs", {
@@ -20,6 +20,10 @@ export const pastRuns = table("past_runs", {
   deploymentVersion: nullable(text()),
   release: nullable(integer()),
   result: text<RunResult>(),
+  /** Whether it tested another address than its deployment had; null where that is not known. */
+  testedElsewhere: nullable(boolean()),
+  /** Whether what failed in it passed in a retry of another release or address alone. */
+  retriedElsewhere: nullable(boolean()),
   total: integer(),
   passed: integer(),
   flaky: integer(),

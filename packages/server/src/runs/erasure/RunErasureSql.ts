@@ -7,6 +7,7 @@ import { uuids } from "../../storage/Columns.ts"
 import { date, dieOnSqlError } from "../../storage/Sql.ts"
 import { type BlockSizes, joinedRuns, SearchBlocks } from "../search/SearchBlocks.ts"
 import { termCount } from "../search/SearchTerms.ts"
+import { testsDeployment } from "../TestedAddress.ts"
 import { RunErasureRepo } from "./RunErasureRepo.ts"
 
 export const layer = Layer.effect(
@@ -74,7 +75,7 @@ const erase = (sql: PgClient.PgClient) => (runs: ReadonlyArray<TestRunId>) =>
   sql`with erased as (
       delete from test_runs where id = any(${uuids(runs)})
       returning id, workspace_id, number, product_id, environment_id, deployment_id, deployment_version, release, state,
-        result, total, passed, flaky, failed, skipped, duration_ms, retry_count, started_at, finished_at
+        result, not ${testsDeployment(sql)} as tested_elsewhere, retried_elsewhere, total, passed, flaky, failed, skipped, duration_ms, retry_count, started_at, finished_at
     ), queued as (
       insert into erased_runs (run_id, workspace_id) select id, workspace_id from erased
     ), settled as (
@@ -82,9 +83,9 @@ const erase = (sql: PgClient.PgClient) => (runs: ReadonlyArray<TestRunId>) =>
       where c.workspace_id = erased.workspace_id and c.number = erased.number
     )
     insert into past_runs (workspace_id, number, product_id, environment_id, deployment_id, deployment_version, release,
-      result, total, passed, flaky, failed, skipped, passed_first, duration_ms, durations, started_at, finished_at)
+      result, tested_elsewhere, retried_elsewhere, total, passed, flaky, failed, skipped, passed_first, duration_ms, durations, started_at, finished_at)
     select e.workspace_id, e.number, e.product_id, e.environment_id, e.deployment_id, e.deployment_version, e.release,
-      e.result, e.total, e.passed, e.flaky, e.failed, e.skipped, ran.passed_first, e.duration_ms, ran.durations,
+      e.result, e.tested_elsewhere, e.retried_elsewhere, e.total, e.passed, e.flaky, e.failed, e.skipped, ran.passed_first, e.duration_ms, ran.durations,
       e.started_at, e.finished_at
     from erased e cross join lateral (
       select count(*) filter (where t.attempt_status = 'passed')::int as passed_first,

@@ -294,14 +294,28 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("leaves the counts of releases as they are", () =>
+    it.effect("leaves the counts of releases as they are, also of runs and retries elsewhere", () =>
       Effect.gen(function* () {
         const at = yield* makeDeployed()
         const repo = yield* ReleasesRepo
         yield* finishedRun(at, [])
         yield* finishedRun(at, ["x"])
+        const elsewhere = "https://pr-1.preview.example"
+        const runs = yield* TestRuns
+        const preview = yield* as(at.member)(runs.start({ ...startBody(at), baseUrl: elsewhere }))
+        yield* as(at.member)(runs.finish(preview.number, finishBody({ tests: [report("a")] })))
+        yield* finishedRun(at, ["x"])
+        const retries = yield* Retries
+        yield* as(at.member)(retries.start(4, startOf({ passes: 1, baseUrl: elsewhere })))
+        const { result } = yield* as(at.member)(retries.finish(4, 1, finishOf([retried("x", "passed")])))
+        assert.strictEqual(result, "passed")
         const history = repo.history(at.deployment.id, undefined, 10)
         const before = yield* history
+        // One passed, two failed: what the preview was tested for does not count, and what passed in the retry of it alone has failed.
+        assert.deepStrictEqual(
+          before.map(({ failed, passed }) => ({ failed, passed })),
+          [{ failed: 2, passed: 1 }]
+        )
         yield* as(at.admin)(Effect.flatMap(RunErasure, (erasure) => erasure.delete(2)))
         assert.deepStrictEqual(yield* history, before)
         yield* keep(at, { runDays: 0.000_1 })
