@@ -16,6 +16,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
+import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -131,8 +132,15 @@ const elsewhere =
   (place, version, coverages) =>
     memory.read((database) =>
       coverages.flatMap((coverage) =>
-        runsOf(database, place, version, coverage)
-          .filter((run) => hasTested(run) && !testsDeployment(run))
+        // Of each environment, no more than the statement looks at.
+        [
+          ...Map.groupBy(
+            runsOf(database, place, version, coverage).filter((run) => hasTested(run)),
+            (run) => run.environmentId
+          ).values()
+        ]
+          .flatMap((ofEnvironment) => ofEnvironment.slice(0, mostElsewhere).filter((run) => !testsDeployment(run)))
+          .toSorted((a, b) => b.number - a.number)
           .slice(0, 1)
           .map(({ baseUrl, environmentId, number }) => ({
             coverage,

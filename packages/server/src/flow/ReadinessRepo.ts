@@ -137,7 +137,10 @@ export class ReadinessRepo extends Context.Service<
       coverages: ReadonlyArray<Coverage>,
       now: Timestamp
     ) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
-    /** For each of the coverages, the newest run that `runs` leaves out for its address alone, if there is one. In no order. */
+    /**
+     * For each of the coverages, the newest run that `runs` leaves out for its address alone, if there is one among the newest
+     * `mostElsewhere` of an environment. In no order.
+     */
     readonly elsewhere: (
       place: Place,
       version: string,
