@@ -78,6 +78,25 @@ const fillReleases = Effect.gen(function* () {
   yield* sql`vacuum analyze deployment_releases, version_commits`
 })
 
+/**
+ * Until the server has indexed and counted the planted runs, which it does for a while after them: where it has come to stands still for
+ * two seconds. Then all is vacuumed, as autovacuum does within a minute.
+ */
+const settle = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const place = Effect.map(
+    sql<{ readonly place: string }>`select concat_ws(' ', (select max(indexed_runs) from test_run_search),
+      (select max(seen_runs) from case_counting), (select count(*) from case_queue)) as place`,
+    ([row]) => row!.place
+  )
+  for (let [before, now] = ["", yield* place]; before !== now;) {
+    yield* Effect.sleep("2 seconds")
+    before = now
+    now = yield* place
+  }
+  yield* sql`vacuum analyze`
+})
+
 const measure = async (baseUrl: string, name: string, path: string) => {
   const times: Array<number> = []
   let [bytes, count] = [0, 0]
@@ -115,6 +134,7 @@ try {
     await loaded.text()
     await inDatabase(fillRuns("v1", null, 1))
     await inDatabase(fillReleases)
+    await inDatabase(settle)
     const policy: SetReadinessPolicy = {
       from: "staging",
       requires: coverages.map((coverage) => ({ coverage })),
@@ -132,6 +152,7 @@ try {
     await measure(server.baseUrl, "readiness", `${path}/readiness?version=v1`)
     await measure(server.baseUrl, "readiness of a version without runs", `${path}/readiness?version=v2`)
     await inDatabase(fillRuns("v3", "production", runs + 1))
+    await inDatabase(settle)
     await measure(server.baseUrl, "as many runs, all in production itself", `${path}/readiness?version=v3`)
     await measure(server.baseUrl, "drift", `${path}/drift`)
     await setSecrets(client, ["production"])
