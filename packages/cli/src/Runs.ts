@@ -1,4 +1,5 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
+import { gateText } from "@delivery/domain/runs/GateText"
 import { retryOutcome } from "@delivery/domain/runs/RetryOutcome"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Option } from "effect"
@@ -113,19 +114,14 @@ const publish = Command.make(
 ).pipe(Command.withDescription("Publish results as a run, whether tests failed or not"))
 
 /** What the gate says, where the result says something else. */
-const gatesOf = ({ gateResult, result }: TestRunSummary): ReadonlyArray<string> =>
-  gateResult === result || gateResult === null ? [] : [gateResult]
-
-const whyOf = (gate: string): string =>
-  gate === "failed" ? "for the gate: a retry tested another release or address" : "without its muted tests"
+const gatesOf = (run: TestRunSummary): ReadonlyArray<string> => {
+  const text = gateText(run)
+  return text === undefined ? [] : [text]
+}
 
 const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
   String(run.number),
-  [
-    resultOf(run),
-    ...gatesOf(run).map((gate) => `${gate} ${whyOf(gate)}`),
-    ...(testsDeployment(run) ? [] : ["of another address"])
-  ].join(", "),
+  [resultOf(run), ...gatesOf(run), ...(testsDeployment(run) ? [] : ["of another address"])].join(", "),
   countsOf(run),
   run.product.slug,
   run.environment.slug,
@@ -174,12 +170,12 @@ const list = Command.make(
 ).pipe(Command.withDescription("List runs, newest first, 50 at a time"))
 
 const retryText = (retry: TestRun["retries"][number]): string => {
-  const { flakyCount, number, testCount } = retry
+  const { baseUrl, elsewhere, flakyCount, number, testCount } = retry
   const outcome = retryOutcome(retry)
   const tests = `${testCount} ${testCount === 1 ? "test" : "tests"}`
   return outcome === "running"
     ? `Retry ${number} is ${coloured(outcome)}: ${tests}`
-    : `Retry ${number} ${coloured(outcome)}: ${flakyCount} of ${tests} passed`
+    : `Retry ${number} ${coloured(outcome)}: ${flakyCount} of ${tests} passed${elsewhere ? `, on another release or address: ${oneLine(baseUrl)}` : ""}`
 }
 
 const runText = (run: TestRun): string => {
@@ -192,7 +188,7 @@ const runText = (run: TestRun): string => {
       : [`Tested ${oneLine(run.baseUrl)}, which is not the deployment: ${oneLine(run.deploymentBaseUrl!)}`]),
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
-    ...gatesOf(run).map((gate) => `${coloured(gate)} ${whyOf(gate)}`),
+    ...gatesOf(run).map((text) => text.replace(/^\S+/, coloured)),
     ...run.retries.map(retryText),
     run.url,
     ...(run.error === null ? [] : [plainLines(run.error)]),

@@ -11,7 +11,7 @@ import {
   announceRetry,
   cleanUp,
   type DeliveryReporterOptions,
-  gateText,
+  gateAddition,
   isPassing,
   lineOf,
   mutedEntries,
@@ -283,6 +283,6 @@ const summaryLine = (retry: StartedRetry, before: TestRun, finished: TestRunSumm
   const { counts, number, result, url } = finished
   return (
     `Delivery: retry ${retry.retry} of run ${number}: ${counts.flaky - before.counts.flaky} of ${retry.tests.length} failed tests are flaky; ` +
-    `run ${number} ${result}${gateText(finished)} (${counts.passed} passed, ${counts.flaky} flaky, ${counts.failed} failed, ${counts.skipped} skipped): ${url}`
+    `run ${number} ${result}${gateAddition(finished)} (${counts.passed} passed, ${counts.flaky} flaky, ${counts.failed} failed, ${counts.skipped} skipped): ${url}`
   )
 }

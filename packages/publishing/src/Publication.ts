@@ -1,4 +1,5 @@
 import type { FinishTestRun, Shard, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
+import { gateText } from "@delivery/domain/runs/GateText"
 import { randomUUID } from "node:crypto"
 import { join, resolve } from "node:path"
 import { buildOf, ciUrlOf } from "./Ci.ts"
@@ -275,13 +276,11 @@ export const summaryLine = ({
   if (shards !== null && state === "running") {
     return `Delivery: run ${number} has ${shards.finished} of ${shards.total} shards (${parts.join(", ")}): ${url}`
   }
-  return `Delivery: run ${number} ${result ?? state}${gateText({ gateResult, result })} (${parts.join(", ")}): ${url}`
+  return `Delivery: run ${number} ${result ?? state}${gateAddition({ gateResult, result })} (${parts.join(", ")}): ${url}`
 }
 
-/** What the run came to for the gate, where that is something else. */
-export const gateText = ({ gateResult, result }: Pick<TestRunSummary, "gateResult" | "result">): string => {
-  if (gateResult === result) return ""
-  return gateResult === "failed"
-    ? ", failed for the gate: a retry tested another release or address"
-    : `, ${gateResult} without its muted tests`
+/** The same after the result. */
+export const gateAddition = (run: Pick<TestRunSummary, "gateResult" | "result">): string => {
+  const text = gateText(run)
+  return text === undefined ? "" : `, ${text}`
 }

@@ -22,7 +22,7 @@ describe("The summary of a run", () => {
       `Delivery: run 12 failed, passed without its muted tests ${counts}`
     )
     expect(summaryLine({ ...run, result: "passed" })).toBe(
-      `Delivery: run 12 passed, failed for the gate: a retry tested another release or address ${counts}`
+      `Delivery: run 12 passed, failed for the gate: what failed passed on another release or address alone ${counts}`
     )
     expect(summaryLine({ ...run, state: "interrupted", result: null, gateResult: null })).toBe(
       `Delivery: run 12 interrupted ${counts}`

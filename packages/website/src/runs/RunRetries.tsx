@@ -5,6 +5,7 @@ import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
+import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { counted } from "../ui/format.ts"
 import { Empty } from "../ui/States.tsx"
@@ -59,6 +60,14 @@ export const RunRetries = ({ run, slug }: Props) => {
           <span className="font-medium">Retry {retry.number}</span>
           <span className="text-muted">{retryText(retry)}</span>
           <span className="text-muted">{counted(retry.requiredPasses, "pass", "passes")} required of each</span>
+          {retry.elsewhere && (
+            <Badge
+              title={`What passed in it alone has failed for the gate. It tested ${retry.baseUrl}.`}
+              tone="warning"
+            >
+              another address or release
+            </Badge>
+          )}
           {mayEnd(retry) && (
             <Button isBusy={end.isPending} onClick={() => end.mutate(retry.number)}>
               End the retry

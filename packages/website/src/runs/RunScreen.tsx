@@ -34,7 +34,7 @@ interface ViewProps {
 
 const Failures = ({ run, slug }: ViewProps) => {
   const { data, isPending } = useQuery(runErrorsQuery(slug, run.number))
-  const rows = useMemo(() => failureRows(run.tests, data?.errors, mutedIds(run)), [data, run])
+  const rows = useMemo(() => failureRows(run.tests, data?.errors, mutedIds(run), run.retries), [data, run])
   // The headings come with the errors: without them all rows would move.
   if (isPending && run.counts.failed > 0) return <SkeletonRows isTall rows={10} />
   if (rows.length > 0) return <TestRows label="Failures" rows={rows} run={run.number} slug={slug} />

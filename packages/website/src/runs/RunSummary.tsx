@@ -100,7 +100,9 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
           )
         )}
         {(run.gateResult !== run.result || run.retries.length > 0) && <RunGate run={run} />}
-        {run.passRate !== null && <span className="text-muted">{formatRate(run.passRate)} passed</span>}
+        {run.passRate !== null && (run.result === "failed" || run.gateResult !== "failed") && (
+          <span className="text-muted">{formatRate(run.passRate)} passed</span>
+        )}
         {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
           <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>
         )}

@@ -1,5 +1,7 @@
 import type { RunError } from "@delivery/domain/runs/Case"
+import { passedElsewhere } from "@delivery/domain/runs/PassedElsewhere"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+import type { Retry } from "@delivery/domain/runs/TestRun"
 
 /** The failures of a run as the rows of a list: a heading for each error, then the tests that failed so; what is muted last. Pure. */
 
@@ -16,7 +18,8 @@ export type FailureRow =
 export const failureRows = (
   tests: ReadonlyArray<TestEntry>,
   errors: ReadonlyArray<RunError> | undefined,
-  muted: ReadonlySet<string> = new Set()
+  muted: ReadonlySet<string> = new Set(),
+  retries: ReadonlyArray<Pick<Retry, "elsewhere" | "number" | "requiredPasses">> = []
 ): ReadonlyArray<FailureRow> => {
   const byId = new Map(tests.map((test) => [test.caseId, test]))
   const grouped = new Set<string>()
@@ -46,12 +49,19 @@ export const failureRows = (
   )
   if (others.length > 0 && rows.length > 0) rows.push({ kind: "heading", key: "others", text: "Other failures" })
   for (const test of others) rows.push({ kind: "test", key: test.caseId, test, state: undefined })
+  const push = (key: string, text: string, found: ReadonlyArray<TestEntry>, state?: "muted") => {
+    if (found.length > 0) rows.push({ kind: "heading", key, text })
+    for (const test of found) rows.push({ kind: "test", key: test.caseId, test, state })
+  }
   const flaky = tests.filter((test) => test.status === "flaky" && !grouped.has(test.caseId))
-  if (flaky.length > 0) rows.push({ kind: "heading", key: "flaky", text: "Flaky: failed first, passed on retry" })
-  for (const test of flaky) rows.push({ kind: "test", key: test.caseId, test, state: undefined })
-  const ignored = tests.filter(isMutedFailure)
-  if (ignored.length > 0) rows.push({ kind: "heading", key: "muted", text: "Muted: their failures do not count" })
-  for (const test of ignored) rows.push({ kind: "test", key: test.caseId, test, state: "muted" })
+  const isElsewhere = (test: TestEntry) => passedElsewhere(test, retries)
+  push("elsewhere", "Passed on retry elsewhere alone: failed for the gate", flaky.filter(isElsewhere))
+  push(
+    "flaky",
+    "Flaky: failed first, passed on retry",
+    flaky.filter((test) => !isElsewhere(test))
+  )
+  push("muted", "Muted: their failures do not count", tests.filter(isMutedFailure), "muted")
   return rows
 }
 

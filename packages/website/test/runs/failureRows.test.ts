@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import type { RunError } from "@delivery/domain/runs/Case"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { gateText } from "../../src/runs/gate.ts"
+import { statusOf } from "../../src/runs/status.ts"
 import { failureRows, firstLine } from "../../src/runs/failureRows.ts"
 import { filteredTests } from "../../src/runs/filteredTests.ts"
 import { neighbour } from "../../src/runs/neighbour.ts"
@@ -46,6 +47,34 @@ describe("The failures of a run", () => {
     expect(rows.map((row) => row.key)).toEqual(["timeout", "timeout b", "others", "c", "flaky", "d", "muted", "a"])
     expect(rows[0]).toMatchObject({ error: { count: 1 } })
     expect(rows.at(-1)).toMatchObject({ state: "muted" })
+  })
+
+  it("are told apart from flaky tests where they passed on retry elsewhere alone", () => {
+    const attempt = (retry: number): TestEntry["attempts"][number] => ({
+      number: retry + 1,
+      retry,
+      status: "passed",
+      durationMs: 1,
+      startedAt: "2026-11-21T09:30:00.000Z",
+      errorMessage: null,
+      errorStack: null,
+      files: []
+    })
+    const retry = (number: number, elsewhere: boolean) => ({ number, elsewhere, requiredPasses: 1 })
+    const passed = (caseId: string, ...retries: ReadonlyArray<number>) => ({
+      ...test(caseId, "flaky"),
+      attempts: retries.map(attempt)
+    })
+    const both = [passed("here", 1, 2), passed("there", 1)]
+    const rows = failureRows(both, [], new Set(), [retry(1, true), retry(2, false)])
+    expect(rows.map((row) => row.key)).toEqual(["elsewhere", "there", "flaky", "here"])
+    const run = {
+      counts: { total: 2, passed: 0, flaky: 2, failed: 0, skipped: 0 },
+      result: "passed",
+      state: "finished"
+    } as const
+    expect(statusOf({ ...run, gateResult: "failed" })).toBe("failed")
+    expect(statusOf({ ...run, gateResult: "passed" })).toBe("flaky")
   })
 
   it("are told by the gate where it passes without those that were muted", () => {
