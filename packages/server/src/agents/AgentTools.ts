@@ -138,7 +138,7 @@ export const AgentTools = Toolkit.make(
   tool("take_message", {
     title: "Take messages",
     description:
-      "Takes the oldest messages out of the inbox, with description and plan of their tickets: they are yours alone now, and wait for complete_message or decline_message. Long ones are fewer than limit; the others stay in the inbox.",
+      "Takes the oldest messages out of the inbox, with description, plan and status of their tickets: they are yours alone now, and wait for complete_message or decline_message. A ticket may have been completed or canceled since it was sent: then ask yourself whether anything is left to do, and decline it where nothing is. Long ones are fewer than limit; the others stay in the inbox.",
     parameters: TakeMessages,
     success: Schema.Struct({ messages: Schema.Array(QuotedTakenMessage) }),
     hints: adds,

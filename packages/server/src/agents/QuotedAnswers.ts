@@ -34,16 +34,21 @@ export const QuotedTakenMessage = Schema.Struct({
   ticket: Schema.Struct({
     ...QuotedMessage.fields.ticket.fields,
     description: QuotedOrNull,
-    plan: QuotedOrNull
+    plan: QuotedOrNull,
+    status: Schema.NullOr(TicketSummary.fields.status).annotate({
+      description:
+        "Where the ticket is now, which may be long after the message was sent; null where the ticket is gone. One whose category is completed or canceled may need nothing any more."
+    })
   })
 })
 export const quotedTakenMessage = (
   message: AgentMessage,
-  ticket: Pick<Ticket, "description" | "plan"> | undefined
+  ticket: Pick<Ticket, "description" | "plan" | "status"> | undefined
 ): typeof QuotedTakenMessage.Type => {
   const quoted = quotedMessage(message)
   const description = quoteOrNull(members, ticket?.description ?? null)
-  return { ...quoted, ticket: { ...quoted.ticket, description, plan: quoteOrNull(members, ticket?.plan ?? null) } }
+  const plan = quoteOrNull(members, ticket?.plan ?? null)
+  return { ...quoted, ticket: { ...quoted.ticket, description, plan, status: ticket?.status ?? null } }
 }
 
 /** Titles, names and Markdown of tickets, projects and milestones may be edited by every member. */

@@ -112,7 +112,8 @@ onEachServer("Agents over MCP", (test) => {
       ...sent.ticket,
       title: { by: "members of the workspace", text: "> Pay by card" },
       description: { by: "members of the workspace", text: "> Visa\n> and Mastercard." },
-      plan: null
+      plan: null,
+      status: ticket.status
     })
     const changed = await call("update_ticket", { ticket: ticket.identifier, plan: "1. Do it" })
     assert.strictEqual(changed.structured.plan?.text, "> 1. Do it")
