@@ -190,7 +190,7 @@ export const TicketTrace = Schema.Struct({
   }),
   text: Schema.String.annotate({
     description: "All of it as one sentence for people. Its wording may change.",
-    examples: ["In staging since 2026-11-21, tested by run 12, not in production."]
+    examples: ["In Staging since 2026-11-21, tested by run 12, not in Production."]
   })
 }).annotate({
   identifier: "TicketTrace",
@@ -213,7 +213,7 @@ export const TicketTrace = Schema.Struct({
       releases: [],
       runs: [],
       messages: [exampleMessage],
-      text: "In staging since 2026-11-21, tested by run 12, not in production."
+      text: "In Staging since 2026-11-21, tested by run 12, not in Production."
     }
   ]
 })

@@ -208,7 +208,7 @@ const muteReasons = ({ mutes, names }: Findings, pages: Pages): ReadonlyArray<Un
     .toSorted((a, b) => compare(a.caseId, b.caseId))
     .map(({ caseId, ticket, until }) => ({
       subject: ticket && ticketSubject(ticket, pages),
-      message: `${nameOf(names.get(caseId)?.title, caseId)} was muted until ${momentOf(until, Math.floor)}${ticket === null ? "" : ` by ${ticket.identifier}`}.`
+      message: `${nameOf(names.get(caseId)?.title, caseId)} was muted until ${momentOf(until, Math.floor)}${ticket === null ? ", and counts again." : ` by ${ticket.identifier}, and counts again: mute it anew, or complete or cancel ${ticket.identifier}.`}`
     }))
 
 /** In quotes where it is a title: those are sentences of their own. */

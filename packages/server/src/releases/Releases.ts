@@ -15,6 +15,7 @@ import {
   type TicketTrace
 } from "@delivery/domain/releases/Release"
 import { traceText } from "@delivery/domain/releases/TraceText"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { Text } from "@delivery/domain/Text"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -169,16 +170,16 @@ const textOf = (
   traceText(
     identifier,
     deployed.map(({ deploymentId, environment, origin, product }) => ({
-      product: product.slug,
-      environment: environment.slug,
+      product: product.name,
+      environment: environment.name,
       class: environment.class,
       origin,
       releases: releases.filter((release) => release.deploymentId === deploymentId)
     })),
-    // What was muted says nothing against a fix.
-    runs.map(({ gateResult, number, product, result }) => ({
+    // What was muted says nothing against a fix, and a run of another address nothing of it.
+    runs.filter(testsDeployment).map(({ gateResult, number, product, result }) => ({
       number,
-      product: product.slug,
+      product: product.name,
       result: gateResult ?? result
     }))
   )

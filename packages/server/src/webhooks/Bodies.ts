@@ -1,4 +1,5 @@
-import type { Event } from "@delivery/domain/events/Event"
+import { shortened } from "@delivery/domain/catalog/ShortVersion"
+import type { Change, Event } from "@delivery/domain/events/Event"
 import { firstCharacters } from "@delivery/domain/Text"
 import type { WebhookFormat } from "@delivery/domain/webhooks/Webhook"
 import { runTextOf } from "./RunText.ts"
@@ -26,17 +27,35 @@ const escaped = (text: string): string =>
 
 const shown = (text: string | null): string => (text === null ? "none" : escaped(firstCharacters(text, 100)))
 
+const shownChange = ({ field, from, to }: Change): string => {
+  const [before, after] = field === "version" ? [from && shortened(from), to && shortened(to)] : [from, to]
+  return `• ${escaped(field)}: ${shown(before)} → ${shown(after)}`
+}
+
+/** What the service does by itself, for whoever set it up, is nothing that person has just done. */
+const ownPart = ({ actor, changes, kind }: Event, isOfRun: boolean) => {
+  const name = actor.kind === "removed" ? "Somebody" : escaped(actor.name)
+  const by = isOfRun ? undefined : changes.find(({ field, from, to }) => field === "by" && from === null && to !== null)
+  return {
+    who: by === undefined ? name : `${shown(by.to)}, for ${name}`,
+    lines: kind === "ticket_unmuted" ? ["its tests count again"] : [],
+    changes: changes.filter((change) => change !== by)
+  }
+}
+
 const slackText = (event: Event): string => {
-  const { actor, kind, subject } = event
-  const who = actor.kind === "removed" ? "Somebody" : escaped(actor.name)
+  const { kind, subject } = event
   // A bar would end the address.
   const link = `<${escaped(subject.url).replaceAll("|", "%7C")}|${escaped(firstCharacters(subject.label, 200))}>`
   const run = runTextOf(event)
-  const changes = (run?.rest ?? event.changes).map(
-    ({ field, from, to }) => `• ${escaped(field)}: ${shown(from)} → ${shown(to)}`
-  )
-  const lines = [...(run?.lines ?? []).map((line) => `• ${escaped(firstCharacters(line, 300))}`), ...changes]
-  let text = `${who}: ${escaped(kind.replaceAll("_", " "))} ${link}${escaped(firstCharacters(run?.of ?? "", 600)).trimEnd()}`
+  const own = ownPart(event, run !== undefined)
+  const changes = (run?.rest ?? own.changes).map(shownChange)
+  const lines = [
+    ...own.lines,
+    ...(run?.lines ?? []).map((line) => `• ${escaped(firstCharacters(line, 300))}`),
+    ...changes
+  ]
+  let text = `${own.who}: ${escaped(kind.replaceAll("_", " "))} ${link}${escaped(firstCharacters(run?.of ?? "", 600)).trimEnd()}`
   for (const line of lines) if (text.length + line.length < maxSlackText) text += `\n${line}`
   return text
 }

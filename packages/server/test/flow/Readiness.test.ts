@@ -635,7 +635,10 @@ withServicesOnEachStorage("Readiness", (it) => {
       const { reasons } = yield* shop.ready()
       assert.deepStrictEqual(
         reasons.map(({ message }) => message),
-        ["“rounds the tax”", "gone"].map((name) => `${name} was muted until 1970-01-01 00:05 UTC by ${identifier}.`)
+        ["“rounds the tax”", "gone"].map(
+          (name) =>
+            `${name} was muted until 1970-01-01 00:05 UTC by ${identifier}, and counts again: mute it anew, or complete or cancel ${identifier}.`
+        )
       )
     })
   )
@@ -879,7 +882,7 @@ withServicesOnEachStorage("Readiness", (it) => {
         reasons.map(({ message }) => message),
         [
           "Nothing goes out before 2030-01-01 10:01 UTC: Move",
-          ...[0, 1, 2].map((index) => `test ${index} was muted until 2026-11-21 09:30 UTC.`)
+          ...[0, 1, 2].map((index) => `test ${index} was muted until 2026-11-21 09:30 UTC, and counts again.`)
         ]
       )
     })

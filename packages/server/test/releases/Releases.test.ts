@@ -276,7 +276,7 @@ withServicesOnEachStorage("Releases", (it) => {
       )
       assert.strictEqual(
         trace.text,
-        `In production since ${second.slice(0, 10)} and in staging since ${first.slice(0, 10)}, run ${failed} failed.`
+        `In ${production.name} since ${second.slice(0, 10)} and in ${staging.name} since ${first.slice(0, 10)}, run ${failed} failed.`
       )
       // Both see the other's commit.
       const ofHidden = yield* as(scene.owner)(releases.trace(hidden.id))

@@ -36,6 +36,23 @@ describe("What webhooks send", () => {
     )
   })
 
+  it("shortens the ids of commits that versions are", () => {
+    const changes = [{ field: "version", from: "a".repeat(40), to: "b".repeat(40) }]
+    assert.strictEqual(slack({ changes }).split("\n")[1], "• version: aaaaaaa → bbbbbbb")
+  })
+
+  it("tells what the service does by itself as such", () => {
+    const changes = [
+      { field: "until", from: "2026-11-29T22:54:33.726Z", to: null },
+      { field: "by", from: null, to: "end of the mute" }
+    ]
+    assert.deepStrictEqual(slack({ kind: "ticket_unmuted", changes }).split("\n"), [
+      "end of the mute, for Ana: ticket unmuted <https://delivery.example/w/main/d/1|Shop in Staging>",
+      "• its tests count again",
+      "• until: 2026-11-29T22:54:33.726Z → none"
+    ])
+  })
+
   describe("of the end of a run", () => {
     const now = (field: string, to: string) => ({ field, from: null, to })
     const tested = [now("product", "Kiosk <b>"), now("environment", "Canary Europe"), now("version", "4".repeat(40))]

@@ -92,7 +92,7 @@ const Runs = ({ deployment, slug }: Props) => {
       {data === undefined ? (
         <SkeletonRows rows={6} />
       ) : (
-        runs.length === 0 && <p className="text-muted px-4">No run tested it yet.</p>
+        runs.length === 0 && <p className="text-muted px-4">No run has tested it in {environment.name} yet.</p>
       )}
       <ul>
         {runs.slice(0, 6).map((run) => (

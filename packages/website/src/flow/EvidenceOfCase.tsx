@@ -68,7 +68,7 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
         </Link>
         <span className="text-muted foreign block text-xs">
           {failed === null ? (
-            "Failed in none of the newest 300 runs"
+            "Failed in none of its newest 300 runs that are kept"
           ) : (
             <>
               Failed last in <Run ran={failed} slug={slug} />

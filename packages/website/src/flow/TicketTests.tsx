@@ -111,6 +111,14 @@ const MutedTests = ({ mute, onExtend, ...props }: MutedProps) => {
   )
 }
 
+/** Why a ticket is completed whose tests lack evidence, as far as that shows. */
+const whyCompleted = (lacking: TicketEvidence["cases"]): string => {
+  if (lacking.length === 0) return ""
+  return lacking.some(({ failed }) => failed !== null)
+    ? " Unless its activity says that this was overridden, its tests have failed since."
+    : " Its activity says whether this was overridden. Runs that showed it before may be deleted by now."
+}
+
 /** What there is, in a sentence. */
 const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ticket): string => {
   const done = cases.filter(({ needed, passed }) => passed >= needed).length
@@ -118,8 +126,8 @@ const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ti
   const what = `${done} of ${counted(cases.length, "test")} passed again. Each needs ${runs} of another commit, published by somebody else.`
   if (status.category === "canceled") return `${what} The ticket is canceled.`
   if (status.category === "completed") {
-    const isLacking = completion === "evidence" && done < cases.length
-    return `${what} The ticket is completed.${isLacking ? " Unless its activity says that this was overridden, its tests have failed since." : ""}`
+    const lacking = completion === "evidence" ? cases.filter(({ needed, passed }) => passed < needed) : []
+    return `${what} The ticket is completed.${whyCompleted(lacking)}`
   }
   if (completion === "free") return `${what} The ticket may be completed without.`
   return done === cases.length
