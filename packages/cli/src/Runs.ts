@@ -175,7 +175,7 @@ const retryText = (retry: TestRun["retries"][number]): string => {
   const tests = `${testCount} ${testCount === 1 ? "test" : "tests"}`
   return outcome === "running"
     ? `Retry ${number} is ${coloured(outcome)}: ${tests}`
-    : `Retry ${number} ${coloured(outcome)}: ${flakyCount} of ${tests} passed${elsewhere ? `, on another release or address: ${oneLine(baseUrl)}` : ""}`
+    : `Retry ${number} ${coloured(outcome)}: ${flakyCount} of ${tests} passed${elsewhere ? `, on another release or address, or with uncommitted changes: ${oneLine(baseUrl)}` : ""}`
 }
 
 const runText = (run: TestRun): string => {

@@ -833,11 +833,12 @@ describe("delivery", () => {
       { interrupted: false, tests: [{ caseId: "a", attempts }] },
       200
     )
-    const why = "failed for the gate: what failed passed on another release or address alone"
+    const why =
+      "failed for the gate: what failed passed only on another release or address, or with uncommitted changes"
     assert.include((await at.delivery(["runs", "list"], { env })).out, `passed, ${why}`)
     assert.match(
       (await at.delivery(["runs", "show", String(number)], { env })).out,
-      /^Retry 1 passed: 1 of 1 test passed, on another release or address: https?:.*$/m
+      /^Retry 1 passed: 1 of 1 test passed, on another release or address, or with uncommitted changes: https?:.*$/m
     )
     assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
   })
@@ -980,10 +981,12 @@ describe("delivery", () => {
     ]
     assert.deepStrictEqual(await ready(), { code: 0, out: `${mutedLines.join("\n")}\n`, err: "" })
     const newer = await startRun(workspace, started)
-    const isNewer = (state: string) => `Run ${newer.number} is newer and ${state}: run ${run.number} decides.`
-    assert.include((await ready()).out, isNewer("still running"))
+    assert.include(
+      (await ready()).out,
+      `Run ${newer.number} is still running: until it ends, run ${run.number} decides.`
+    )
     await finishRun(workspace, newer.number, { interrupted: true })
-    assert.include((await ready()).out, isNewer("was interrupted"))
+    assert.include((await ready()).out, `Run ${newer.number} is newer and was interrupted: run ${run.number} decides.`)
 
     await put({ requires: [{ coverage: "critical", severity: "warn" }] })
     const warned = await json<Readiness>(at, ["deployments", "ready", "shop", "staging", "--version", "2"], { env })

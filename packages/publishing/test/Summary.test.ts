@@ -22,7 +22,7 @@ describe("The summary of a run", () => {
       `Delivery: run 12 failed, passed without its muted tests ${counts}`
     )
     expect(summaryLine({ ...run, result: "passed" })).toBe(
-      `Delivery: run 12 passed, failed for the gate: what failed passed on another release or address alone ${counts}`
+      `Delivery: run 12 passed, failed for the gate: what failed passed only on another release or address, or with uncommitted changes ${counts}`
     )
     expect(summaryLine({ ...run, state: "interrupted", result: null, gateResult: null })).toBe(
       `Delivery: run 12 interrupted ${counts}`

@@ -167,7 +167,7 @@ const DecidingRun = Schema.Struct({
   }),
   newer: Schema.NullOr(NewerRun).annotate({
     description:
-      "The newest run of the version with the whole coverage in another environment that is running or was interrupted, if it started after the one that decides; else null."
+      "A run of the version with the whole coverage that could decide in place of this one, but has no result: one that is running, or one that started later and was interrupted. Else null."
   }),
   finishedAt: Timestamp
 }).annotate({

@@ -12,13 +12,15 @@ export const mutedIn = (runs: Runs): number =>
 export const commitText = ({ git: { branch, sha } }: Runs[number]): string | undefined =>
   sha === "unknown" ? undefined : [branch, sha.slice(0, 7)].join(" ").trim()
 
-/** What is to be known of what a run says: its retry that is running, and a newer run of the same tests that has no result. */
+/** What is to be known of what a run says: its retry that is running, and another run of the same tests that has no result. */
 export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
   ...(runningRetry === null ? [] : [`Retry ${runningRetry} of run ${run} is running.`]),
   ...(newer === null
     ? []
     : [
-        `Run ${newer.run} is newer and ${newer.state === "running" ? "still running" : "was interrupted"}: run ${run} decides.`
+        newer.state === "running"
+          ? `Run ${newer.run} is still running: until it ends, run ${run} decides.`
+          : `Run ${newer.run} is newer and was interrupted: run ${run} decides.`
       ])
 ]
 

@@ -51,7 +51,7 @@ export type ReleasedCommit = typeof ReleasedCommit.Type
 const Passes = Schema.Struct({ passed: Schema.Int, failed: Schema.Int }).annotate({
   identifier: "ReleaseRuns",
   description:
-    "How many finished runs began on the release and tested its deployment's address, by result; one whose failed tests passed in a retry on another release or address alone counts as failed.",
+    "How many finished runs began on the release and tested its deployment's address, by result; one whose failed tests passed only in a retry on another release or address, or with uncommitted changes, counts as failed.",
   examples: [{ passed: 2, failed: 0 }]
 })
 

@@ -4,6 +4,6 @@ import type { TestRunSummary } from "./TestRun.ts"
 export const gateText = ({ gateResult, result }: Pick<TestRunSummary, "gateResult" | "result">): string | undefined => {
   if (gateResult === result || gateResult === null) return undefined
   return gateResult === "failed"
-    ? "failed for the gate: what failed passed on another release or address alone"
+    ? "failed for the gate: what failed passed only on another release or address, or with uncommitted changes"
     : `${gateResult} without its muted tests`
 }

@@ -141,7 +141,7 @@ const summaryFields = {
   }),
   gateResult: Schema.NullOr(RunResult).annotate({
     description:
-      "The result without the tests that were muted when the run started: `failed` if another test failed or the run has an error. What failed for it stays failed once a retry has ended on another release than the run began on, or tested another address than the run. Null when `result` is null."
+      "The result without the tests that were muted when the run started: `failed` if another test failed or the run has an error. What failed for it stays failed once a retry has ended on another release than the run began on, or tested another address than the run, or with changes that are in no commit. Null when `result` is null."
   }),
   counts: Counts,
   passRate: Rate.annotate({
@@ -255,7 +255,7 @@ export const Retry = Schema.Struct({
   }),
   elsewhere: Schema.Boolean.annotate({
     description:
-      "Whether it tested another address than the run, or ended on another release than the run began on or after its deployment was deleted. What passed in it alone has failed for `gateResult`, and can be retried again."
+      "Whether it tested another address than the run, or with changes that are in no commit, or ended on another release than the run began on or after its deployment was deleted. What passed in it alone has failed for `gateResult`, and can be retried again."
   }),
   baseUrl: Schema.String.annotate({ description: "The URL that the tests ran against." }),
   gitSha: Schema.String.annotate({ description: "The run's own commit." }),

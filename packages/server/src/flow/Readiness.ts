@@ -26,7 +26,14 @@ import { Storage } from "../storage/Storage.ts"
 import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
 import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
-import { type Place, type PolicyRow, ReadinessRepo, type UnresolvedRun } from "./ReadinessRepo.ts"
+import {
+  type ElsewhereRun,
+  type FoundRun,
+  type Place,
+  type PolicyRow,
+  ReadinessRepo,
+  type UnresolvedRun
+} from "./ReadinessRepo.ts"
 
 /** Whether a version may go out to a deployment (docs/contract.md, Readiness). */
 export class Readiness extends Context.Service<
@@ -156,18 +163,24 @@ const get = (dependencies: Dependencies) => {
   })
 }
 
+/** Whether a run would decide in place of the one that does: where one of them alone is of the environment that versions come from, that. */
+const wouldDecide = (from: string | null, one: ElsewhereRun, run: FoundRun): boolean =>
+  (one.environment === from) === (run.environment.slug === from)
+    ? run.finishedAt < one.finishedAt
+    : one.environment === from
+
 /** What the runs that tested another address would have decided, by the coverages in the order of the policy. */
-const notCountedOf = ({ requires }: ReadinessPolicy, { elsewhere, runs }: Findings) =>
+const notCountedOf = ({ from, requires }: ReadinessPolicy, { elsewhere, runs }: Findings) =>
   requires.flatMap(({ coverage }) =>
     elsewhere
       .filter((one) => one.coverage === coverage)
-      .filter(({ number }) => runs.every((run) => run.coverage !== coverage || run.number < number))
+      .filter((one) => runs.every((run) => run.coverage !== coverage || wouldDecide(from, one, run)))
       .map(({ baseUrl, environment, number }) => ({ coverage, run: number, environment, baseUrl: shownName(baseUrl) }))
   )
 
 /** The runs that decide, with what they rest on. */
 const decidedBy = ({ runMutes }: Dependencies) =>
-  Effect.fnUntraced(function* (access: Access, { requires }: ReadinessPolicy, { runs, unresolved }: Findings) {
+  Effect.fnUntraced(function* (access: Access, { from, requires }: ReadinessPolicy, { runs, unresolved }: Findings) {
     const tickets = new Map(
       (yield* runMutes.shown(
         access,
@@ -193,7 +206,7 @@ const decidedBy = ({ runMutes }: Dependencies) =>
             coverage,
             run: number,
             environment: environment.slug,
-            // What a retry has passed on another release or address decides nothing here.
+            // What a retry has passed on another release or address, or with uncommitted changes decides nothing here.
             result: retriedElsewhere ? ("failed" as const) : result,
             gateResult: retriedElsewhere ? ("failed" as const) : gateResult,
             git,
@@ -207,8 +220,9 @@ const decidedBy = ({ runMutes }: Dependencies) =>
               }))
             },
             runningRetry,
-            newer: newerOf(
-              number,
+            newer: pendingOf(
+              from,
+              { environment, number },
               unresolved.find((one) => one.coverage === coverage)
             ),
             finishedAt
@@ -217,8 +231,15 @@ const decidedBy = ({ runMutes }: Dependencies) =>
     )
   })
 
-const newerOf = (number: number, run: UnresolvedRun | undefined): NewerRun | null =>
-  run === undefined || run.number < number ? null : { run: run.number, state: run.state }
+/** The run that may decide in place of the one that does: also one that started earlier, while it is running. */
+const pendingOf = (
+  from: string | null,
+  { environment, number }: Pick<FoundRun, "environment" | "number">,
+  run: UnresolvedRun | undefined
+): NewerRun | null => {
+  if (run === undefined || (environment.slug === from && run.environment !== from)) return null
+  return run.state === "running" || run.number > number ? { run: run.number, state: run.state } : null
+}
 
 /** All that the policy asks for. In a snapshot. */
 const findingsOf = (dependencies: Dependencies) => {
@@ -247,7 +268,8 @@ const findingsOf = (dependencies: Dependencies) => {
     const coverages = policy.requires.map(({ coverage }) => coverage)
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
-    const isOfRuns = version !== null && coverages.length > 0
+    const runs =
+      version !== null && coverages.length > 0 ? { ...place, version, coverages, fromId: from?.id ?? null } : undefined
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
     const lateIds = late.map(({ caseId }) => caseId)
     const found: Findings = {
@@ -255,9 +277,9 @@ const findingsOf = (dependencies: Dependencies) => {
       isKnown: isExact || begun.length === 1,
       isAmbiguous: begun.length > 1,
       at,
-      runs: isOfRuns ? yield* repo.runs(place, version, coverages, at) : [],
-      unresolved: isOfRuns ? yield* repo.unresolved(place, version, coverages, at) : [],
-      elsewhere: isOfRuns ? yield* repo.elsewhere(place, version, coverages) : [],
+      runs: runs === undefined ? [] : yield* repo.runs(runs, at),
+      unresolved: runs === undefined ? [] : yield* repo.unresolved(runs, at),
+      elsewhere: runs === undefined ? [] : yield* repo.elsewhere(runs),
       mutes: late,
       names: lateIds.length === 0 ? new Map() : yield* cases.names(place, lateIds),
       nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),

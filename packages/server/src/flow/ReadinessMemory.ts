@@ -22,9 +22,11 @@ import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
 import {
+  type AskedRuns,
   type BlockingTicket,
   type FoundRun,
   maxErrorLine,
+  mostUnresolved,
   type Place,
   placeKey,
   type PolicyRow,
@@ -81,11 +83,10 @@ const begunVersions =
       )
     })
 
-/** The runs of a version with a whole coverage that are not of the place's environment, the newest first. */
+/** The runs of the version with a whole coverage that are not of the place's environment. */
 const runsOf = (
   database: MemoryDatabase,
-  { environmentId, productId }: Place,
-  version: string,
+  { environmentId, productId, version }: AskedRuns,
   coverage: string
 ): ReadonlyArray<TestRunRow> =>
   database
@@ -100,6 +101,18 @@ const runsOf = (
     )
     .toSorted((a, b) => b.number - a.number)
 
+/** Those of the environment that versions come from first. */
+const fromFirst =
+  ({ fromId }: AskedRuns) =>
+  (a: TestRunRow, b: TestRunRow): number =>
+    Number(b.environmentId === fromId) - Number(a.environmentId === fromId)
+
+/** That which finished last first. */
+const lastFirst = (a: TestRunRow, b: TestRunRow): number => compare(b.finishedAt!, a.finishedAt!) || b.number - a.number
+
+const slugOf = (database: MemoryDatabase, { environmentId }: TestRunRow): string =>
+  database.table(environments).get(environmentId)!.slug
+
 const mutedFailures = (database: MemoryDatabase, { id, mutes }: TestRunRow): FoundRun["mutedFailures"] => {
   const byCase = new Map((mutes ?? []).map((mute) => [mute.caseId, mute]))
   const failures = (database.table(testRunTestsTable).get(id) ?? [])
@@ -111,15 +124,16 @@ const mutedFailures = (database: MemoryDatabase, { id, mutes }: TestRunRow): Fou
 
 const unresolved =
   (memory: Memory): Repo["unresolved"] =>
-  (place, version, coverages, now) =>
+  (asked, now) =>
     memory.read((database) =>
-      coverages.flatMap((coverage) => {
-        const newest = runsOf(database, place, version, coverage).find(
-          (run) => run.result === null && testsDeployment(run)
-        )
-        if (newest === undefined) return []
-        const state = isRunning(newest, now) ? ("running" as const) : ("interrupted" as const)
-        return [{ coverage, number: newest.number, state }]
+      asked.coverages.flatMap((coverage) => {
+        const [named] = runsOf(database, asked, coverage)
+          .filter((run) => run.result === null && testsDeployment(run))
+          .slice(0, mostUnresolved)
+          .toSorted((a, b) => fromFirst(asked)(a, b) || Number(isRunning(b, now)) - Number(isRunning(a, now)))
+        if (named === undefined) return []
+        const state = isRunning(named, now) ? ("running" as const) : ("interrupted" as const)
+        return [{ coverage, number: named.number, environment: slugOf(database, named), state }]
       })
     )
 
@@ -129,36 +143,41 @@ const hasTested = ({ deploymentChanged, flaky, gateResult, passed, result }: Tes
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>
-  (place, version, coverages) =>
+  (asked) =>
     memory.read((database) =>
-      coverages.flatMap((coverage) =>
+      asked.coverages.flatMap((coverage) =>
         // Of each environment, no more than the statement looks at.
         [
           ...Map.groupBy(
-            runsOf(database, place, version, coverage).filter((run) => hasTested(run)),
+            runsOf(database, asked, coverage)
+              .filter((run) => hasTested(run))
+              .toSorted(lastFirst),
             (run) => run.environmentId
           ).values()
         ]
           .flatMap((ofEnvironment) => ofEnvironment.slice(0, mostElsewhere).filter((run) => !testsDeployment(run)))
-          .toSorted((a, b) => b.number - a.number)
+          .toSorted((a, b) => fromFirst(asked)(a, b) || lastFirst(a, b))
           .slice(0, 1)
-          .map(({ baseUrl, environmentId, number }) => ({
+          .map((run) => ({
             coverage,
-            number,
-            environment: database.table(environments).get(environmentId)!.slug,
-            baseUrl
+            number: run.number,
+            environment: slugOf(database, run),
+            baseUrl: run.baseUrl,
+            finishedAt: run.finishedAt!
           }))
       )
     )
 
 const runs =
   (memory: Memory): Repo["runs"] =>
-  (place, version, coverages, now) =>
+  (asked, now) =>
     memory.read((database) =>
-      coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
-        const newest = runsOf(database, place, version, coverage).find((run) => hasTested(run) && testsDeployment(run))
-        if (newest === undefined) return []
-        const { name, slug } = database.table(environments).get(newest.environmentId)!
+      asked.coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
+        const [last] = runsOf(database, asked, coverage)
+          .filter((run) => hasTested(run) && testsDeployment(run))
+          .toSorted((a, b) => fromFirst(asked)(a, b) || lastFirst(a, b))
+        if (last === undefined) return []
+        const { name, slug } = database.table(environments).get(last.environmentId)!
         const {
           error,
           failed,
@@ -172,8 +191,8 @@ const runs =
           retriedElsewhere,
           skipped,
           total
-        } = newest
-        const git = { branch: newest.gitBranch, sha: newest.gitSha, dirty: newest.gitDirty }
+        } = last
+        const git = { branch: last.gitBranch, sha: last.gitSha, dirty: last.gitDirty }
         return [
           {
             coverage,
@@ -187,7 +206,7 @@ const runs =
             error: error === null ? null : firstCharacters(error, maxErrorLine),
             git,
             counts: { total, passed, flaky, failed, skipped },
-            mutedFailures: mutedFailures(database, newest),
+            mutedFailures: mutedFailures(database, last),
             finishedAt: finishedAt!,
             environment: { slug, name }
           }

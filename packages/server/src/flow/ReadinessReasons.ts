@@ -22,9 +22,9 @@ export interface Findings {
   readonly isAmbiguous: boolean
   readonly at: Timestamp
   readonly runs: ReadonlyArray<FoundRun>
-  /** The newest run of each coverage that has no result, also where it is older than the one that decides. */
+  /** A run of each coverage that has no result, also where it is older than the one that decides. */
   readonly unresolved: ReadonlyArray<UnresolvedRun>
-  /** The newest run of each coverage that tested another address, also where it is older than the one that decides. */
+  /** The last run of each coverage that tested another address, also where it is older than the one that decides. */
   readonly elsewhere: ReadonlyArray<ElsewhereRun>
   readonly mutes: ReadonlyArray<OverdueMute>
   /** What tests that are muted past their time are called, by id, as far as they were in a run. */
@@ -188,7 +188,8 @@ const runFailed = (run: FoundRun, severity: Severity, version: string | null, { 
 
 /** Why it failed, where not by a test. */
 const failureOf = ({ counts, error, gateResult, mutedFailures }: FoundRun): string => {
-  if (gateResult === "passed") return "failed; its retry passed on another release or address"
+  if (gateResult === "passed")
+    return "failed; its retry passed on another release or address, or with uncommitted changes"
   if (error === null || counts.failed > mutedFailures.count) return "failed"
   return `failed outside of its tests: ${error.split(/[\r\n]/, 1)[0]!.replace(/[.\s]+$/, "")}`
 }

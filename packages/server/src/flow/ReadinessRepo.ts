@@ -32,12 +32,23 @@ export interface Place {
   readonly environmentId: EnvironmentId
 }
 
+/** Which runs decide whether a version may go out to a place. */
+export interface AskedRuns extends Place {
+  readonly version: string
+  readonly coverages: ReadonlyArray<Coverage>
+  /** The environment that versions come from: where it has a run, none of another environment decides. */
+  readonly fromId: EnvironmentId | null
+}
+
 export const placeKey = ({ environmentId, productId }: Place): string => `${productId}/${environmentId}`
+
+/** Among how many runs without a result the one to name is looked for. */
+export const mostUnresolved = 200
 
 /** How much of the error of a run a reason quotes, in characters. */
 export const maxErrorLine = 200
 
-/** The newest finished run of a version with a coverage. */
+/** The run of a version with a coverage that decides. */
 export interface FoundRun {
   readonly coverage: Coverage
   readonly id: TestRunId
@@ -45,7 +56,7 @@ export interface FoundRun {
   readonly result: RunResult
   /** The result without what was muted when it started. */
   readonly gateResult: RunResult
-  /** Whether what failed in it passed in retries of another release or address alone: it failed on this one. */
+  /** Whether what failed in it passed only in retries of another release or address, or with uncommitted changes: it failed on this one. */
   readonly retriedElsewhere: boolean
   /** The number of its retry that is running. */
   readonly runningRetry: number | null
@@ -67,10 +78,12 @@ export interface MutedFailure extends StoredRunMute {
   readonly title: string
 }
 
-/** The newest run of a version with a coverage that has no result. */
+/** A run of a version with a coverage that has no result, and may decide. */
 export interface UnresolvedRun {
   readonly coverage: Coverage
   readonly number: number
+  /** The slug of its environment. */
+  readonly environment: string
   readonly state: "running" | "interrupted"
 }
 
@@ -81,6 +94,7 @@ export interface ElsewhereRun {
   /** The slug of its environment. */
   readonly environment: string
   readonly baseUrl: string
+  readonly finishedAt: Timestamp
 }
 
 /** A secret of a product in an environment, and beside another one. Never its value. */
@@ -117,35 +131,22 @@ export class ReadinessRepo extends Context.Service<
     /** Such versions that are ids of commits in lower case and begin with a short one: all, if they are fewer than two. */
     readonly begunBy: (place: Place, id: string) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * For each of the coverages, the newest run of the version that finished outside of the place's environment while its
-     * deployment did not change, if there is one: of those that ran the whole coverage, and in which something passed or failed.
-     * Those that tested another address than the deployment had are left out. In no order.
+     * For each of the coverages, the run of the version that finished last, in the environment that versions come from, else in one
+     * that is not the place's, while its deployment did not change, if there is one: of those that ran the whole coverage, and in
+     * which something passed or failed. Those that tested another address than the deployment had are left out. In no order.
      */
-    readonly runs: (
-      place: Place,
-      version: string,
-      coverages: ReadonlyArray<Coverage>,
-      now: Timestamp
-    ) => Effect.Effect<ReadonlyArray<FoundRun>>
+    readonly runs: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<FoundRun>>
     /**
-     * For each of the coverages, the newest run of the version outside of the place's environment that is running or was interrupted, of
-     * those that ran the whole coverage against the address of the deployment, if there is one. In no order.
+     * For each of the coverages, a run that has no result, of those that ran the whole coverage against the address of the deployment
+     * outside of the place's environment, if there is one: first of the environment that versions come from, of these one that is
+     * running, of these the newest. Looks at the newest `mostUnresolved`. In no order.
      */
-    readonly unresolved: (
-      place: Place,
-      version: string,
-      coverages: ReadonlyArray<Coverage>,
-      now: Timestamp
-    ) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
+    readonly unresolved: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
     /**
-     * For each of the coverages, the newest run that `runs` leaves out for its address alone, if there is one among the newest
+     * For each of the coverages, the run that `runs` leaves out for its address alone, if there is one among the last
      * `mostElsewhere` of an environment. In no order.
      */
-    readonly elsewhere: (
-      place: Place,
-      version: string,
-      coverages: ReadonlyArray<Coverage>
-    ) => Effect.Effect<ReadonlyArray<ElsewhereRun>>
+    readonly elsewhere: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<ElsewhereRun>>
     /**
      * The secrets of the product; of deleted ones, those alone that were loaded. May leave out secrets that are as they were loaded,
      * since neither drift nor what is missing has them. In no order.

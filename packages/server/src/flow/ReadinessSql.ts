@@ -13,10 +13,12 @@ import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import {
+  type AskedRuns,
   type BlockingTicket,
   type ElsewhereRun,
   type FoundRun,
   maxErrorLine,
+  mostUnresolved,
   type MutedFailure,
   type Place,
   type PolicyRow,
@@ -118,20 +120,19 @@ type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "
 
 /**
  * Whether anything in a run passed or failed, muted tests aside: else it shows nothing. The first condition is that of the index
- * (`test_runs_evidence`), which has to be there word for word.
+ * (`test_runs_deciding`), which has to be there word for word.
  */
 const hasTested = `(result = 'failed' or passed + flaky > 0)
   and (coalesce(gate_result, result) = 'failed' or passed + flaky > 0)`
 
-/** One look into the index for each coverage and environment, however many runs there are (`test_runs_evidence`). */
+/** Whether an environment is the one that versions come from. */
+const isFrom = (sql: PgClient.PgClient, fromId: EnvironmentId | null, id: string) =>
+  sql`(${sql.literal(id)} is not distinct from ${fromId}::uuid)`
+
+/** One look into the index for each coverage and environment, however many runs there are (`test_runs_deciding`). */
 const runs =
   (sql: PgClient.PgClient) =>
-  (
-    { environmentId, productId, workspaceId }: Place,
-    version: string,
-    coverages: ReadonlyArray<Coverage>,
-    now: Timestamp
-  ) =>
+  ({ coverages, environmentId, fromId, productId, version, workspaceId }: AskedRuns, now: Timestamp) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
         newest.retried_elsewhere as "retriedElsewhere", newest.error,
         newest.finished_at as "finishedAt",
@@ -150,10 +151,10 @@ const runs =
             and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
             and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
             and ${sql.literal(hasTested)} and ${testsDeployment(sql)}
-          order by number desc limit 1
+          order by finished_at desc, number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
-        order by t.number desc limit 1
+        order by ${isFrom(sql, fromId, "e.id")} desc, t.finished_at desc, t.number desc limit 1
       ) newest
       cross join lateral (
         select count(*)::int as count,
@@ -213,41 +214,48 @@ const foundRunOf = ({
 /** One look into an index of each coverage (`test_runs_unresolved`). */
 const unresolved =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["unresolved"] =>
-  ({ environmentId, productId, workspaceId }, version, coverages, now) =>
-    sql<UnresolvedRun>`select asked.coverage, newest.number,
-        case when newest.state = 'running' and newest.expires_at > ${date(now)} then 'running' else 'interrupted' end as state
+  ({ coverages, environmentId, fromId, productId, version, workspaceId }, now) =>
+    sql<UnresolvedRun>`select asked.coverage, newest.number, newest.slug as environment,
+        case when newest.is_running then 'running' else 'interrupted' end as state
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
-        select number, state, expires_at from test_runs
-        where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-          and coverage = asked.coverage and coverage is not null and environment_id <> ${environmentId} and result is null
-          and selection = '{"folders":[],"caseIds":[]}' and ${testsDeployment(sql)}
-        order by number desc limit 1
+        select t.number, t.is_running, e.slug from (
+          select number, environment_id, state = 'running' and expires_at > ${date(now)} as is_running from test_runs
+          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+            and coverage = asked.coverage and coverage is not null and environment_id <> ${environmentId} and result is null
+            and selection = '{"folders":[],"caseIds":[]}' and ${testsDeployment(sql)}
+          order by number desc limit ${sql.literal(String(mostUnresolved))}
+        ) t join environments e on e.id = t.environment_id
+        order by ${isFrom(sql, fromId, "e.id")} desc, t.is_running desc, t.number desc limit 1
       ) newest`.pipe(dieOnSqlError)
 
-/** One look into the index for each coverage and environment (`test_runs_evidence`). */
+/** One look into the index for each coverage and environment (`test_runs_deciding`). */
 const elsewhere =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["elsewhere"] =>
-  ({ environmentId, productId, workspaceId }, version, coverages) =>
-    sql<ElsewhereRun>`select asked.coverage, newest.number, newest.slug as environment, newest.base_url as "baseUrl"
+  ({ coverages, environmentId, fromId, productId, version, workspaceId }) =>
+    sql<Omit<ElsewhereRun, "finishedAt"> & { readonly finishedAt: Date }>`select asked.coverage, newest.number,
+        newest.slug as environment, newest.base_url as "baseUrl", newest.finished_at as "finishedAt"
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
-        select t.number, t.base_url, e.slug
+        select t.number, t.base_url, t.finished_at, e.slug
         from environments e cross join lateral (
-          select number, base_url from (
-            select number, base_url, deployment_base_url from test_runs
+          select number, base_url, finished_at from (
+            select number, base_url, deployment_base_url, finished_at from test_runs
             where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
               and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
               and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
               and ${sql.literal(hasTested)}
-            order by number desc limit ${sql.literal(String(mostElsewhere))}
+            order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
           ) newest
           where not ${testsDeployment(sql)}
-          order by number desc limit 1
+          order by finished_at desc, number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
-        order by t.number desc limit 1
-      ) newest`.pipe(dieOnSqlError)
+        order by ${isFrom(sql, fromId, "e.id")} desc, t.finished_at desc, t.number desc limit 1
+      ) newest`.pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
+      dieOnSqlError
+    )
 
 /**
  * Whether there is a value is asked, and never the value. One of the name of a deleted one tells what became of that. What was loaded is

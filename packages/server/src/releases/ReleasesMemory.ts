@@ -89,7 +89,7 @@ const foundRelease = (
   }
 }
 
-/** What has passed on another release or address alone has failed on this one. */
+/** What has passed only on another release or address, or with uncommitted changes has failed on this one. */
 const resultOf = ({ result, retriedElsewhere }: Pick<TestRunRow, "result" | "retriedElsewhere">) =>
   retriedElsewhere === true ? "failed" : result
 

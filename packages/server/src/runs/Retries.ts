@@ -227,7 +227,7 @@ const finish = (dependencies: Dependencies) => {
       state: report.interrupted ? ("interrupted" as const) : ("finished" as const),
       cleanup: cleanupAfter(retry.cleanup, report.cleanup),
       finishedAt,
-      ofOtherAddress: !isSameAddress(retry.baseUrl, run.baseUrl),
+      isOther: !isSameAddress(retry.baseUrl, run.baseUrl) || (retry.gitDirty && !run.git.dirty),
       left: leftElsewhere(retried, outcome, muted),
       run: { ...recounted, gateResult }
     }

@@ -134,7 +134,7 @@ const finish =
   (memory: Memory) =>
   (
     { number, runId }: { readonly runId: TestRunId; readonly number: number },
-    { again, attempts, cleanup, finishedAt, flaky, left, ofOtherAddress, run: recounted, state }: FinishedRetry,
+    { again, attempts, cleanup, finishedAt, flaky, left, isOther, run: recounted, state }: FinishedRetry,
     eventOf: (retriedElsewhere: boolean) => StoredEvent
   ) =>
     memory.write((database) =>
@@ -142,7 +142,7 @@ const finish =
         const run = database.table(testRuns).get(runId)
         const retry = rowsOf(database, runId).find((retry) => retry.number === number)
         if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return undefined
-        const elsewhere = ofOtherAddress || isChanged(database, run)
+        const elsewhere = isOther || isChanged(database, run)
         database.table(testRunRetries).set(retry.id, {
           ...retry,
           state,

@@ -73,8 +73,8 @@ export interface FinishedRetry extends RetryOutcome {
   readonly state: Exclude<RunState, "running">
   readonly cleanup: Pick<Cleanup, "status" | "deleted" | "remaining"> | null
   readonly finishedAt: Timestamp
-  /** Whether it tested another address than the run. */
-  readonly ofOtherAddress: boolean
+  /** Whether it tested another address than the run, or had changes that are in no commit, and the run had none. */
+  readonly isOther: boolean
   /** Whether tests that are not muted have then passed elsewhere alone: if this retry was elsewhere, and if it was not. */
   readonly left: { readonly ifElsewhere: boolean; readonly ifHere: boolean }
   /** The run's counts, recounted. */
@@ -90,6 +90,7 @@ export interface FinishedRetry extends RetryOutcome {
 export interface FoundRetry extends Retry {
   readonly id: RetryId
   readonly publisher: ActorRef
+  readonly gitDirty: boolean
   readonly expiresAt: Timestamp
 }
 
@@ -163,6 +164,7 @@ export const foundColumns = [
   "elsewhere",
   "baseUrl",
   "gitSha",
+  "gitDirty",
   "fixtureScope",
   "cleanupStatus",
   "cleanupDeleted",
@@ -186,6 +188,7 @@ export const foundRetry = (
   elsewhere: row.elsewhere === true,
   baseUrl: row.baseUrl,
   gitSha: row.gitSha,
+  gitDirty: row.gitDirty,
   cleanup: cleanupOf(row),
   publisher,
   publishedBy,

@@ -268,14 +268,14 @@ const end = (
     finishedAt,
     flaky,
     left,
-    ofOtherAddress,
+    isOther,
     run,
     state
   }: FinishedRetry & { readonly attempts: ReadonlyArray<RetryAttempt> },
   eventOf: (retriedElsewhere: boolean) => StoredEvent,
   running: Statement.Fragment
 ) => {
-  const elsewhere = sql`(${ofOtherAddress}::boolean or ${isChanged(sql, "test_runs")})`
+  const elsewhere = sql`(${isOther}::boolean or ${isChanged(sql, "test_runs")})`
   return sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},

@@ -3,6 +3,7 @@ import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { Timestamp } from "@delivery/domain/Timestamp"
+import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { isSameActor } from "../access/Access.ts"
@@ -316,8 +317,29 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilte
       .map((run) => withNames(database, run))
   })
 
+const hasFailed = ({ gateResult, result }: TestRunRow): boolean => (gateResult ?? result) === "failed"
+
+const hasTested = (run: TestRunRow): boolean => hasFailed(run) || run.passed + run.flaky > 0
+
+const isWhole = ({ selection }: TestRunRow): boolean => selection.folders.length + selection.caseIds.length === 0
+
+/** Of some runs of a deployment, the one that tells how it fares, as `TestRunSearchSql.ts` chooses it. */
+const telling = (runs: ReadonlyArray<TestRunRow>): ReadonlyArray<TestRunRow> => {
+  const hasWhole = runs.some((run) => isWhole(run) && hasTested(run))
+  const counts = (run: TestRunRow): boolean => isWhole(run) || hasFailed(run) || !hasWhole
+  return runs
+    .toSorted(
+      (a, b) =>
+        Number(hasTested(b)) - Number(hasTested(a)) ||
+        Number(counts(b)) - Number(counts(a)) ||
+        compare(b.finishedAt!, a.finishedAt!) ||
+        b.number - a.number
+    )
+    .slice(0, 1)
+}
+
 /**
- * The newest finished runs that tested the deployments, of products and environments that are not archived: of each among its newest
+ * The runs that tell how the deployments fare, of products and environments that are not archived: of each among its newest
  * runs, as `TestRunSearchSql.ts` looks for them.
  */
 const latestIn = (database: MemoryDatabase, workspaceId: WorkspaceId): ReadonlySet<TestRunRow> =>
@@ -333,7 +355,7 @@ const latestIn = (database: MemoryDatabase, workspaceId: WorkspaceId): ReadonlyS
           .filter((run) => run.productId === productId && run.environmentId === environmentId && run.result !== null)
           .toSorted((a, b) => b.number - a.number)
           .slice(0, mostElsewhere)
-        return newest.find((run) => testsDeployment(run)) ?? []
+        return telling(newest.filter((run) => testsDeployment(run)))
       })
   )
 

@@ -35,7 +35,7 @@ export const testRuns = table("test_runs", {
   release: nullable(integer()),
   /** Whether the release was another when the run ended; null while it runs. */
   deploymentChanged: nullable(boolean()),
-  /** Whether tests that are not muted have passed in retries of another release or address alone; null where none has. */
+  /** Whether tests that are not muted have passed only in retries of another release or address, or with uncommitted changes; null where none has. */
   retriedElsewhere: nullable(boolean()),
   locked: boolean(),
   gitBranch: text(),
@@ -365,7 +365,7 @@ export interface TestRunRefs extends Pick<FoundTestRun, "product" | "environment
   readonly deploymentChanged: boolean
 }
 
-/** What a retry has passed on another release or address says nothing of those that the run tested. */
+/** What a retry has passed on another release or address, or with uncommitted changes says nothing of those that the run tested. */
 export const gateResultAfter = ({
   gateResult,
   result,

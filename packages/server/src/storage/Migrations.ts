@@ -71,6 +71,7 @@ import releaseOverrides from "./migrations/0188_release_overrides.ts"
 import personalViews from "./migrations/0189_personal_views.ts"
 import latestRuns from "./migrations/0190_latest_runs.ts"
 import testedElsewhere from "./migrations/0191_tested_elsewhere.ts"
+import decidingRuns from "./migrations/0193_deciding_runs.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -143,7 +144,8 @@ export const migrations = {
   "0188_release_overrides": releaseOverrides,
   "0189_personal_views": personalViews,
   "0190_latest_runs": latestRuns,
-  "0191_tested_elsewhere": testedElsewhere
+  "0191_tested_elsewhere": testedElsewhere,
+  "0193_deciding_runs": decidingRuns
 }
 
 /** The number of the latest migration. */

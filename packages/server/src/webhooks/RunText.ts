@@ -58,7 +58,8 @@ const resultText = (
     return "failed outside of its tests"
   }
   if (gate === undefined) return change?.from == null || result !== "passed" ? text : `${text}: the run passes now`
-  if (gate === "failed") return `${text}; what failed passed on another release or address alone: the gate failed`
+  if (gate === "failed")
+    return `${text}; what failed passed only on another release or address, or with uncommitted changes: the gate failed`
   const failures = failed === 1 ? "1 muted failure does" : `${failed} muted failures do`
   return `${text}; ${failures} not count: the gate passed`
 }

@@ -295,7 +295,7 @@ withServicesOnEachStorage("Readiness", (it) => {
         [
           [
             "run_failed",
-            `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed on another release or address.`
+            `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed on another release or address, or with uncommitted changes.`
           ]
         ]
       )

@@ -50,7 +50,7 @@ const finishing = (
       flaky: ["a"],
       attempts,
       again: [],
-      ofOtherAddress: false,
+      isOther: false,
       left: { ifElsewhere: false, ifHere: false },
       run: recount(run.counts, 1)
     },

@@ -94,7 +94,7 @@ describe("What webhooks send", () => {
       ])
       assert.strictEqual(
         told("retry_finished", flaky, result, now("gateResult", "failed"), counts)[1],
-        "• failed → passed; what failed passed on another release or address alone: the gate failed"
+        "• failed → passed; what failed passed only on another release or address, or with uncommitted changes: the gate failed"
       )
       assert.strictEqual(
         told("retry_finished", now("gateResult", "passed"), now("counts", "1 of 5 failed"))[1],

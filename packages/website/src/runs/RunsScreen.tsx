@@ -88,7 +88,7 @@ const RunRow = ({
               <Badge
                 title={
                   run.gateResult === "failed"
-                    ? "A retry tested another release or address: what passed there does not count for the gate"
+                    ? "A retry tested another release or address, or had uncommitted changes: what passed there does not count for the gate"
                     : "What failed was muted when the run started: it does not count for the gate"
                 }
                 tone={run.gateResult === "failed" ? "danger" : "warning"}

@@ -136,7 +136,7 @@ describe("Readiness", () => {
     await decided.getByText("1 passed, 3 skipped").waitFor()
     // The page follows what happens to a newer run.
     const newer = await site.call<{ number: number }>("POST", "test-runs", criticalRun(product))
-    await verdict.getByText(`Run ${newer.number} is newer and still running: run ${thin} decides.`).waitFor()
+    await verdict.getByText(`Run ${newer.number} is still running: until it ends, run ${thin} decides.`).waitFor()
     const interrupted = { interrupted: true, error: null, durationMs: 5, cleanup: null, tests: [] }
     await site.call("POST", `test-runs/${newer.number}/finish`, interrupted)
     await verdict.getByText(`Run ${newer.number} is newer and was interrupted: run ${thin} decides.`).waitFor()

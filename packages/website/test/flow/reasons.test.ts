@@ -71,7 +71,7 @@ describe("What decided", () => {
     ])
     expect(pendingTexts(decided({ newer: { run: 65, state: "running" }, runningRetry: 2 }))).toEqual([
       "Retry 2 of run 64 is running.",
-      "Run 65 is newer and still running: run 64 decides."
+      "Run 65 is still running: until it ends, run 64 decides."
     ])
     const muted = decided({ result: "failed", mutedFailures: { count: 1, tests: [] } })
     // Of a run that fails all the same, what is muted says nothing.

@@ -22,7 +22,7 @@ export const pastRuns = table("past_runs", {
   result: text<RunResult>(),
   /** Whether it tested another address than its deployment had; null where that is not known. */
   testedElsewhere: nullable(boolean()),
-  /** Whether what failed in it passed in a retry of another release or address alone. */
+  /** Whether what failed in it passed only in a retry of another release or address, or with uncommitted changes. */
   retriedElsewhere: nullable(boolean()),
   total: integer(),
   passed: integer(),

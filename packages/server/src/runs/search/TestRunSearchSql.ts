@@ -46,17 +46,30 @@ export const list =
       : search(dependencies, page)
   }
 
-/** Whether the run `r` is the newest finished one that tested its deployment. There are few deployments, and many runs. */
+/**
+ * Whether the run `r` tells how its deployment fares: of its newest runs that tested it, that which finished last. Those in which nothing
+ * passed or failed come after all others; so do those that passed a part of the tests, where others ran all. There are few deployments,
+ * and many runs.
+ */
 const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.Fragment =>
   sql`r.number = any(array(
     select (
       select n.number from (
-        select number, base_url, deployment_base_url from test_runs
-        where workspace_id = ${workspaceId} and product_id = d.product_id and environment_id = d.environment_id
-          and result is not null
-        order by number desc limit ${sql.literal(String(mostElsewhere))}
+        select number, finished_at, has_failed, has_tested, is_whole, bool_or(is_whole and has_tested) over () as has_whole
+        from (
+          select number, finished_at, base_url, deployment_base_url,
+            coalesce(gate_result, result) = 'failed' as has_failed,
+            coalesce(gate_result, result) = 'failed' or passed + flaky > 0 as has_tested,
+            selection = '{"folders":[],"caseIds":[]}' as is_whole
+          from test_runs
+          where workspace_id = ${workspaceId} and product_id = d.product_id and environment_id = d.environment_id
+            and result is not null
+          order by number desc limit ${sql.literal(String(mostElsewhere))}
+        ) newest
+        where ${testsDeployment(sql, "newest")}
       ) n
-      where ${testsDeployment(sql, "n")} order by n.number desc limit 1
+      order by n.has_tested desc, (n.is_whole or n.has_failed or not n.has_whole) desc, n.finished_at desc, n.number desc
+      limit 1
     )
     from deployments d
     join products p on p.id = d.product_id and p.archived_at is null
