@@ -7,7 +7,8 @@ export const passedElsewhere = (
   retries: ReadonlyArray<Pick<Retry, "elsewhere" | "number" | "requiredPasses">>
 ): boolean =>
   status === "flaky" &&
+  retries.some(({ elsewhere }) => elsewhere) &&
   !retries.some(({ elsewhere, number, requiredPasses }) => {
     const own = attempts.filter(({ retry }) => retry === number)
-    return !elsewhere && own.length >= requiredPasses && own.every((attempt) => attempt.status === "passed")
+    return !elsewhere && own.length >= requiredPasses && own.every((one) => one.status === "passed")
   })

@@ -65,7 +65,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
           version{" "}
           <Copyable label="Copy the version" shown={shortSha(run.deploymentVersion)} text={run.deploymentVersion} />
           {run.deploymentChanged && (
-            <Badge title="The version changed while the run was running" tone="warning">
+            <Badge title="The version changed while it ran" tone="warning">
               changed meanwhile
             </Badge>
           )}
@@ -100,7 +100,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
           )
         )}
         {(run.gateResult !== run.result || run.retries.length > 0) && <RunGate run={run} />}
-        {run.passRate !== null && (run.result === "failed" || run.gateResult !== "failed") && (
+        {run.passRate !== null && (run.result === run.gateResult || run.result === "failed") && (
           <span className="text-muted">{formatRate(run.passRate)} passed</span>
         )}
         {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (

@@ -43,25 +43,22 @@ export const failureRows = (
       })
     }
   }
-  // What is counted behind the run, or has no group, is never left out.
-  const others = tests.filter(
-    (test) => test.status === "failed" && !grouped.has(test.caseId) && !muted.has(test.caseId)
-  )
-  if (others.length > 0 && rows.length > 0) rows.push({ kind: "heading", key: "others", text: "Other failures" })
-  for (const test of others) rows.push({ kind: "test", key: test.caseId, test, state: undefined })
-  const push = (key: string, text: string, found: ReadonlyArray<TestEntry>, state?: "muted") => {
-    if (found.length > 0) rows.push({ kind: "heading", key, text })
+  const push = (found: ReadonlyArray<TestEntry>, key: string | false, text: string, state?: "muted") => {
+    if (key !== false && found.length > 0) rows.push({ kind: "heading", key, text })
     for (const test of found) rows.push({ kind: "test", key: test.caseId, test, state })
   }
-  const flaky = tests.filter((test) => test.status === "flaky" && !grouped.has(test.caseId))
-  const isElsewhere = (test: TestEntry) => passedElsewhere(test, retries)
-  push("elsewhere", "Passed on retry elsewhere alone: failed for the gate", flaky.filter(isElsewhere))
+  // What is counted behind the run, or has no group, is never left out.
+  const rest = tests.filter(({ caseId }) => !grouped.has(caseId))
   push(
-    "flaky",
-    "Flaky: failed first, passed on retry",
-    flaky.filter((test) => !isElsewhere(test))
+    rest.filter(({ caseId, status }) => status === "failed" && !muted.has(caseId)),
+    rows.length > 0 && "others",
+    "Other failures"
   )
-  push("muted", "Muted: their failures do not count", tests.filter(isMutedFailure), "muted")
+  const flaky = (isElsewhere: boolean) =>
+    rest.filter((test) => test.status === "flaky" && passedElsewhere(test, retries) === isElsewhere)
+  push(flaky(true), "elsewhere", "Passed elsewhere alone, failed here")
+  push(flaky(false), "flaky", "Flaky: failed first, passed on retry")
+  push(tests.filter(isMutedFailure), "muted", "Muted: their failures do not count", "muted")
   return rows
 }
 

@@ -12,7 +12,7 @@ export const statusOf = ({
     ? "running"
     : state === "interrupted"
       ? "interrupted"
-      : result === "failed" || gateResult === "failed"
+      : [result, gateResult].includes("failed")
         ? "failed"
         : counts.flaky > 0
           ? "flaky"
