@@ -51,8 +51,7 @@ const slackText = (event: Event): string => {
   const own = ownPart(event, run !== undefined)
   const changes = (run?.rest ?? own.changes).map(shownChange)
   const lines = [
-    ...own.lines,
-    ...(run?.lines ?? []).map((line) => `• ${escaped(firstCharacters(line, 300))}`),
+    ...[...own.lines, ...(run?.lines ?? [])].map((line) => `• ${escaped(firstCharacters(line, 300))}`),
     ...changes
   ]
   let text = `${own.who}: ${escaped(kind.replaceAll("_", " "))} ${link}${escaped(firstCharacters(run?.of ?? "", 600)).trimEnd()}`

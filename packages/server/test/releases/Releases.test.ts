@@ -198,7 +198,7 @@ withServicesOnEachStorage("Releases", (it) => {
       yield* inStaging.update({ version: "v3", commits: commits(1_000, 500) })
       const later = yield* as(viewer)(releases.trace(ticket.identifier))
       assert.deepStrictEqual([...new Set(later.commits.map(({ version }) => version))], ["v3"])
-      assert.include(later.text, "In production since")
+      assert.include(later.text, "In Production since")
     })
   )
 

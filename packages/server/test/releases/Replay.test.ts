@@ -140,10 +140,11 @@ withServicesOnEachStorage("The releases of a public repository", (it) => {
         const places = ["production", "qa", "staging"].map(
           (slug) => [slug, made.findLast((one) => one.slug === slug)] as const
         )
+        const nameOf = (slug: string) => environments.find((environment) => environment.slug === slug)!.name
         const since = places.flatMap(([slug, last]) =>
-          last === undefined ? [] : [`in ${slug} since ${last.at.slice(0, 10)}`]
+          last === undefined ? [] : [`in ${nameOf(slug)} since ${last.at.slice(0, 10)}`]
         )
-        const text = `${since.join(" and ")}${places[0]![1] === undefined ? ", not in production" : ""}.`
+        const text = `${since.join(" and ")}${places[0]![1] === undefined ? `, not in ${nameOf("production")}` : ""}.`
         assert.strictEqual(trace.text, text[0]!.toUpperCase() + text.slice(1))
       }
     })

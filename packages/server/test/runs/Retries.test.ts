@@ -97,7 +97,7 @@ for (const storage of sharedStorages) {
             ...running,
             state: "finished",
             flakyCount: 1,
-            elsewhere: false,
+            elsewhere: true,
             cleanup: { ...running.cleanup, status: "complete", deleted: 3, remaining: 0 },
             finishedAt: timestamp(start + 1_000)
           }
