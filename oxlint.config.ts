@@ -134,6 +134,7 @@ const website: ReadonlyArray<Pattern> = [
       "!@delivery/domain/FoldCase",
       "!@delivery/domain/flow/ReadinessRuns",
       "!@delivery/domain/planning/AttachmentLimits",
+      "!@delivery/domain/runs/PassedElsewhere",
       "!@delivery/domain/runs/RetryOutcome",
       "!@delivery/domain/runs/TestedAddress",
       "!@delivery/domain/vault/DotEnv",
