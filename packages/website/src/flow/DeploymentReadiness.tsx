@@ -166,7 +166,7 @@ const Decided = ({ decided, slug }: DecidedProps) => {
   return (
     <li className="border-border border-b px-4 py-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <StatusMark size={14} status={statusOf({ counts, result, state: "finished" })} />
+        <StatusMark size={14} status={statusOf({ counts, gateResult, result, state: "finished" })} />
         <PathLink path={`/w/${slug}/test-runs/${run}`}>Run {run}</PathLink>
         <span className="text-muted">
           {coverage}, in {nameOf(environment)}
