@@ -67,7 +67,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         latest: Schema.optionalKey(
           OneOf(["true", "false"]).annotate({
             description:
-              "`true` for only the run that tells how a deployment fares, for each whose product and environment are not archived: of its 200 newest finished runs those that tested it, and not another address, and of these the one that finished last. Runs that passed a part of the tests alone do not tell it where others ran all, and those in which nothing passed or failed never do where others did. With `result=failed`: what fails now.",
+              "`true` for only the run that tells how a deployment fares, for each whose product and environment are not archived: of its 200 newest finished runs the newest 20 that tested it, and not another address, and of these the one that finished last. Runs that passed a part of the tests alone do not tell it where others ran all, and those in which nothing passed or failed never do where others did. With `result=failed`: what fails now.",
             default: "false"
           })
         ),

@@ -45,7 +45,10 @@ export const endOfRetry = (
 ): ReadonlyArray<Change> => [
   ...(flaky === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(flaky) }]),
   ...(run.result === result ? [] : [{ field: "result", from: run.result, to: result }]),
-  ...gate(result, gateResult),
+  // What had passed elsewhere alone may have passed here since.
+  ...(run.result === result && gateResult === result && run.gateResult !== gateResult
+    ? [{ field: "gateResult", from: run.gateResult, to: gateResult }]
+    : gate(result, gateResult)),
   run.counts.failed === counts.failed
     ? fact("counts", countsText(counts))
     : { field: "counts", from: countsText(run.counts), to: countsText(counts) },

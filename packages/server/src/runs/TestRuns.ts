@@ -455,7 +455,7 @@ const index = ({ blockIsFull, repo, storage }: Dependencies) =>
     while (yield* storage.transaction(repo.indexResults)) yield* Effect.yieldNow
   }).pipe(Effect.withSpan("TestRuns.index"))
 
-const presentRetry = ({ expiresAt: _, id: __, publisher: ___, ...retry }: FoundRetry): Retry => retry
+const presentRetry = ({ expiresAt: _, gitDirty: __, id: ___, publisher: ____, ...retry }: FoundRetry): Retry => retry
 
 const notPublisher = Effect.suspend(() =>
   Effect.fail(new Forbidden({ message: "Only the publisher of the run may do this.", reason: "not_publisher" }))

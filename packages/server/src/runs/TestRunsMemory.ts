@@ -33,7 +33,7 @@ import {
   TestRunsRepo,
   testRunTestsTable
 } from "./TestRunsRepo.ts"
-import { mostElsewhere } from "./TestedAddress.ts"
+import { mostElsewhere, mostTelling } from "./TestedAddress.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -355,7 +355,7 @@ const latestIn = (database: MemoryDatabase, workspaceId: WorkspaceId): ReadonlyS
           .filter((run) => run.productId === productId && run.environmentId === environmentId && run.result !== null)
           .toSorted((a, b) => b.number - a.number)
           .slice(0, mostElsewhere)
-        return telling(newest.filter((run) => testsDeployment(run)))
+        return telling(newest.filter((run) => testsDeployment(run)).slice(0, mostTelling))
       })
   )
 

@@ -19,3 +19,6 @@ export const testsDeployment = (sql: PgClient.PgClient, of?: string): Statement.
 
 /** Among how many of the newest runs of a deployment that which tested it is looked for. */
 export const mostElsewhere = 200
+
+/** Among how many of the newest that tested a deployment the one is looked for that tells how it fares. */
+export const mostTelling = 20

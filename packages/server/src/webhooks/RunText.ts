@@ -52,14 +52,18 @@ const resultText = (
 ): string => {
   const failed = Number.parseInt(counts ?? "", 10)
   const result = change?.to ?? "failed"
+  const elsewhere =
+    "what failed passed only on another release or address, or with uncommitted changes: the gate failed"
+  if (change === undefined && gate !== undefined && failed === 0) {
+    return gate === "failed" ? elsewhere : "what failed has passed now: the gate passes"
+  }
   const text =
     change === undefined ? "the run still fails" : change.from === null ? result : `${change.from} → ${result}`
   if (gate === undefined && change?.from === null && result === "failed" && failed === 0) {
     return "failed outside of its tests"
   }
   if (gate === undefined) return change?.from == null || result !== "passed" ? text : `${text}: the run passes now`
-  if (gate === "failed")
-    return `${text}; what failed passed only on another release or address, or with uncommitted changes: the gate failed`
+  if (gate === "failed") return `${text}; ${elsewhere}`
   const failures = failed === 1 ? "1 muted failure does" : `${failed} muted failures do`
   return `${text}; ${failures} not count: the gate passed`
 }

@@ -257,15 +257,18 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.isTrue((yield* shop.staging.run(untested)).deploymentChanged)
       assert.deepStrictEqual(yield* kindsOf("v1"), ["run_missing"])
 
-      const retry = Effect.fnUntraced(function* (run: number) {
-        const { retry } = yield* retries.start(run, { passes: 1, baseUrl: null, git, machine })
+      const retry = Effect.fnUntraced(function* (run: number, { dirty = false } = {}) {
+        const { retry } = yield* retries.start(run, { passes: 1, baseUrl: null, git: { ...git, dirty }, machine })
         return yield* retries.finish(run, retry, {
           interrupted: false,
           tests: [{ caseId: "a", attempts: [attempt("passed")] }]
         })
       }, as(scene.member))
-      // On the same release a retry counts.
-      yield* retry(yield* shop.tested("failed", "critical"))
+      // On the same release a retry counts, but not with changes that are in no commit.
+      const first = yield* shop.tested("failed", "critical")
+      yield* retry(first, { dirty: true })
+      assert.deepStrictEqual(yield* kindsOf("v2"), ["run_failed"])
+      yield* retry(first)
       assert.deepStrictEqual(yield* kindsOf("v2"), [])
       const failed = yield* shop.tested("failed", "critical")
       yield* shop.staging.update({ version: "v3" })
@@ -286,8 +289,8 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(
         [changeOf("result"), changeOf("gateResult")],
         [
-          ["passed", "passed"],
-          [undefined, "failed"]
+          ["passed", undefined, "passed"],
+          ["failed", "passed", "failed"]
         ]
       )
       assert.deepStrictEqual(
@@ -469,6 +472,9 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* told, [`${missing}: run ${older} is still running.`])
       const broken = yield* shop.staging.start(critical)
       yield* shop.staging.finish(broken, "failed", { interrupted: true })
+      // What is running may still come to a result.
+      assert.deepStrictEqual(yield* told, [`${missing}: run ${older} is still running.`])
+      yield* qa.finish(older, "failed", { interrupted: true })
       assert.deepStrictEqual(yield* told, [`${missing}: run ${broken} was interrupted.`])
 
       const deciding = yield* shop.staging.start(critical)
@@ -481,7 +487,7 @@ withServicesOnEachStorage("Readiness", (it) => {
         mutedFailures: { count: 0, tests: [] },
         newer: null
       }
-      // Those that started before it say nothing of it.
+      // Those that started before it and were interrupted say nothing of it.
       assert.deepStrictEqual(yield* told, [thin])
       // Nor does what ran a part, or another version, or here.
       yield* qa.start({ selection: { ...critical.selection, folders: ["basket"] } })
@@ -498,6 +504,58 @@ withServicesOnEachStorage("Readiness", (it) => {
       // Its time is up, though nothing may have ended it.
       yield* TestClock.adjust("7 hours")
       assert.deepStrictEqual(yield* told, [{ ...thin, newer: { run: running, state: "interrupted" } }])
+    })
+  )
+
+  it.effect("is shown by the run that finished last, whichever started first", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const critical = { selection: { coverage: "critical", folders: [], caseIds: [] } } as const
+      const told = Effect.map(shop.ready("v1"), ({ ready, runs }) => [
+        ready,
+        ...runs.map(({ newer, run }) => ({ run, newer }))
+      ])
+      const [slow, quick] = [yield* shop.staging.start(critical), yield* shop.staging.start(critical)]
+      yield* TestClock.adjust("1 second")
+      yield* shop.staging.finish(quick, "passed")
+      assert.deepStrictEqual(yield* told, [true, { run: quick, newer: { run: slow, state: "running" } }])
+      yield* TestClock.adjust("1 second")
+      yield* shop.staging.finish(slow, "failed")
+      assert.deepStrictEqual(yield* told, [false, { run: slow, newer: null }])
+    })
+  )
+
+  it.effect("is not shown by a run of another environment where the one that versions come from has one", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const qa = yield* addQa(scene, shop)
+      yield* qa.create("v1")
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ from: "staging", requires: [{ coverage: "critical" }] })
+      const critical = { selection: { coverage: "critical", folders: [], caseIds: [] } } as const
+      const told = Effect.map(shop.ready("v1"), ({ notCounted, ready, runs }) => [
+        ready,
+        ...runs.map(({ newer, run }) => ({ run, newer })),
+        ...notCounted.map(({ run }) => run)
+      ])
+      const first = yield* qa.start(critical)
+      yield* qa.finish(first, "passed")
+      assert.deepStrictEqual(yield* told, [true, { run: first, newer: null }])
+      // It would decide once it has a result, though it may be older than what decides elsewhere.
+      const deciding = yield* shop.staging.start(critical)
+      assert.deepStrictEqual(yield* told, [true, { run: first, newer: { run: deciding, state: "running" } }])
+      yield* shop.staging.finish(deciding, "failed")
+      yield* TestClock.adjust("1 second")
+      const localhost = yield* qa.start({ ...critical, baseUrl: "http://localhost:3000" })
+      yield* qa.finish(localhost, "passed")
+      const later = yield* qa.start(critical)
+      assert.deepStrictEqual(yield* told, [false, { run: deciding, newer: null }])
+      yield* qa.finish(later, "passed")
+      assert.deepStrictEqual(yield* told, [false, { run: deciding, newer: null }])
     })
   )
 

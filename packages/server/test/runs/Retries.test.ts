@@ -334,6 +334,7 @@ for (const storage of sharedStorages) {
         const told = (yield* eventsOf(at.workspace)).filter(({ kind }) => kind === "retry_finished")
         assert.deepStrictEqual(told.at(-1)?.changes, [
           { field: "flakyCount", from: "0", to: "1" },
+          { field: "gateResult", from: "failed", to: "passed" },
           { field: "counts", from: null, to: "0 of 5 failed" },
           ...toldOf(at)
         ])

@@ -497,5 +497,58 @@ for (const storage of sharedStorages) {
         assert.deepStrictEqual(yield* list({ product: at.product.slug, result: "failed" }), [])
       })
     )
+
+    it.effect(
+      "takes the run that tells how a deployment fares: the last to finish, of all its tests, and not of none",
+      () =>
+        Effect.gen(function* () {
+          const runs = yield* TestRuns
+          const at = yield* makeDeployed()
+          const part = { selection: { coverage: null, folders: ["basket"], caseIds: [] } } as const
+          const all = { selection: { coverage: null, folders: [], caseIds: [] } } as const
+          const start = (fields: Partial<StartTestRun> = all) =>
+            Effect.map(as(at.member)(runs.start(startBody(at, fields))), ({ number }) => number)
+          const end = (number: number, status: "passed" | "failed" | null) =>
+            as(at.member)(
+              runs.finish(
+                number,
+                finishBody({ tests: [report("case", { attempt: status === null ? null : attempt(status) })] })
+              )
+            )
+          const told = Effect.map(as(at.viewer)(runs.list({ latest: true })), (list) =>
+            list.runs.map(({ number }) => number)
+          )
+          const run = Effect.fnUntraced(function* (status: "passed" | "failed" | null, fields?: Partial<StartTestRun>) {
+            const number = yield* start(fields)
+            yield* TestClock.adjust("1 second")
+            yield* end(number, status)
+            return number
+          })
+          // Where no run has tested anything, or all of it, what there is.
+          const skipped = yield* run(null)
+          assert.deepStrictEqual(yield* told, [skipped])
+          const some = yield* run("passed", part)
+          assert.deepStrictEqual(yield* told, [some])
+          yield* run(null)
+          assert.deepStrictEqual(yield* told, [some])
+          const whole = yield* run("failed")
+          yield* run("passed", part)
+          yield* run(null)
+          assert.deepStrictEqual(yield* told, [whole])
+          // Of two at once, the one that ended last.
+          const [slow, quick] = [yield* start(), yield* start()]
+          yield* end(quick, "passed")
+          yield* TestClock.adjust("1 second")
+          yield* end(slow, "failed")
+          assert.deepStrictEqual(yield* told, [slow])
+          const passed = yield* run("passed")
+          assert.deepStrictEqual(yield* told, [passed])
+          // A part that failed is news.
+          const broken = yield* run("failed", part)
+          assert.deepStrictEqual(yield* told, [broken])
+          const mended = yield* run("passed")
+          assert.deepStrictEqual(yield* told, [mended])
+        })
+    )
   })
 }

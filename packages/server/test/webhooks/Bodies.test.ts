@@ -100,6 +100,15 @@ describe("What webhooks send", () => {
         told("retry_finished", now("gateResult", "passed"), now("counts", "1 of 5 failed"))[1],
         "• the run still fails; 1 muted failure does not count: the gate passed"
       )
+      const healed = { field: "gateResult", from: "failed", to: "passed" }
+      assert.strictEqual(
+        told("retry_finished", flaky, healed, now("counts", "0 of 5 failed"))[1],
+        "• what failed has passed now: the gate passes"
+      )
+      assert.strictEqual(
+        told("retry_finished", flaky, now("gateResult", "failed"), now("counts", "0 of 5 failed"))[1],
+        "• what failed passed only on another release or address, or with uncommitted changes: the gate failed"
+      )
     })
   })
 

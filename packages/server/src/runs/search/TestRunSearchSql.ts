@@ -6,7 +6,7 @@ import type { Statement } from "effect/sql"
 import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
 import type { TestRunFilter } from "../TestRunsRepo.ts"
-import { mostElsewhere, testsDeployment } from "../TestedAddress.ts"
+import { mostElsewhere, mostTelling, testsDeployment } from "../TestedAddress.ts"
 import { foldSha } from "../TestRunState.ts"
 import { type BlockSizes, joinedRuns, numbersOf, readBlocks } from "./SearchBlocks.ts"
 import { filterTerms } from "./SearchTerms.ts"
@@ -47,7 +47,7 @@ export const list =
   }
 
 /**
- * Whether the run `r` tells how its deployment fares: of its newest runs that tested it, that which finished last. Those in which nothing
+ * Whether the run `r` tells how its deployment fares: of its newest runs that tested it (`mostTelling`), that which finished last. Those in which nothing
  * passed or failed come after all others; so do those that passed a part of the tests, where others ran all. There are few deployments,
  * and many runs.
  */
@@ -57,16 +57,18 @@ const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.F
       select n.number from (
         select number, finished_at, has_failed, has_tested, is_whole, bool_or(is_whole and has_tested) over () as has_whole
         from (
-          select number, finished_at, base_url, deployment_base_url,
-            coalesce(gate_result, result) = 'failed' as has_failed,
+          select newest.*, coalesce(gate_result, result) = 'failed' as has_failed,
             coalesce(gate_result, result) = 'failed' or passed + flaky > 0 as has_tested,
             selection = '{"folders":[],"caseIds":[]}' as is_whole
-          from test_runs
-          where workspace_id = ${workspaceId} and product_id = d.product_id and environment_id = d.environment_id
-            and result is not null
-          order by number desc limit ${sql.literal(String(mostElsewhere))}
-        ) newest
-        where ${testsDeployment(sql, "newest")}
+          from (
+            select number, finished_at, base_url, deployment_base_url, gate_result, result, passed, flaky, selection from test_runs
+            where workspace_id = ${workspaceId} and product_id = d.product_id and environment_id = d.environment_id
+              and result is not null
+            order by number desc limit ${sql.literal(String(mostElsewhere))}
+          ) newest
+          where ${testsDeployment(sql, "newest")}
+          order by number desc limit ${sql.literal(String(mostTelling))}
+        ) tested
       ) n
       order by n.has_tested desc, (n.is_whole or n.has_failed or not n.has_whole) desc, n.finished_at desc, n.number desc
       limit 1
