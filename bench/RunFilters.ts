@@ -89,7 +89,9 @@ export const explain = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect
   const sql = yield* PgClient.PgClient
   const statements: Array<ReturnType<Statement.Statement<unknown>["compile"]>> = []
   const capture: Statement.Transformer = (one) => {
-    statements.push(one.compile())
+    const [statement, parameters] = one.compile()
+    // Estimates are asked for, too: they read nothing.
+    if (!statement.startsWith("explain")) statements.push([statement, parameters])
     return Effect.succeed(one)
   }
   yield* Effect.provideService(work, Statement.CurrentTransformer, capture)

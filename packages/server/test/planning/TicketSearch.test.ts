@@ -20,6 +20,11 @@ const search = (q: string, by: CallerOf, filter: object = {}) =>
 
 const found = (q: string, by: CallerOf, filter: object = {}) => Effect.map(search(q, by, filter), identifiers)
 
+/** Shares of all tickets that no words have less than, and that all words do. */
+const never = 0
+const always = 1_000_000
+const most = 1_000_000
+
 /** Texts of words that share beginnings, of several scripts, separated by anything. */
 const word = fc.constantFrom(
   "pay",
@@ -112,16 +117,18 @@ withServicesOnEachStorage("The search of tickets", (it) => {
       // However many there are, and however few are looked at first.
       const last = yield* create(scene, { title: "Last" })
       yield* say(last.identifier, "gateway")
-      for (const [few, indexed] of [
-        [1, 1],
-        [1, 1_000],
-        [3, 2]
-      ] as const) {
-        const steps = Effect.provideService(SearchSteps, { last: few, indexed })
+      for (const looksAt of [
+        { last: 1, indexed: 1, share: never, most, ordered: 1 },
+        { last: 1, indexed: 1_000, share: never, most, ordered: 1 },
+        { last: 3, indexed: 2, share: never, most, ordered: 1 },
+        { last: 1, indexed: 0, share: always, most, ordered: 1 },
+        { last: 1, indexed: 1, share: always, most, ordered: 1_000 }
+      ]) {
+        const steps = Effect.provideService(SearchSteps, looksAt)
         assert.deepStrictEqual(
           yield* seen.pipe(steps),
           identifiers([titled, described, last, said]),
-          `${few}/${indexed}`
+          JSON.stringify(looksAt)
         )
         assert.deepStrictEqual(yield* found("gateway said", outsider).pipe(steps), identifiers([said]))
       }
@@ -187,17 +194,21 @@ withServicesOnEachStorage("The search of tickets", (it) => {
         const shown = found(q, scene.member)
         const all = expected(rows, keys, q)
         assert.deepStrictEqual(yield* shown, all, q)
-        for (const [last, indexed] of [
-          [1, 1_000],
-          [4, 20],
-          [20, 1],
-          [129, 1_000],
-          [130, 1]
-        ] as const) {
+        for (const looksAt of [
+          { last: 1, indexed: 1_000, share: never, most, ordered: 1 },
+          { last: 4, indexed: 20, share: never, most, ordered: 1 },
+          { last: 20, indexed: 1, share: never, most, ordered: 1 },
+          { last: 129, indexed: 1_000, share: never, most, ordered: 1 },
+          { last: 130, indexed: 1, share: never, most, ordered: 1 },
+          { last: 1, indexed: 1, share: always, most, ordered: 1_000 },
+          { last: 1, indexed: 20, share: always, most, ordered: 100 },
+          { last: 4, indexed: 1, share: always, most, ordered: 30 },
+          { last: 4, indexed: 1, share: 0.6, most, ordered: 1_000 }
+        ]) {
           assert.deepStrictEqual(
-            yield* Effect.provideService(shown, SearchSteps, { last, indexed }),
+            yield* Effect.provideService(shown, SearchSteps, looksAt),
             all,
-            `${q} beside ${last} and ${indexed}`
+            `${q} with ${JSON.stringify(looksAt)}`
           )
         }
       }
