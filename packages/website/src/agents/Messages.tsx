@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { serviceUrl } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { buttonClass } from "../ui/Button.tsx"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -12,6 +13,8 @@ import { MessageStatus } from "./MessageStatus.tsx"
 import { messagesQuery } from "./queries.ts"
 
 /** What was asked of agents, and what became of it. */
+
+const MessagePeek = later(() => import("./MessagePeek.tsx"))
 
 interface RowProps {
   readonly slug: string
@@ -73,6 +76,7 @@ const Messages = ({ slug }: { readonly slug: string }) => {
                 params: { slug, ticket: messages[index]!.ticket.identifier }
               })
             }
+            peek={(index) => <MessagePeek message={messages[index]!} slug={slug} />}
             row={(index, isCurrent) => <Row isCurrent={isCurrent} message={messages[index]!} slug={slug} />}
           />
         )

@@ -4,6 +4,7 @@ import { actorName } from "../api/actors.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import type { MutedTest } from "./mute.ts"
@@ -12,6 +13,8 @@ import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
 
 /** The tests that are muted, row by row. */
+
+const MutedPeek = later(() => import("./MutedPeek.tsx"))
 
 const columns =
   "grid grid-cols-[minmax(0,1fr)_minmax(0,16rem)_9rem_9rem] lg:grid-cols-[minmax(0,1fr)_minmax(0,16rem)_minmax(0,8rem)_9rem_9rem] items-center gap-x-3 px-4"
@@ -168,6 +171,7 @@ const MutedList = ({ onExtend, slug, tests }: ListProps) => {
           params: { slug, product: mute.product, case: caseId }
         })
       }}
+      peek={(index) => <MutedPeek one={tests[index]!} slug={slug} />}
       row={(index, isCurrent) => (
         <Shown
           acts={mayMute ? actsOf(tests[index]!) : undefined}

@@ -25,6 +25,7 @@ const Tags = later(
   () => import("./Tags.tsx"),
   () => <SkeletonRows rows={4} />
 )
+const TeamPeek = later(() => import("./TeamPeek.tsx"))
 const TeamDialog = later(() => import("./TeamDialog.tsx"))
 
 interface ListProps {
@@ -41,6 +42,7 @@ const List = ({ slug, teams }: ListProps) => {
       label="Teams"
       noun="team"
       onOpen={(index) => void navigate({ to: "/w/$slug/teams/$team", params: { slug, team: teams[index]!.key } })}
+      peek={(index) => <TeamPeek slug={slug} team={teams[index]!} />}
       row={(index, isCurrent) => {
         const { key, memberCount, name, visibility } = teams[index]!
         return (

@@ -13,14 +13,13 @@ import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { Time } from "../ui/Time.tsx"
+import { cellWords } from "./cellWords.ts"
 import { secretAuditQuery, vaultQuery } from "./queries.ts"
 import { cellState } from "./rows.ts"
 
 /** One secret: what it is in each environment. */
 
 const CellDialog = later(() => import("./CellDialog.tsx"))
-
-const words = { set: "has a value", cleared: "was cleared", missing: "is missing", none: "has no value" }
 
 const did: Readonly<Record<string, string>> = {
   secret_read: "read",
@@ -101,7 +100,7 @@ const SecretScreen = () => {
                     <EnvironmentName environment={cell.environment} />
                   </span>
                   <span className={cellState(cell, secret) === "missing" ? "text-warning" : "text-muted"}>
-                    {words[cellState(cell, secret)]}
+                    {cellWords[cellState(cell, secret)]}
                   </span>
                   {cell.version > 0 && <span className="text-muted tabular">v{cell.version}</span>}
                   {cell.updatedAt !== null && cell.updatedBy !== null && (

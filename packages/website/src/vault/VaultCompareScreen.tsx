@@ -14,6 +14,7 @@ import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import {
@@ -29,6 +30,8 @@ import { vaultQuery } from "./queries.ts"
 import type { VaultCompareSearch } from "./search.ts"
 
 /** Two environments of a product beside each other: what one lacks, and, where both may be read, whose values differ. */
+
+const SecretPeek = later(() => import("./SecretPeek.tsx"))
 
 const tones: Readonly<Record<Difference, Tone>> = {
   left: "warning",
@@ -225,6 +228,7 @@ const Compared = ({ left, product, right, slug, vault }: ListProps) => {
               search: {}
             })
           }}
+          peek={(index) => <SecretPeek secret={shown[index]!.one.secret} />}
           row={(index, isCurrent) => <Row {...shown[index]!} isCurrent={isCurrent} names={names} slug={slug} />}
         />
       )}

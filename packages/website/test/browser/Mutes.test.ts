@@ -1,5 +1,6 @@
 import type { Page, Route } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded } from "../support/Seed.ts"
 import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
@@ -210,6 +211,15 @@ describe("Muting", () => {
     expect(await rows.first().textContent()).toContain("MUT-2")
     await rows.first().getByRole("link", { name: invoiceTitle, exact: true }).waitFor()
     expect(await rows.first().textContent()).toContain("tests/account/downloads-an-invoice.spec.ts")
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current test" })
+    await peek.getByRole("heading", { name: invoiceTitle }).waitFor()
+    await peek.getByRole("link", { name: "MUT-2 Round per line" }).waitFor()
+    await peek.getByText("95th percentile", { exact: true }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("Escape")
+    await peek.waitFor({ state: "detached" })
     await rows
       .first()
       .getByRole("button", { name: /Mute again/ })

@@ -62,6 +62,23 @@ describe("Teams", () => {
     await page.getByText("Payments is back").first().waitFor()
   })
 
+  it("are looked at beside their list", async () => {
+    const page = await openScreen(site, "teams")
+    await page
+      .getByRole("list", { name: "Teams" })
+      .getByRole("link", { name: /Engineering/ })
+      .waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current team" })
+    await peek.getByRole("heading", { name: "Engineering" }).waitFor()
+    await peek.getByRole("region", { name: "Members" }).getByRole("listitem").first().waitFor()
+    await peek.getByRole("region", { name: "Statuses" }).getByText("In progress").waitFor()
+    await page.keyboard.press("Escape")
+    await peek.waitFor({ state: "detached" })
+    expect(new URL(page.url()).pathname).toBe("/w/main/teams")
+  })
+
   it("have statuses that are added, ordered, made the default, and deleted with a place for their tickets", async () => {
     const page = await openScreen(site, "teams/ENG/ticket-statuses")
     await page.getByRole("button", { name: "Status", exact: true }).click()

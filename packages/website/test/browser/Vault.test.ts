@@ -312,7 +312,20 @@ describe("The vault", () => {
     await page.keyboard.press("c")
     await names.getByRole("link", { name: "ALIKE the same value" }).waitFor()
     await names.getByRole("link", { name: "STRIPE_API_KEY another value" }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current secret" })
+    await peek.getByRole("heading", { name: "ALIKE" }).waitFor()
+    await peek
+      .getByRole("listitem")
+      .filter({ hasText: /Staging.*has a value v1/ })
+      .waitFor()
+    await page.keyboard.press("j")
+    await peek.getByRole("heading", { name: "ALIKE" }).waitFor({ state: "detached" })
+    expect(await axeFindings(page)).toEqual([])
     expect(await holds(page, canary)).toBe(false)
+    await page.keyboard.press("Escape")
+    await peek.waitFor({ state: "detached" })
   })
 
   it("writes several cells at once, and says where somebody else was first", async () => {
