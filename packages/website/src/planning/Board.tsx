@@ -18,6 +18,9 @@ import type { Beside } from "./pendingTickets.ts"
 import type { Selection } from "./useSelection.ts"
 import { useDropPlace } from "./useDropPlace.ts"
 import { useTicketMove } from "./useTicketMove.ts"
+import { later } from "../ui/later.tsx"
+
+const OrderConflict = later(() => import("./OrderConflict.tsx"))
 
 /** Tickets in columns, moved by drag and by keys. Load it lazily: it brings the dragging. */
 
@@ -388,6 +391,7 @@ const Board = (props: Props) => {
           />
         ))}
       </div>
+      {props.mayChange && <OrderConflict slug={props.slug} />}
       {isMoreLeft && <MoreLeft />}
       {isMoreRight && <MoreRight />}
     </div>

@@ -23,6 +23,7 @@ import { useProjectOrder } from "./useProjectOrder.ts"
 /** Bodies of work in the order of their priority: how far each has come, who leads it, and when it should be done. */
 
 const ProjectDialog = later(() => import("./ProjectDialog.tsx"))
+const OrderConflict = later(() => import("./OrderConflict.tsx"))
 const ProjectPeek = later(() => import("./ProjectPeek.tsx"))
 
 interface RowProps {
@@ -195,6 +196,7 @@ const ProjectsScreen = () => {
           Archived
         </Link>
       </Tabs>
+      {mayChange && <OrderConflict slug={slug} />}
       <Loaded isTall query={query} rows={8}>
         {({ projects }) =>
           projects.length === 0 ? (

@@ -11,12 +11,14 @@ import { later } from "../ui/later.tsx"
 import { Menu, type MenuItem } from "../ui/Menu.tsx"
 import { Section } from "../ui/Section.tsx"
 import { CategoryMark } from "./CategoryMark.tsx"
+import { orderConflicts } from "./orderConflicts.ts"
 import { statusesQuery } from "./queries.ts"
 import { useRowDrag } from "./useRowDrag.ts"
 
 /** The steps of work of a team, or of the template that new teams get, in the order of a board. */
 
 const StatusDialog = later(() => import("./StatusDialog.tsx"))
+const OrderConflict = later(() => import("./OrderConflict.tsx"))
 const DeleteStatus = later(() => import("./DeleteStatus.tsx"))
 
 interface Props {
@@ -59,11 +61,23 @@ const Row = ({ items, onDropped, status }: RowProps) => {
   )
 }
 
+interface StatusMove {
+  readonly moved: TicketStatus
+  readonly other: TicketStatus
+  readonly isAfter: boolean
+}
+
 const useStatusActions = (slug: string) => {
   const changes = [workspaceKey(slug, "statuses"), workspaceKey(slug, "tickets")]
   const reorder = useAction({
-    act: ({ id, ...place }: { readonly id: string; readonly before?: string; readonly after?: string }) =>
-      client.ticketStatuses.reorder({ params: { slug, status: id }, payload: place }),
+    act: async ({ isAfter, moved, other }: StatusMove) => {
+      const payload = isAfter ? { after: other.id } : { before: other.id }
+      try {
+        await client.ticketStatuses.reorder({ params: { slug, status: moved.id }, payload })
+      } catch (error) {
+        if (orderConflicts.tell?.(error, { kind: "status", moved, other, isAfter }) !== true) throw error
+      }
+    },
     changes,
     failed: () => "The status stays where it was"
   })
@@ -92,9 +106,11 @@ const List = ({
     const at = same.indexOf(status)
     return [
       { label: "Rename", onSelect: () => onChange({ kind: "rename", status }) },
-      ...(at > 0 ? [{ label: "Up", onSelect: () => reorder.mutate({ id, before: same[at - 1]!.id }) }] : []),
+      ...(at > 0
+        ? [{ label: "Up", onSelect: () => reorder.mutate({ moved: status, other: same[at - 1]!, isAfter: false }) }]
+        : []),
       ...(at < same.length - 1
-        ? [{ label: "Down", onSelect: () => reorder.mutate({ id, after: same[at + 1]!.id }) }]
+        ? [{ label: "Down", onSelect: () => reorder.mutate({ moved: status, other: same[at + 1]!, isAfter: true }) }]
         : []),
       ...((category === "backlog" || category === "unstarted") && !isDefault
         ? [{ label: "Give it to new tickets", onSelect: () => makeDefault.mutate(id) }]
@@ -104,8 +120,8 @@ const List = ({
   }
   const droppedOn = (status: TicketStatus) => (id: string) => {
     const from = statuses.findIndex((one) => one.id === id)
-    const isDown = from < statuses.indexOf(status)
-    reorder.mutate({ id, ...(isDown ? { after: status.id } : { before: status.id }) })
+    const moved = statuses[from]
+    if (moved !== undefined) reorder.mutate({ moved, other: status, isAfter: from < statuses.indexOf(status) })
   }
   return (
     <ul>
@@ -140,6 +156,7 @@ const Statuses = ({ mayChange, slug, team }: Props) => {
       <Loaded query={query} rows={5}>
         {({ statuses }) => (
           <>
+            {mayChange && <OrderConflict slug={slug} />}
             <List mayChange={mayChange} onChange={setChanged} slug={slug} statuses={statuses} />
             {changed?.kind === "add" && <StatusDialog onClose={close} slug={slug} team={team} />}
             {changed?.kind === "rename" && (

@@ -5,6 +5,7 @@ import { tellFailure } from "../api/failures.ts"
 import { oneByOne } from "../api/oneByOne.ts"
 import { makeOptimistic, readAnew } from "../api/optimistic.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { orderConflicts } from "./orderConflicts.ts"
 import { toast } from "../ui/toast.ts"
 
 /** The order of projects, which people change by moving one. */
@@ -50,7 +51,16 @@ export const useProjectOrder = (slug: string, read: Projects) => {
         () => readAnew(queries, [workspaceKey(slug, "projects")])
       )
     } catch (error) {
-      tellFailure(`${project.name} stays where it was`, error)
+      // The next on its way there, where it is not the project itself.
+      const at = isAfter ? to - 1 : to + 1
+      const rest = order.toSpliced(to, 1)
+      const instead =
+        at === from
+          ? undefined
+          : { other: order[at]!, run: () => void move(rest, rest.indexOf(project), rest.indexOf(order[at]!)) }
+      if (orderConflicts.tell?.(error, { kind: "project", moved: project, other, isAfter, instead }) !== true) {
+        tellFailure(`${project.name} stays where it was`, error)
+      }
       return false
     }
     if (hasUndo) {

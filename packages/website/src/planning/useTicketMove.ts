@@ -6,6 +6,7 @@ import { oneByOne } from "../api/oneByOne.ts"
 import { toast } from "../ui/toast.ts"
 import { askedAgent } from "./askedAgent.ts"
 import { changed, changesOf, isStill, takenBack, type TicketChange } from "./changes.ts"
+import { orderConflicts } from "./orderConflicts.ts"
 import { type Beside, pendingTickets } from "./pendingTickets.ts"
 import { refusals } from "./refusals.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
@@ -53,6 +54,8 @@ const send = async (slug: string, { beside, change, ticket }: Move): Promise<voi
 export const useTicketMove = (slug: string) => {
   const queries = useQueryClient()
   const changeMany = useManyTickets(slug)
+  const again = (ticket: TicketSummary, change: TicketChange, beside: Beside) =>
+    void move({ ticket, change, beside, said: `${ticket.identifier} was moved to ${change.status?.name}` })
   const move = async (asked: Move): Promise<boolean> => {
     const { beside, change, from, said, shownBeside = beside, ticket } = asked
     const shown = changed(ticket, change)
@@ -63,7 +66,11 @@ export const useTicketMove = (slug: string) => {
         readTicketsAgain(queries, slug)
       )
     } catch (error) {
-      if (refusals.tell?.(error, [ticket], change) !== true) {
+      if (
+        (beside === undefined ||
+          orderConflicts.tell?.(error, { kind: "ticket", moved: ticket, beside, again }) !== true) &&
+        refusals.tell?.(error, [ticket], change) !== true
+      ) {
         tellFailure(`${ticket.identifier} stays where it was`, error)
       }
       return false

@@ -58,6 +58,31 @@ describe("Projects", () => {
     expect(await axeFindings(page)).toEqual([])
   })
 
+  it("are shown both sides where one is archived while another is put beside it", async () => {
+    const page = await openScreen(site, "projects")
+    const [first, second, third] = await order()
+    await expect.poll(() => shown(page)).toHaveLength(3)
+    const names = await shown(page)
+    await page.getByRole("button", { name: "Add project" }).waitFor()
+    await page.route(
+      /\/reorder$/,
+      async (route) => {
+        await site.call("POST", `projects/${third}/archive`, {})
+        await route.continue()
+      },
+      { times: 1 }
+    )
+    await page.getByRole("link", { name: names[0]! }).dragTo(page.getByRole("link", { name: names[2]! }))
+    const dialog = page.getByRole("dialog", { name: `${names[0]} could not go below ${names[2]}` })
+    await dialog.getByRole("region", { name: "Theirs" }).getByText(`${names[2]} was archived.`).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByRole("button", { name: `Put it below ${names[1]}` }).press("Enter")
+    await expect.poll(order).toEqual([second, first])
+    await site.call("POST", `projects/${third}/restore`, {})
+    await expect.poll(order).toEqual([second, first, third])
+    await page.context().close()
+  })
+
   it("are looked at beside their list", async () => {
     await site.call("POST", "projects/search/milestones", { name: "Answers in 100 ms" })
     await site.call("PATCH", "projects/search", { document: "**Why** it is slow." })

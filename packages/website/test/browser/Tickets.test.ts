@@ -811,6 +811,39 @@ describe("A board", () => {
 })
 
 describe("Two people on one board", () => {
+  it("are shown both sides where one moves away what the other puts a card beside, and choose", async () => {
+    const made = await scene("sides", 2)
+    const [moved, other] = made as [Ticket, Ticket]
+    const ids = await statusIds()
+    const page = await openScreen(site, search("sides", "&layout=board"))
+    await expect.poll(() => cardsOf(page, "Backlog")).toEqual(made.map(({ identifier }) => identifier))
+    await page.getByRole("button", { name: "New ticket" }).waitFor()
+    // Somebody else is there in the moment before the move arrives.
+    await page.route(
+      /\/reorder$/,
+      async (route) => {
+        await site.call("PATCH", `tickets/${other.identifier}`, { status: ids["In progress"] })
+        await route.continue()
+      },
+      { times: 1 }
+    )
+    await page.keyboard.press("j")
+    await page.keyboard.press(".")
+    const dialog = page.getByRole("dialog", { name: `${moved.identifier} could not go below ${other.identifier}` })
+    await dialog
+      .getByRole("region", { name: "Theirs" })
+      .getByText(`${other.identifier} is in In progress now.`)
+      .waitFor()
+    await dialog
+      .getByRole("region", { name: "Yours" })
+      .getByText(`${moved.identifier} below ${other.identifier}.`)
+      .waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await dialog.getByRole("button", { name: `Move it to In progress, below ${other.identifier}` }).press("Enter")
+    await expect.poll(() => cardsOf(page, "In progress")).toEqual([other.identifier, moved.identifier])
+    await expect.poll(async () => (await read(moved)).status.name).toBe("In progress")
+  })
+
   it("who move cards at the same time see the same in the end, which is what the server has", async () => {
     const made = await scene("both", 4)
     const page = await openScreen(site, search("both", "&layout=board"))
