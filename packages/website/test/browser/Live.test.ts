@@ -100,3 +100,75 @@ describe("A page sees what happens", () => {
     expect(asked).toEqual([...new Set(asked)])
   })
 })
+
+describe("A browser has one stream", () => {
+  it("for all of its tabs: the next one opens its own when the tab that has it is closed", async () => {
+    const ticket = await make("Told in every tab")
+    const first = await site.signIn()
+    const streams: Array<Page> = []
+    first.context().on("request", (request) => {
+      if (new URL(request.url()).pathname.endsWith("/events/stream")) streams.push(request.frame().page())
+    })
+    await openScreen(site, "tickets", first)
+    await isLive(first)
+    const second = await first.context().newPage()
+    await openScreen(site, "tickets", second)
+    await isLive(second)
+    await atRest(second)
+    expect(streams).toEqual([first])
+    const seen = async (title: string, ...pages: ReadonlyArray<Page>) => {
+      await site.call("PATCH", `tickets/${ticket.identifier}`, { title })
+      for (const page of pages) await page.getByText(title).waitFor()
+    }
+    await seen("Told by the first", first, second)
+    await first.close()
+    await expect.poll(() => streams).toEqual([first, second])
+    await isLive(second)
+    await seen("Told by the second", second)
+    expect(streams).toEqual([first, second])
+  })
+
+  it("and reads again every 15 seconds where that is refused", async () => {
+    const ticket = await make("Without a stream")
+    const page = await site.signIn()
+    await page.clock.install()
+    await page.route(stream, (route) => route.fulfill({ status: 502 }))
+    await openScreen(site, "tickets", page)
+    await page.getByText("Without a stream").waitFor()
+    const state = page.getByRole("navigation", { name: "Workspace" }).getByRole("status")
+    await state.getByText("Every 15 s", { exact: true }).waitFor()
+    const title = "Read without a stream"
+    await site.call("PATCH", `tickets/${ticket.identifier}`, { title })
+    await page.clock.runFor(15_000)
+    await page.getByText(title).waitFor()
+  })
+})
+
+describe("A page", () => {
+  it("reads what a link leads to as soon as the mouse is on it", async () => {
+    const ticket = await make("Looked at by the mouse")
+    const page = await openScreen(site, "tickets")
+    await page.getByText("Looked at by the mouse").waitFor()
+    const read = page.waitForResponse((answer) =>
+      new URL(answer.url()).pathname.endsWith(`/tickets/${ticket.identifier}`)
+    )
+    await page.getByRole("link", { name: /Looked at by the mouse/ }).hover()
+    expect((await read).status()).toBe(200)
+    expect(new URL(page.url()).pathname).toBe("/w/main/tickets")
+  })
+
+  it("moves nothing for who wants no motion", async () => {
+    const page = await site.signIn()
+    await page.emulateMedia({ reducedMotion: "reduce" })
+    await openScreen(site, "tickets", page)
+    await page.getByRole("link", { name: /LIV-1/ }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press(" ")
+    const peek = page.getByRole("complementary", { name: "The current ticket" })
+    await peek.waitFor()
+    const duration = () => peek.evaluate((element) => Number.parseFloat(getComputedStyle(element).animationDuration))
+    expect(await duration()).toBeLessThan(0.001)
+    await page.emulateMedia({ reducedMotion: "no-preference" })
+    expect(await duration()).toBeGreaterThan(0.01)
+  })
+})
