@@ -14,6 +14,8 @@ import { CountsBar } from "./Counts.tsx"
 
 const CodeBlock = later(async () => ({ default: (await import("../ui/Code.tsx")).CodeBlock }))
 
+const OtherAddress = later(() => import("./OtherAddress.tsx"))
+
 const RunGate = later(() => import("./RunGate.tsx"))
 
 /** What one wants to know of a run first: of which commit, where, how many, and how long. */
@@ -46,14 +48,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
         </Link>
         {run.environment.class === "production" && <Badge tone="warning">production</Badge>}
       </Fact>
-      {!testsDeployment(run) && (
-        <Fact icon="external">
-          <Truncated text={run.baseUrl} />
-          <Badge title={`The address of the deployment is ${run.deploymentBaseUrl}`} tone="warning">
-            another address
-          </Badge>
-        </Fact>
-      )}
+      {!testsDeployment(run) && <OtherAddress run={run} />}
       <Fact icon="branch">
         <Truncated text={run.git.branch} />
       </Fact>
