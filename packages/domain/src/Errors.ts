@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { EvidenceExclusion } from "./flow/EvidenceExclusion.ts"
 import { LeaseHolder } from "./LeaseHolder.ts"
 import { firstCharacters, fits, withoutTokens } from "./Text.ts"
 
@@ -217,14 +218,36 @@ const quote = (value: string | number): string => {
 const escaped = (character: string): string =>
   character === '"' || character === "\\" ? `\\${character}` : `\\u{${character.codePointAt(0)!.toString(16)}}`
 
+const exampleNotCounted = { run: 14, reason: "other_environment" } as const
+
+const NotCounted = Schema.Struct({ run: Schema.Int, reason: EvidenceExclusion }).annotate({
+  identifier: "NotCountedEvidence",
+  description: "A run in which a test passed that does not count, and why: as in the evidence of the ticket.",
+  examples: [exampleNotCounted]
+})
+
 export const MissingEvidence = Schema.Struct({
   caseId: Schema.String,
   passed: Schema.Int,
-  needed: Schema.Int
+  needed: Schema.Int,
+  environment: Schema.NullOr(Schema.String).annotate({
+    description: "The slug of the environment in which it must pass; null where it may pass in each."
+  }),
+  notCounted: Schema.NullOr(NotCounted).annotate({
+    description: "The newest run since its last failure in which it passed that does not count; null for none."
+  })
 }).annotate({
   identifier: "MissingEvidence",
-  description: "A test of which runs are missing: in how many it passed, and in how many it must.",
-  examples: [{ caseId: "checkout.spec.ts:pays-by-card", passed: 0, needed: 1 }]
+  description: "A test of which runs are missing: in how many that count it passed, and in how many it must.",
+  examples: [
+    {
+      caseId: "checkout.spec.ts:pays-by-card",
+      passed: 0,
+      needed: 1,
+      environment: "staging",
+      notCounted: exampleNotCounted
+    }
+  ]
 })
 
 /** 409: the request contradicts what is stored. `reason` is always present. */

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { exampleGit } from "../runs/TestRun.ts"
 import { CaseRun } from "../runs/Case.ts"
+import { EvidenceExclusion, exclusionMeanings } from "./EvidenceExclusion.ts"
 import { maxShownName } from "./ShownName.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -9,13 +10,6 @@ import { Timestamp } from "../Timestamp.ts"
 
 /** How many runs an answer has of each test, at most. */
 export const shownEvidence = 20
-
-const reasons = {
-  same_commit: "it ran the commit that failed last",
-  of_owner: "it was published by who owned the ticket since the failure, or by you as an agent",
-  other_address: "it tested another address than the deployment's, such as a preview",
-  uncommitted_changes: "it ran changes that are in no commit"
-}
 
 const ranAt = {
   environment: Schema.String.annotate({
@@ -39,12 +33,8 @@ const EvidenceRun = Schema.Struct({
   ...ranAt,
   commit: Schema.String,
   at: Timestamp.annotate({ description: "When the run ended." }),
-  excluded: Schema.NullOr(
-    Schema.Literals(["same_commit", "of_owner", "other_address", "uncommitted_changes"])
-  ).annotate({
-    description: `Why it does not count; null where it does. ${Object.entries(reasons)
-      .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
-      .join(" ")}`
+  excluded: Schema.NullOr(EvidenceExclusion).annotate({
+    description: `Why it does not count; null where it does. ${exclusionMeanings}`
   })
 }).annotate({
   identifier: "EvidenceRun",
@@ -58,6 +48,7 @@ const exampleCase = {
   title: exampleTest.title,
   passed: 1,
   needed: 2,
+  environment: "staging",
   failed: {
     run: 12,
     environment: "staging",
@@ -81,6 +72,10 @@ const EvidenceCase = Schema.Struct({
   }),
   passed: Schema.Int.annotate({ description: "In how many runs it passed that count." }),
   needed: Schema.Int.annotate({ description: "In how many it must pass." }),
+  environment: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The slug of the environment in which it must pass: where it failed last. Null where it failed in none, or where the product is not deployed any more: then it may pass in each."
+  }),
   failed: Schema.NullOr(EvidenceFailure).annotate({
     description:
       "The run in which it failed or was flaky last, among the newest 300 finished runs of the product; null for none."

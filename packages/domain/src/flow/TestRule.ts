@@ -184,13 +184,12 @@ export const isDue = (
  * flaky has failed, too: a retry of that run does not undo it.
  */
 export const hasRecovered = (statuses: ReadonlyArray<string>, closeAfter: number): boolean =>
-  passesSince(statuses) >= closeAfter
+  sinceFailure(statuses).filter((status) => status === "passed").length >= closeAfter
 
-/** In how many runs a test has passed since it failed last. */
-export const passesSince = (statuses: ReadonlyArray<string>): number => {
+/** The statuses of a test since it failed last. */
+export const sinceFailure = (statuses: ReadonlyArray<string>): ReadonlyArray<string> => {
   const failed = lastFailure(statuses)
-  const since = failed === -1 ? statuses : statuses.slice(0, failed)
-  return since.filter((status) => status === "passed").length
+  return failed === -1 ? statuses : statuses.slice(0, failed)
 }
 
 /** Whether a test has failed, and not recovered since. */

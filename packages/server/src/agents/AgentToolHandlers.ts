@@ -9,6 +9,7 @@ import type {
   NotFound,
   TooManyRequests
 } from "@delivery/domain/Errors"
+import { whyExcluded } from "@delivery/domain/flow/EvidenceExclusion"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { visible } from "@delivery/domain/Text"
 import { Effect, Option } from "effect"
@@ -175,11 +176,14 @@ export const failingWithin =
 /** How many tests a failure names. */
 const namedCases = 100
 
-/** What is missing: in how many runs each test passed, of how many it must. The ids of tests are quoted. */
+/** What is missing: in how many runs that count each test passed, where, and which one does not count. The ids of tests are quoted. */
 const missingText = (missing: ReadonlyArray<typeof MissingEvidence.Type>): string => {
   const named = missing.slice(0, namedCases)
   const lines = named.map(
-    ({ caseId, needed, passed }) => `${passed} of ${needed} runs: ${caseId.replaceAll(/\s+/g, " ")}`
+    ({ caseId, environment, needed, notCounted, passed }) =>
+      `${passed} of ${needed} runs${environment === null ? "" : ` in ${environment}`}${
+        notCounted === null ? "" : ` (run ${notCounted.run} does not count: ${whyExcluded(notCounted.reason)})`
+      }: ${caseId.replaceAll(/\s+/g, " ")}`
   )
   const { by, text } = quote("the tests", lines.join("\n"))
   const more = missing.length - named.length

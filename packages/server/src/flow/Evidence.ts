@@ -1,5 +1,6 @@
 import { Conflict, NotFound } from "@delivery/domain/Errors"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
+import { whatCounts } from "@delivery/domain/flow/EvidenceExclusion"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect } from "effect"
@@ -91,10 +92,17 @@ const everything = (workspaceId: WorkspaceId) => ({ workspaceId, seesPrivateTeam
 const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
   const find = evidenceOf(dependencies)
   return Effect.fnUntraced(function* (by: Access, ticket: TicketDetails) {
-    return (yield* find(by, ticket)).flatMap(({ caseId, needed, passed }): ReadonlyArray<Missing[number]> =>
-      passed < needed ? [{ caseId, passed, needed }] : []
+    return (yield* find(by, ticket)).flatMap(
+      ({ caseId, environment, needed, passed, runs }): ReadonlyArray<Missing[number]> =>
+        passed < needed ? [{ caseId, passed, needed, environment, notCounted: notCountedOf(runs) }] : []
     )
   })
+}
+
+/** The newest run that does not count, and why. */
+const notCountedOf = (runs: FoundEvidence["runs"]): Missing[number]["notCounted"] => {
+  for (const { excluded, result } of runs) if (excluded !== null) return { run: result.number, reason: excluded }
+  return null
 }
 
 /** What there is for each case of the ticket, in their order. */
@@ -122,6 +130,7 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
       found.push({
         caseId,
         title: inCase[0]?.title ?? null,
+        environment: failed?.isDeployed === true ? failed.environment : null,
         failed,
         runs,
         passed: runs.filter(({ excluded }) => excluded === null).length,
@@ -146,13 +155,18 @@ interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
   readonly runs: ReadonlyArray<{ readonly result: EvidenceResult; readonly excluded: EvidenceRun["excluded"] }>
 }
 
-/** Why a result after the last failure is no evidence: only that of another commit is, published by none of these persons. */
+/**
+ * Why a result after the last failure is no evidence: only that of another commit is, where it failed last, published by none of these
+ * persons. Where the product is not deployed any more it could never pass again.
+ */
 const exclusionOf = (
   result: EvidenceResult,
   failed: EvidenceResult | undefined,
   persons: ReadonlySet<string>
 ): EvidenceRun["excluded"] => {
   if (!result.isOfDeployment) return "other_address"
+  if (failed?.isDeployed === true && result.environment !== failed.environment) return "other_environment"
+  if (result.deploymentChanged) return "deployment_changed"
   if (failed !== undefined && isSameCommit(result.commit, failed.commit)) return "same_commit"
   if (result.dirty) return "uncommitted_changes"
   return isBy(result, persons) ? "of_owner" : null
@@ -187,7 +201,7 @@ const placeOf = ({ branch, commit, environment, finishedAt, number }: EvidenceRe
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs of another commit that somebody else published.`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}`,
       reason: "evidence_missing",
       missing
     })

@@ -5,6 +5,7 @@ import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { agents } from "../access/ActorRows.ts"
+import { deployments } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
@@ -61,7 +62,14 @@ const resultsOf = (
   run: TestRunRow,
   caseIds: ReadonlyArray<string>
 ): ReadonlyArray<EvidenceResult> => {
-  const environment = database.table(environments).get(run.environmentId)!.slug
+  const { archivedAt, slug: environment } = database.table(environments).get(run.environmentId)!
+  const deployed = database
+    .table(deployments)
+    .find(
+      ({ deletedAt, environmentId, productId }) =>
+        productId === run.productId && environmentId === run.environmentId && deletedAt === null
+    )
+  const isDeployed = archivedAt === null && deployed !== undefined
   const publisher = { kind: run.publisherKind, id: run.publisherId } as ActorRef
   return (database.table(testRunTestsTable).get(run.id) ?? [])
     .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
@@ -72,10 +80,12 @@ const resultsOf = (
       run: run.id,
       status,
       environment,
+      isDeployed,
       branch: run.gitBranch,
       commit: run.gitSha,
       dirty: run.gitDirty,
       isOfDeployment: testsDeployment(run),
+      deploymentChanged: run.deploymentChanged === true,
       finishedAt: run.finishedAt!,
       publisher,
       personId: personOf(database, publisher)

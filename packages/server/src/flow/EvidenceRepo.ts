@@ -13,12 +13,16 @@ export interface EvidenceResult {
   readonly status: string
   /** The slug of the environment of the run. */
   readonly environment: string
+  /** Whether the product is still deployed there, and the environment not archived. */
+  readonly isDeployed: boolean
   readonly branch: string
   readonly commit: string
   /** Whether it ran changes that are in no commit. */
   readonly dirty: boolean
   /** Whether it tested the deployment, and not another address. */
   readonly isOfDeployment: boolean
+  /** Whether the deployment changed while it ran. */
+  readonly deploymentChanged: boolean
   readonly finishedAt: Timestamp
   readonly publisher: ActorRef
   /** The person who published it, or for whom an agent did; null for an account key. */

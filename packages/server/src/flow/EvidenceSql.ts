@@ -52,7 +52,10 @@ const results =
           join test_runs r on r.workspace_id = ${workspaceId} and r.number = failed.number and r.result is not null
       )
       select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
-        r.git_sha as commit, r.git_dirty as dirty, ${testsDeployment(sql, "r")} as "isOfDeployment", r.finished_at as "finishedAt",
+        r.git_sha as commit, r.git_dirty as dirty, ${testsDeployment(sql, "r")} as "isOfDeployment",
+        r.deployment_changed is not distinct from true as "deploymentChanged",
+        (e.archived_at is null and exists (select 1 from deployments d where d.product_id = r.product_id
+          and d.environment_id = r.environment_id and d.deleted_at is null)) as "isDeployed", r.finished_at as "finishedAt",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
           when 'agent' then (select a.person_id from agents a where a.id = r.publisher_id) end as "personId"

@@ -24,7 +24,8 @@ import {
   type TestRuleRow,
   testRules,
   TestRulesRepo,
-  testRuleTickets
+  testRuleTickets,
+  uncountedPass
 } from "./TestRulesRepo.ts"
 
 export const layer = Layer.effect(
@@ -146,6 +147,9 @@ const rulesFor = (database: MemoryDatabase, id: TestRunId): ReadonlyArray<FoundT
     .map((rule) => withNames(database, rule))
 }
 
+/** Whether a pass in the run completes tickets. */
+const proves = ({ deploymentChanged, gitDirty }: TestRunRow): boolean => deploymentChanged !== true && !gitDirty
+
 const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(testRunTestsTable).get(id) ?? []
 
 const failures =
@@ -181,9 +185,11 @@ const statuses =
         .slice(0, limit - first.length)
         .toSorted((a, b) => compare(b.finishedAt!, a.finishedAt!) || b.number - a.number)
       for (const id of [...first, ...newest.map((one) => one.id)]) {
+        const isProof = proves(database.table(testRuns).get(id)!)
         for (const { caseId, status } of testsOf(database, id)) {
           if (status !== "skipped" && caseIds.includes(caseId)) {
-            found.set(caseId, [...(found.get(caseId) ?? []), status])
+            const told = status === "passed" && !isProof ? uncountedPass : status
+            found.set(caseId, [...(found.get(caseId) ?? []), told])
           }
         }
       }
@@ -202,10 +208,12 @@ const failsElsewhere =
         .toSorted((a, b) => b.number - a.number)
         .slice(0, lookedAtElsewhere)
       const known = new Set<string>()
-      for (const { environmentId, gitBranch, id, number } of elsewhere) {
+      for (const one of elsewhere) {
+        const { environmentId, gitBranch, id, number } = one
         for (const { caseId, status } of testsOf(database, id)) {
           const key = JSON.stringify([environmentId, gitBranch, caseId])
           if (status === "skipped" || !caseIds.includes(caseId) || known.has(key)) continue
+          if (status === "passed" && !proves(one)) continue
           known.add(key)
           if (status !== "failed") continue
           return { number, environment: database.table(environments).get(environmentId)!.name, branch: gitBranch }

@@ -108,7 +108,7 @@ export class TestRulesRepo extends Context.Service<
     /** The tests of the run that failed, by id. */
     readonly failures: (run: TestRunId) => Effect.Effect<ReadonlyArray<FailedTest>>
     /**
-     * The statuses of tests, skipped ones left out: first that in the run, if one is named, then those in the newest others of the
+     * The statuses of tests, skipped ones left out, passes that complete no ticket as `uncountedPass`: first that in the run, if one is named, then those in the newest others of the
      * finished runs that the rule is for, what finished last first, at most `limit` runs in all, and none that finished before the ticket was made, if one is
      * named. Of tests that were in none of them there is nothing.
      */
@@ -144,6 +144,9 @@ export class TestRulesRepo extends Context.Service<
     readonly link: (rule: TestRuleRow, ticket: TicketId) => Effect.Effect<void>
   }
 >()("@delivery/server/flow/TestRulesRepo") {}
+
+/** The status of a test that passed in a run with uncommitted changes, or during which the deployment changed. */
+export const uncountedPass = "uncounted"
 
 /** How many of the newest finished runs that a rule is not for are looked at. */
 export const lookedAtElsewhere = 200

@@ -1,4 +1,4 @@
-import { isBroken, maxTicketsOfRun, passesSince } from "@delivery/domain/flow/TestRule"
+import { isBroken, maxTicketsOfRun, sinceFailure } from "@delivery/domain/flow/TestRule"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { AgentId, TestRunId, TicketId } from "@delivery/domain/Ids"
@@ -20,7 +20,7 @@ import type { FoundTestRun, TestRunsRepo } from "../runs/TestRunsRepo.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { Storage } from "../storage/Storage.ts"
 import { about } from "./TestRules.ts"
-import type { CaseTicket, FoundTestRule, TestRulesRepo } from "./TestRulesRepo.ts"
+import { type CaseTicket, type FoundTestRule, type TestRulesRepo, uncountedPass } from "./TestRulesRepo.ts"
 import { type Failure, sorted } from "./TestRulesShares.ts"
 import {
   descriptionOf,
@@ -300,6 +300,7 @@ const closeTickets = (dependencies: Dependencies) => {
   return Effect.fnUntraced(function* (finished: Finished, one: Acting) {
     const { as, author, rule } = one
     const { place, run, told } = finished
+    if (run.git.dirty || run.deploymentChanged) return
     const open = (yield* repo.openOf(viewerOf(author), rule.id)).filter(({ id }) => !told.has(id))
     if (open.length === 0) return
     const ids = [...new Set(open.flatMap(({ caseIds }) => caseIds))]
@@ -308,7 +309,8 @@ const closeTickets = (dependencies: Dependencies) => {
     const others = yield* Effect.cached(findOthers(finished, rule))
     for (const ticket of open) {
       const { caseIds, id } = ticket
-      const passes = Math.min(...caseIds.map((caseId) => passesSince(statuses.get(caseId) ?? [])))
+      const found = caseIds.map((caseId) => sinceFailure(statuses.get(caseId) ?? []))
+      const passes = Math.min(...found.map((since) => countOf(since, "passed")))
       if (passes < rule.closeAfter) continue
       const holder = yield* heldBy(yield* others, ticket)
       // What needs more evidence than this stays open.
@@ -319,10 +321,15 @@ const closeTickets = (dependencies: Dependencies) => {
       }
       const elsewhere = yield* repo.failsElsewhere(rule, caseIds, id)
       const scope = scopeOf(rule, run.environment.name)
-      yield* as(comments.create(id, { body: passedAgain({ passes, scope, elsewhere }, run, place, nameOf(rule)) }))
+      const uncounted = Math.max(...found.map((since) => countOf(since, uncountedPass)))
+      const body = passedAgain({ passes, uncounted, scope, elsewhere }, run, place, nameOf(rule))
+      yield* as(comments.create(id, { body }))
     }
   })
 }
+
+const countOf = (statuses: ReadonlyArray<string>, status: string): number =>
+  statuses.filter((one) => one === status).length
 
 const scopeOf = ({ branch, coverage, environment }: FoundTestRule, name: string): Scope => ({
   environment: environment === null ? null : name,

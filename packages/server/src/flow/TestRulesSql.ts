@@ -22,7 +22,8 @@ import {
   type TestRuleRow,
   testRules,
   TestRulesRepo,
-  testRuleTickets
+  testRuleTickets,
+  uncountedPass
 } from "./TestRulesRepo.ts"
 
 export const layer = Layer.effect(
@@ -174,6 +175,10 @@ const failures = (sql: PgClient.PgClient) => {
     )
 }
 
+/** Whether a pass in the run `r` completes tickets. */
+const proves = (sql: PgClient.PgClient): Statement.Fragment =>
+  sql`(r.deployment_changed is distinct from true and not r.git_dirty)`
+
 const statuses =
   (sql: PgClient.PgClient): Repo["statuses"] =>
   (rule, named, caseIds, limit, ticket) => {
@@ -193,9 +198,9 @@ const statuses =
             and (${since}::uuid is null or t.finished_at >= (select created_at from tickets where id = ${since}))
           order by t.number desc limit ${PgTypes.int4(run === null ? limit : limit - 1)})
       )
-      select t.case_id as "caseId", array_agg(t.status
+      select t.case_id as "caseId", array_agg(case when t.status = 'passed' and not ${proves(sql)} then ${uncountedPass} else t.status end
           order by c.finished_at desc nulls first, c.number desc nulls first) as statuses
-      from counted c join test_run_tests t on t.run_id = c.id
+      from counted c join test_runs r on r.id = c.id join test_run_tests t on t.run_id = c.id
         and t.case_id in (select unnest(${texts(caseIds, (caseId) => caseId)}))
       where t.status <> 'skipped' group by t.case_id`.pipe(
       Effect.map((rows) => new Map(rows.map((row) => [row.caseId, row.statuses]))),
@@ -215,9 +220,9 @@ const failsElsewhere =
         order by t.number desc limit ${sql.literal(String(lookedAtElsewhere))}
       ), latest as (
         select distinct on (c.environment_id, c.git_branch, t.case_id) c.number, c.environment_id, c.git_branch, t.status
-        from elsewhere c join test_run_tests t on t.run_id = c.id
+        from elsewhere c join test_runs r on r.id = c.id join test_run_tests t on t.run_id = c.id
           and t.case_id in (select unnest(${texts(caseIds, (caseId) => caseId)}))
-        where t.status <> 'skipped'
+        where t.status <> 'skipped' and (t.status <> 'passed' or ${proves(sql)})
         order by c.environment_id, c.git_branch, t.case_id, c.number desc
       )
       select latest.number, e.name as environment, latest.git_branch as branch

@@ -117,14 +117,22 @@ const hasPassed = (passes: number, scope: Scope): string => {
   return `passed in ${inRuns(passes)}${where} since it failed last${where === "" ? "" : " there"}`
 }
 
+const notCounted = (uncounted: number): string =>
+  uncounted === 0
+    ? ""
+    : ` ${uncounted} more ${uncounted === 1 ? "run does" : "runs do"} not count: with uncommitted changes, or the deployment changed meanwhile.`
+
 /** The comment on a ticket that is completed: in how many runs of which its tests passed, and where one fails still. */
 export const passedAgain = (
   {
     elsewhere,
     passes,
-    scope
+    scope,
+    uncounted
   }: {
     readonly passes: number
+    /** In how many more runs they passed that do not count. */
+    readonly uncounted: number
     readonly scope: Scope
     readonly elsewhere: ElsewhereFailure | undefined
   },
@@ -134,7 +142,7 @@ export const passedAgain = (
 ): string =>
   said(
     rule,
-    `${hasPassed(passes, scope)}, now in run [${run.number}](${place.page}) ${ofCommit(run)}.${
+    `${hasPassed(passes, scope)}, now in run [${run.number}](${place.page}) ${ofCommit(run)}.${notCounted(uncounted)}${
       elsewhere === undefined
         ? ""
         : ` It failed in run ${elsewhere.number}${scoped({ ...elsewhere, branch: elsewhere.branch === "" ? null : elsewhere.branch, coverage: null })}, for which the rule is not, and has not passed there since.`

@@ -1,10 +1,13 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
+import { whatCounts } from "@delivery/domain/flow/EvidenceExclusion"
 import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Audit } from "../../src/audit/Audit.ts"
+import { Deployments } from "../../src/catalog/Deployments.ts"
+import { Environments } from "../../src/catalog/Environments.ts"
 import { readEvidence } from "../../src/flow/Evidence.ts"
 import { EvidenceRepo, evidenceRuns } from "../../src/flow/EvidenceRepo.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
@@ -12,7 +15,8 @@ import { TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { addMember, as, type CallerOf, eventsOf, refusal } from "../identity/Scene.ts"
+import { addDeployment, addEnvironment } from "../catalog/Rows.ts"
+import { addMember, as, type CallerOf, eventsOf, refusal, unique } from "../identity/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { countAll } from "../runs/cases/CasesScene.ts"
 import { finishBody, machine, report, startBody } from "../runs/Scene.ts"
@@ -119,6 +123,57 @@ withServicesOnEachStorage("Evidence", (it) => {
         yield* end((yield* begin({})).number, [], ["a", "b"])
         assert.deepStrictEqual(yield* at.missing(at.agent), [])
       })
+  )
+
+  it.effect("is of the environment in which the test failed last, while the product is deployed there", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const canary = yield* addEnvironment(at.workspace.id, { name: unique("Canary") })
+      const there = yield* addDeployment(at.product, canary, { version: "v1" })
+      const passing = yield* runBy({ ...at, environment: canary, deployment: there }, at.memberKey, mended, [], ["a"])
+      const refused = yield* Effect.flip(at.update(at.agent, { status: at.done }))
+      const { slug } = at.environment
+      assert.deepStrictEqual("missing" in refused ? refused.missing : undefined, [
+        {
+          caseId: "a",
+          passed: 0,
+          needed: 1,
+          environment: slug,
+          notCounted: { run: passing, reason: "other_environment" }
+        },
+        { caseId: "b", passed: 0, needed: 1, environment: slug, notCounted: null }
+      ])
+      assert.include(refused.message, whatCounts)
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(at.ticket.identifier))
+      assert.deepStrictEqual([cases[0]!.environment, cases[0]!.runs[0]!.excluded], [slug, "other_environment"])
+      // Where it can never pass again, any environment will do.
+      const environments = yield* Environments
+      yield* as(at.admin)(environments.archive(slug))
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["b 0/1"])
+      yield* as(at.admin)(environments.restore(slug))
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
+      yield* as(at.admin)((yield* Deployments).delete(at.product.slug, slug))
+      const after = yield* as(at.viewer)(read(at.ticket.identifier))
+      assert.deepStrictEqual([after.cases[0]!.environment, after.cases[0]!.passed], [null, 1])
+    })
+  )
+
+  it.effect("is no run during which the deployment changed", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const { number } = yield* as(at.memberKey)(runs.start(startBody(at, { git: gitOf(mended) })))
+      yield* as(at.admin)((yield* Deployments).update(at.product.slug, at.environment.slug, { version: "v2" }))
+      yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf([], ["a", "b"]) })))
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(at.ticket.identifier))
+      assert.deepStrictEqual(
+        cases[0]!.runs.map(({ excluded, run }) => [run, excluded]),
+        [[number, "deployment_changed"]]
+      )
+    })
   )
 
   it.effect("is runs of others in which each case passed, of another commit, after it failed last", () =>
@@ -269,7 +324,13 @@ withServicesOnEachStorage("Evidence", (it) => {
       const batch = yield* as(agent)(tickets.updateMany({ tickets: [ticket.id], changes: { category: "completed" } }))
       assert.deepInclude(batch[0]!.ok ? undefined : batch[0]!.error, {
         reason: "evidence_missing",
-        missing: ["a", "b"].map((caseId) => ({ caseId, passed: 0, needed: 1 }))
+        missing: ["a", "b"].map((caseId) => ({
+          caseId,
+          passed: 0,
+          needed: 1,
+          environment: at.environment.slug,
+          notCounted: null
+        }))
       })
       const statuses = yield* TicketStatuses
       yield* update(at.admin, { status: at.status("started").id })

@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
+import { whatCounts, whyExcluded } from "@delivery/domain/flow/EvidenceExclusion"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -61,12 +62,13 @@ onEachServer("A ticket that needs evidence", (test) => {
       const complete = () => update({ status: done.id })
       const refused = await complete()
       assert.include(refused, "evidence_missing")
-      assert.include(refused, "> 0 of 1 runs: pays")
+      assert.include(refused, "> 0 of 1 runs in staging: pays")
+      assert.include(refused, whatCounts)
       // It skips the test, runs it itself, or talks its way out.
       await publish(ci, "c".repeat(40), report("pays", { attempt: null }))
       assert.include(await complete(), "evidence_missing")
       await publish(person, "c".repeat(40), report("pays"))
-      assert.include(await complete(), "evidence_missing")
+      assert.include(await complete(), `(run 3 does not count: ${whyExcluded("of_owner")}): pays`)
       for (const wayOut of [{ completion: "free" }, { cases: null }, { status: done.id, override: "It is fine." }]) {
         assert.include(await update(wayOut), "persons_only")
       }

@@ -1,3 +1,4 @@
+import { whatCounts } from "@delivery/domain/flow/EvidenceExclusion"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"
@@ -123,7 +124,7 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
   return (
     <FormDialog
       action="Save"
-      description="A test passes again in runs after the one in which it failed last, of another commit, published by nobody who owned the ticket since."
+      description={whatCounts}
       doing={save}
       fields={["passes", "cases", "completion"]}
       missing={[

@@ -10,6 +10,8 @@ const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
   same_commit: "of the commit that failed",
   of_owner: "published by an owner of the ticket",
   other_address: "against another address than the deployment's",
+  other_environment: "in another environment than the one where it failed last",
+  deployment_changed: "the deployment changed meanwhile",
   uncommitted_changes: "with uncommitted changes"
 }
 
@@ -50,7 +52,8 @@ interface Props {
 const most = 3
 
 export const EvidenceOfCase = ({ one, product, slug }: Props) => {
-  const { caseId, failed, needed, passed, runs, title } = one
+  const { caseId, environment, failed, needed, passed, runs, title } = one
+  const nameOf = useEnvironmentName(slug)
   const proofs = runs.filter(({ excluded }) => excluded === null).slice(0, Math.max(needed, most))
   const others = runs.filter(({ excluded }) => excluded !== null).slice(0, most)
   return (
@@ -76,6 +79,9 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
           )}
           {proofs.length > 0 && ", passed in "}
           <RunList runs={proofs} slug={slug} />.
+          {environment !== null && passed < needed && (
+            <> It must pass again in {nameOf(environment)}, where it failed last.</>
+          )}
           {[...Map.groupBy(others, ({ excluded }) => excluded!)].map(([why, same]) => (
             <span key={why}>
               {" "}

@@ -1,3 +1,4 @@
+import { whatCounts } from "@delivery/domain/flow/EvidenceExclusion"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
@@ -56,8 +57,7 @@ const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
             <>
               <p className="text-muted">
                 {missing.length} of {counted(cases.length, "test")} {missing.length === 1 ? "has" : "have"} not passed
-                again often enough. Runs count that came after the last failure, tested another commit, and were
-                published by nobody who owned the ticket:
+                again often enough. {whatCounts}
               </p>
               <ul className="-mx-4">
                 {missing.slice(0, mostCases).map((one) => (

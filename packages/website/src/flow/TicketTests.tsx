@@ -1,4 +1,5 @@
 import type { TicketEvidence } from "@delivery/domain/flow/Evidence"
+import { whatCounts } from "@delivery/domain/flow/EvidenceExclusion"
 import type { ListedMute } from "@delivery/domain/flow/Mute"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
@@ -123,7 +124,7 @@ const whyCompleted = (lacking: TicketEvidence["cases"]): string => {
 const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ticket): string => {
   const done = cases.filter(({ needed, passed }) => passed >= needed).length
   const runs = passes === 1 ? "a run" : `${passes} runs`
-  const what = `${done} of ${counted(cases.length, "test")} passed again. Each needs ${runs} of another commit, published by somebody else.`
+  const what = `${done} of ${counted(cases.length, "test")} passed again. Each needs ${runs} that ${passes === 1 ? "counts" : "count"}.`
   if (status.category === "canceled") return `${what} The ticket is canceled.`
   if (status.category === "completed") {
     const lacking = completion === "evidence" ? cases.filter(({ needed, passed }) => passed < needed) : []
@@ -147,7 +148,10 @@ const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
               <span className={evidence.complete ? "text-success" : "text-muted"}>
                 <Icon name={evidence.complete ? "check" : "clock"} />
               </span>
-              <span className="min-w-0 flex-1">{summaryOf(evidence, ticket)}</span>
+              <span className="min-w-0 flex-1">
+                {summaryOf(evidence, ticket)}
+                <span className="text-muted block text-xs font-normal">{whatCounts}</span>
+              </span>
             </p>
             <ul aria-label="Evidence of each test">
               {(areAll ? evidence.cases : evidence.cases.slice(0, few)).map((one) => (
