@@ -33,6 +33,8 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
   const { data: history } = useQuery(historyQuery(slug, ticket.id))
   const [answered, setAnswered] = useState<AgentMessage>()
   const [hasHistory, setHistory] = useState(false)
+  // Here, so that what is said is looked for again whenever more of it came.
+  useReadWhileShown(slug, ticket.id)
   return (
     <section aria-label="Activity" className="pt-4">
       <h2 className="text-muted border-border border-b px-4 pb-2 text-xs font-medium">Activity</h2>
@@ -73,17 +75,14 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
   )
 }
 
-const TicketActivity = (props: Props) => {
-  useReadWhileShown(props.slug, props.ticket.id)
-  return (
-    <>
-      <TicketTests {...props} />
-      {props.mayChange && <EvidenceRefused slug={props.slug} />}
-      <AttachmentList {...props} />
-      <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
-      <Activity {...props} />
-    </>
-  )
-}
+const TicketActivity = (props: Props) => (
+  <>
+    <TicketTests {...props} />
+    {props.mayChange && <EvidenceRefused slug={props.slug} />}
+    <AttachmentList {...props} />
+    <TicketDelivery slug={props.slug} ticket={props.ticket.identifier} />
+    <Activity {...props} />
+  </>
+)
 
 export default TicketActivity
