@@ -24,7 +24,7 @@ interface Named {
 /** How well a label fits what was typed: 0 is the same, 4 is not at all, as where something else of it has the words. */
 const rankOf = (typed: string, { label }: Named): number => {
   const name = label.toLowerCase()
-  if (name === typed) return 0
+  if (name === typed || name === `run ${typed}`) return 0
   if (name.startsWith(typed)) return 1
   const words = typed.split(/\s+/)
   const starts = name.split(/\s+/)
@@ -40,6 +40,12 @@ export const ranked = <One extends Named>(text: string, found: ReadonlyArray<One
     .map((one) => ({ one, rank: rankOf(typed, one) }))
     .toSorted((a, b) => a.rank - b.rank || Number(a.one.isPart ?? false) - Number(b.one.isPart ?? false))
     .map(({ one }) => one)
+}
+
+/** The number of the run that is asked for, whether or not it is among those that are known. */
+export const runNumberOf = (typed: string): number | undefined => {
+  const [, number] = /^(?:run )?([1-9]\d{0,8})$/i.exec(typed.trim()) ?? []
+  return number === undefined ? undefined : Number(number)
 }
 
 /** What is meant by a short form: `#47` is a run, and `SHOP1` a ticket of the team with that key. */

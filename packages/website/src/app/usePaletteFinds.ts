@@ -7,7 +7,9 @@ import { workspaceKey } from "../api/queries.ts"
 import { productsQuery } from "../catalog/queries.ts"
 import { ticketListQuery } from "../planning/queries.ts"
 import { beginningsOf, type FoundCases, narrowed } from "./foundCases.ts"
-import type { Command } from "./palette.ts"
+import { latestRunsQuery } from "../runs/queries.ts"
+import { type Command, runNumberOf } from "./palette.ts"
+import { hintOfRun } from "./usePaletteThings.ts"
 
 /** What the server finds by words: tickets, and tests of products. */
 
@@ -56,17 +58,46 @@ const foundCasesQuery = (slug: string, products: ReadonlyArray<string>, q: strin
     }
   })
 
+/** A run that is older than those that are known, by its number. It is offered at once, and no more where it turns out to be gone. */
+const useRun = (slug: string, typed: string): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const { data: latest } = useQuery(latestRunsQuery(slug))
+  const number = runNumberOf(typed)
+  const runs = latest?.runs ?? []
+  const isOlder = number !== undefined && latest?.nextCursor != null && number < (runs.at(-1)?.number ?? 0)
+  const { data: hint = "" } = useQuery({
+    queryKey: workspaceKey(slug, "runs", "numbered", number),
+    queryFn: async ({ signal }) => {
+      const answer = await client.safe.testRuns.get({ params: { slug, run: number! } }, { signal })
+      return answer.ok ? hintOfRun(answer.value) : answer.error._tag === "NotFound" ? null : ""
+    },
+    enabled: isOlder
+  })
+  if (!isOlder || hint === null) return []
+  return [
+    {
+      id: `run ${number}`,
+      label: `Run ${number}`,
+      hint,
+      icon: "runs",
+      run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(number) } })
+    }
+  ]
+}
+
 export const usePaletteFinds = (slug: string, typed: string): ReadonlyArray<Command> => {
   const navigate = useNavigate()
   const q = useDeferredValue(typed.trim().split(/\s+/).slice(0, mostWords).join(" ").slice(0, longest))
+  const run = useRun(slug, typed)
   const isAsking = q.length >= shortest
   const { data } = useQuery({ ...ticketListQuery(slug, { q }), enabled: isAsking })
   const { data: products } = useQuery(productsQuery(slug))
   const asked = products?.products.slice(0, mostProducts) ?? []
   const slugs = asked.map((product) => product.slug)
   const { data: cases } = useQuery({ ...foundCasesQuery(slug, slugs, q), enabled: isAsking && slugs.length > 0 })
-  if (!isAsking) return []
+  if (!isAsking) return run
   return [
+    ...run,
     ...(data?.tickets ?? []).slice(0, mostTickets).map((one): Command => ({
       id: one.id,
       label: one.identifier,

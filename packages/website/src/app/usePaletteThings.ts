@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
 import { membersQuery } from "../identity/queries.ts"
 import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
+import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import type { Command } from "./palette.ts"
@@ -59,6 +60,10 @@ const useNamed = (slug: string): ReadonlyArray<Command> => {
   ]
 }
 
+/** What it tested, and where. */
+export const hintOfRun = ({ environment, git, product }: Pick<TestRunSummary, "environment" | "git" | "product">) =>
+  `${product.name} · ${environment.name} · ${git.subject}`
+
 /** What belongs to products. */
 const useMade = (slug: string): ReadonlyArray<Command> => {
   const navigate = useNavigate()
@@ -69,7 +74,7 @@ const useMade = (slug: string): ReadonlyArray<Command> => {
     ...(runs?.runs ?? []).map((run): Command => ({
       id: run.id,
       label: `Run ${run.number}`,
-      hint: `${run.product.name} · ${run.environment.name} · ${run.git.subject}`,
+      hint: hintOfRun(run),
       isPart: true,
       icon: "runs",
       run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { meant, ranked } from "../../src/app/palette.ts"
+import { meant, ranked, runNumberOf } from "../../src/app/palette.ts"
 
 /** In which order the palette shows what was found. */
 
@@ -41,5 +41,12 @@ describe("The palette", () => {
     }
     const found = [{ label: "SHOP-9" }, { label: "Run 147", isPart: true }, { label: "Run 47", isPart: true }]
     expect(labels(typed("#47"), ...found)[0]).toBe("Run 47")
+    expect(labels("47", { label: "47 things" }, ...found)[0]).toBe("Run 47")
+    expect(["run 47", "47", "Run 8", "run 047", "0", "47 x", "run", ""].map(runNumberOf)).toEqual([
+      47,
+      47,
+      8,
+      ...Array.from({ length: 5 }, () => undefined)
+    ])
   })
 })

@@ -338,4 +338,35 @@ describe("The palette", () => {
     await page.getByRole("option", { name: "Checkout › pays by card test of Shop" }).click()
     await page.waitForURL(/\/products\/shop\/cases\//)
   })
+
+  it("offers a run by its number first, also one older than those that it knows", async () => {
+    const page = await site.signIn()
+    const { runs } = await site.call<{ runs: ReadonlyArray<{ number: number; git: { subject: string } }> }>(
+      "GET",
+      "test-runs"
+    )
+    const old = runs.at(-1)!
+    await page.route(/\/test-runs$/, async (route) => {
+      const answer = await route.fetch()
+      const body = (await answer.json()) as { runs: ReadonlyArray<unknown> }
+      const newer = {
+        runs: [{ ...runs[0], number: Number(`9${old.number}`) }, ...body.runs.slice(1, 2)],
+        nextCursor: 2
+      }
+      await route.fulfill({ response: answer, json: newer })
+    })
+    await page.goto(`${site.origin}/w/main/tickets`)
+    await page.getByRole("button", { name: "Search" }).first().waitFor()
+    await page.keyboard.press("Control+k")
+    const field = page.getByRole("combobox", { name: "Search and do" })
+    for (const typed of [`#${old.number}`, `${old.number}`, `run ${old.number}`]) {
+      await field.fill(typed)
+      await page.getByRole("option", { name: `Run 9${old.number}` }).waitFor()
+      await page.getByRole("option", { name: new RegExp(`^Run ${old.number} .*${old.git.subject}`) }).waitFor()
+      expect((await page.getByRole("option").allInnerTexts())[0]).toMatch(new RegExp(`^Run ${old.number}\\s`))
+    }
+    await field.press("Enter")
+    await page.waitForURL(new RegExp(`/test-runs/${old.number}$`))
+    await page.context().close()
+  })
 })
