@@ -82,7 +82,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, owner, slug, ticket, tone
         >
           <CategoryMark status={ticket.status} />
         </button>
-        <span className="tabular">{identifier}</span>
+        <span className="tabular shrink-0 whitespace-nowrap">{identifier}</span>
         {ticket.team.visibility === "private" && <Badge>private</Badge>}
         <span className="flex-1" />
         <button
@@ -91,6 +91,7 @@ const Card = memo(({ isCurrent, isSelected, mayChange, owner, slug, ticket, tone
           data-ask="owner"
           disabled={!mayChange}
           tabIndex={-1}
+          title={owner || undefined}
           type="button"
         >
           {owner || (
