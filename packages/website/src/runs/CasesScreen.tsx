@@ -29,7 +29,7 @@ const NoCases = later(() => import("./NoCases.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
 
 const columns =
-  "two-lines grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
+  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
 
 const markOf = ({ states }: Pick<ListedCase, "states">): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
@@ -58,7 +58,7 @@ interface RowProps {
 
 const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
   <Link
-    className={`${columns} border-border hover:bg-hover h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}
+    className={`two-lines ${columns} border-border hover:bg-hover h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}
     params={{ slug, product, case: one.caseId }}
     search={withoutUndefined({ environment })}
     to="/w/$slug/products/$product/cases/$case"
