@@ -14,7 +14,7 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { SkeletonRows } from "../ui/States.tsx"
-import { Aside } from "./Aside.tsx"
+import { Aside, besideClass } from "./Aside.tsx"
 import { AudienceContext } from "./audience.ts"
 import { MarkdownSection } from "./MarkdownSection.tsx"
 import ProjectTabs from "./ProjectTabs.tsx"
@@ -92,7 +92,7 @@ const Shown = ({ project, slug }: Props) => {
         title={project.name}
       />
       <ProjectTabs project={project.slug} slug={slug} />
-      <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] max-md:content-start md:grid-cols-[minmax(0,1fr)_18rem]">
+      <div className={besideClass}>
         <div className="min-w-0 pb-8 max-md:contents">
           {project.summary !== null && <p className="text-md foreign px-4 pt-4">{project.summary}</p>}
           <div className="max-md:order-2 max-md:min-w-0 max-md:pb-4">

@@ -11,7 +11,7 @@ import { type Identifiers, IdentifiersContext } from "../ui/identifiers.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
-import { Aside } from "./Aside.tsx"
+import { Aside, besideClass } from "./Aside.tsx"
 import type { Shown } from "./changes.ts"
 import { MarkdownSection } from "./MarkdownSection.tsx"
 import { asPending, pendingTickets } from "./pendingTickets.ts"
@@ -131,7 +131,7 @@ const Whole = ({ slug, ticket }: Props) => {
         }
       />
       <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: mayChange, team: ticket.team }}>
-        <div className="mx-auto grid w-full max-w-280 grow grid-cols-[minmax(0,1fr)] max-md:content-start md:grid-cols-[minmax(0,1fr)_18rem] md:grid-rows-[auto_1fr]">
+        <div className={`${besideClass} md:grid-rows-[auto_1fr]`}>
           <div className="min-w-0 pb-4 max-md:contents">
             <TicketTitle
               draft={titleDraft}

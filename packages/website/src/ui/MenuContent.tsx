@@ -20,7 +20,7 @@ export const MenuContent = ({ item }: { readonly item: MenuItem }) => (
       </span>
     )}
     <span className="min-w-0 flex-1 truncate">{item.label}</span>
-    {item.hint !== undefined && <span className="text-muted truncate text-xs">{item.hint}</span>}
+    {item.hint !== undefined && <span className="text-muted shrink-999 truncate text-xs">{item.hint}</span>}
     {item.shortcut !== undefined && <Kbd keys={item.shortcut} />}
   </>
 )
