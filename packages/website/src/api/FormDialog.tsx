@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { ConfirmLink } from "./ConfirmLink.tsx"
@@ -17,7 +17,7 @@ interface Props {
   readonly isReady?: boolean
   /** Whether something that it sends is still being read: what was asked meanwhile is done after that. Default: no. */
   readonly isWaiting?: boolean
-  /** What is not filled in yet, such as "a title": it is said beside the button. */
+  /** What is not filled in yet, such as "a title": it is said beside the button. Its field has `data-missing`. */
   readonly missing?: ReadonlyArray<string>
   /** The fields of the body that show their own issues. */
   readonly fields?: ReadonlyArray<string>
@@ -28,7 +28,7 @@ interface Props {
 }
 
 /** In a line of its own where the buttons take what there is. */
-const missingClass = "text-muted flex-1 basis-30 self-center max-sm:basis-full"
+const missingClass = "flex-1 basis-30 self-center max-sm:basis-full"
 
 /** A dialog that does one thing, and says why it could not. Load it lazily: it brings Base UI. */
 export const FormDialog = ({
@@ -49,8 +49,12 @@ export const FormDialog = ({
   const isAtField = failure?.issues?.some(({ path }) => fields.includes(path[0] ?? "")) === true
   const isReady = isValid && missing.length === 0
   const [isAsked, setAsked] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const [isRefused, setRefused] = useState(false)
   const submit = () => {
     setAsked(isReady && isWaiting)
+    setRefused(!isReady)
+    if (!isReady) form.current?.querySelector<HTMLElement>("[data-missing]")?.focus()
     if (isReady && !isWaiting && !doing.isPending) doing.mutate()
   }
   useEffect(() => {
@@ -60,7 +64,14 @@ export const FormDialog = ({
     <Dialog
       actions={
         <>
-          {missing.length > 0 && <p className={missingClass}>Still missing: {missing.join(" and ")}.</p>}
+          {missing.length > 0 && (
+            <p
+              className={`${missingClass} ${isRefused ? "text-danger" : "text-muted"}`}
+              role={isRefused ? "alert" : undefined}
+            >
+              Still missing: {missing.join(" and ")}.
+            </p>
+          )}
           <Cancel />
           {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button
@@ -81,6 +92,7 @@ export const FormDialog = ({
     >
       <form
         className="flex flex-col gap-3"
+        ref={form}
         onSubmit={(event) => {
           event.preventDefault()
           submit()

@@ -73,9 +73,9 @@ interface BarProps extends Pick<Props, "label"> {
   readonly onPreview: (isPreview: boolean) => void
 }
 
-/** Seen above the field, and reached after it: from the field before, the keyboard comes to where the text is written. */
+/** Below the text, and reached after it: from the field before, the keyboard comes to where the text is written. */
 const Bar = ({ files, isPreview, label, onPreview }: BarProps) => (
-  <div className="order-first flex gap-1 px-1 pt-1">
+  <div className="flex gap-1 px-1 pb-1">
     <button aria-pressed={!isPreview} className={tab} onClick={() => onPreview(false)} type="button">
       Write
     </button>

@@ -152,6 +152,7 @@ const NewTicketDialog = ({
       <Input
         autoComplete="off"
         autoFocus
+        data-missing={title.trim() === "" || undefined}
         issue={issueAt(create.error, "title")}
         label="Title"
         maxLength={200}

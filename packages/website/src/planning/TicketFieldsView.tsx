@@ -1,5 +1,6 @@
 import { useId } from "react"
 import { Icon } from "../ui/Icon.tsx"
+import { holdKeys } from "../ui/keys.ts"
 import { Menu, type MenuItem } from "../ui/Menu.tsx"
 import { useOwners } from "./owners.ts"
 import { none, type TicketFields } from "./useTicketFields.ts"
@@ -10,10 +11,12 @@ interface ChoiceProps {
   readonly label: string
   readonly value: string
   readonly items: ReadonlyArray<MenuItem>
+  /** Whether something has to be chosen still. */
+  readonly isMissing?: boolean | undefined
 }
 
 /** A field with the look of others, whose value is chosen in a menu that is searched. */
-const Choice = ({ items, label, value }: ChoiceProps) => {
+const Choice = ({ isMissing = false, items, label, value }: ChoiceProps) => {
   const id = useId()
   return (
     <div className="flex min-w-0 flex-col gap-1">
@@ -27,6 +30,13 @@ const Choice = ({ items, label, value }: ChoiceProps) => {
           <button
             {...props}
             aria-labelledby={`${id} ${id}value`}
+            data-missing={isMissing || undefined}
+            onKeyDown={({ altKey, ctrlKey, currentTarget, key, metaKey }) => {
+              if (key.length > 1 || key === " " || altKey || ctrlKey || metaKey) return
+              // The menu finds by what is typed here, this key among it.
+              holdKeys()
+              currentTarget.click()
+            }}
             className="border-border bg-surface hover:border-strong flex h-7 w-full items-center gap-2 rounded-md border px-2 text-left select-none"
             type="button"
           >
@@ -41,7 +51,7 @@ const Choice = ({ items, label, value }: ChoiceProps) => {
   )
 }
 
-interface OneProps {
+interface OneProps extends Pick<ChoiceProps, "isMissing"> {
   readonly label: string
   readonly value: string
   readonly options: ReadonlyArray<{
@@ -52,8 +62,9 @@ interface OneProps {
   readonly onChange: (value: string) => void
 }
 
-const One = ({ label, onChange, options, value }: OneProps) => (
+const One = ({ isMissing, label, onChange, options, value }: OneProps) => (
   <Choice
+    isMissing={isMissing}
     items={options.map((option) => ({
       label: option.label,
       hint: option.hint,
@@ -92,6 +103,7 @@ export const TicketFieldsView = ({ fields, slug }: Props) => {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2">
       <One
+        isMissing={shown.team === none}
         label="Team"
         onChange={setTeam}
         options={(teams ?? []).map(({ key, name }) => ({ value: key, label: name, hint: key }))}

@@ -1,5 +1,6 @@
 import { Popover } from "@base-ui/react/popover"
 import { Fragment, type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react"
+import { takeHeldKeys } from "./keys.ts"
 import { matches } from "./match.ts"
 import type { MenuGroup, MenuItem, OpenMenu } from "./Menu.tsx"
 import { MenuContent, menuRow } from "./MenuContent.tsx"
@@ -88,6 +89,14 @@ const Content = ({ field, groups, label, onClose }: ContentProps) => {
   const shown = found(groups, text)
   const items = shown.flatMap((group) => group.items)
   const current = Math.min(place, items.length - 1)
+  // What was typed at the button of the menu.
+  useEffect(() => {
+    const typed = takeHeldKeys()
+    if (typed === "") return
+    setText(typed)
+    setPlace(0)
+    field.current?.focus()
+  }, [field])
   useEffect(() => {
     document.getElementById(`${id}-${current}`)?.scrollIntoView({ block: "nearest" })
   }, [current, id])
@@ -104,6 +113,9 @@ const Content = ({ field, groups, label, onClose }: ContentProps) => {
     if (next !== undefined) {
       setPlace((next + items.length) % Math.max(1, items.length))
       field.current?.focus()
+    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      // It sends the form around the menu, which is not done before something is chosen.
+      event.stopPropagation()
     } else if (event.key === "Enter" || (event.key === " " && on !== undefined)) select(items[from])
     else {
       // What is typed at an item is for the field.
@@ -174,7 +186,7 @@ export const SearchMenu = ({ anchor, back, groups, isOpen, label, onOpenChange, 
           <Popover.Popup
             aria-label={label}
             aria-modal={false}
-            className="bg-raised shadow-overlay animate-appear flex max-h-(--available-height) w-60 max-w-[calc(100vw-1rem)] flex-col rounded-lg outline-none"
+            className="bg-raised shadow-overlay animate-appear flex max-h-(--available-height) w-72 max-w-[calc(100vw-1rem)] flex-col rounded-lg outline-none"
             finalFocus={() => !hasMovedOn() && (back ?? anchor.current)}
             // Without a keyboard, one on the screen would hide the menu.
             initialFocus={() => (matchMedia("(pointer: coarse)").matches ? popup.current : field.current)}

@@ -71,8 +71,19 @@ describe("A new ticket", () => {
     await dialog.getByText("Still missing: a title and a team.").waitFor()
     await page.keyboard.type("Refunds")
     await dialog.getByText("Still missing: a team.").waitFor()
+    // What is missing is said, and has the keyboard; what is typed there finds it.
     await page.keyboard.press("Control+Enter")
-    await choose(page, "Team", "neer")
+    await dialog.getByRole("alert").getByText("Still missing: a team.").waitFor()
+    await dialog.getByRole("button", { name: "Team" }).and(page.locator(":focus")).waitFor()
+    await page.keyboard.type("neer")
+    await page.getByRole("menuitemradio", { name: "Operations" }).waitFor({ state: "detached" })
+    await page.getByRole("menuitemradio", { name: "Engineering" }).waitFor()
+    expect(await page.getByRole("textbox", { name: "Search: Team" }).inputValue()).toBe("neer")
+    // In a list that is open, the key that sends neither chooses nor sends.
+    await page.keyboard.press("Control+Enter")
+    await page.getByRole("menuitemradio", { name: "Engineering" }).waitFor()
+    await dialog.getByText("Still missing: a team.").waitFor()
+    await page.keyboard.press("Enter")
     await dialog.getByText("Still missing").waitFor({ state: "detached" })
     await choose(page, "Status", "prog")
     await choose(page, "Owner", me.name.slice(1))
@@ -162,9 +173,18 @@ describe("A new ticket", () => {
     await page.keyboard.press("Tab")
     await page.keyboard.type("Not a word is lost.")
     expect(await dialogOf(page).getByRole("textbox", { name: "Description" }).inputValue()).toBe("Not a word is lost.")
-    // What changes the field is seen above it, and comes after it.
+    // What comes next stands further down.
+    const place = () => page.evaluate(() => document.activeElement!.getBoundingClientRect().bottom)
+    const places = [await place()]
+    for (const name of ["Write", "Preview"]) {
+      await page.keyboard.press("Tab")
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(name)
+      places.push(await place())
+    }
     await page.keyboard.press("Tab")
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Write")
+    places.push(await place())
+    expect(places).toEqual(places.toSorted((one, other) => one - other))
+    expect(new Set(places).size).toBe(3)
     await page.context().close()
   })
 
