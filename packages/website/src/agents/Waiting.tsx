@@ -1,16 +1,35 @@
+import { useQueries } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { ticketQuery } from "../planning/queries.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
-import { lineOf } from "./inbox.ts"
+import { isAnswered, lineOf, type Notice } from "./inbox.ts"
 import { useNotices } from "./useNotices.ts"
 
-/** What waits for the person: the newest of what is unread. */
+/** What waits for the person: the newest of what is unread, where nobody has answered and the ticket is open. */
 
 const most = 5
 
+/** Of how many tickets it is asked whether they are open. */
+const mostTickets = 10
+
+const useWaiting = (slug: string, notices: ReadonlyArray<Notice>): ReadonlyArray<Notice> => {
+  const asked = notices.filter((one) => !isAnswered(one))
+  const identifiers = [...new Set(asked.map(({ ticket }) => ticket.identifier))].slice(0, mostTickets)
+  const found = useQueries({ queries: identifiers.map((identifier) => ticketQuery(slug, identifier)) })
+  const open = new Set(
+    identifiers.filter((_, index) => {
+      const category = found[index]!.data?.status.category
+      return category !== undefined && category !== "completed" && category !== "canceled"
+    })
+  )
+  return asked.filter(({ ticket }) => open.has(ticket.identifier))
+}
+
 const Waiting = ({ slug }: { readonly slug: string }) => {
   const { counted, notices } = useNotices(slug)
-  if (notices.length === 0) return null
+  const waiting = useWaiting(slug, notices)
+  if (waiting.length === 0) return null
   return (
     <Section
       actions={
@@ -21,7 +40,7 @@ const Waiting = ({ slug }: { readonly slug: string }) => {
       isFlush
       title="Waiting for you"
     >
-      {notices.slice(0, most).map((one) => (
+      {waiting.slice(0, most).map((one) => (
         <Link
           className="border-border hover:bg-hover two-lines flex h-(--row) items-center gap-3 border-b px-4"
           data-tall

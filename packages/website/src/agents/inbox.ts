@@ -92,6 +92,10 @@ export const noticesOf = (
     ...ofTickets.map(ofTicket)
   ].toSorted((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt) || (a.id < b.id ? 1 : -1))
 
+/** Whether it is about a message that has ended, and so waits for no answer. */
+export const isAnswered = ({ message }: Notice): boolean =>
+  message !== undefined && message.status !== "queued" && message.status !== "delivered"
+
 export type InboxRow =
   | { readonly kind: "ticket"; readonly key: string; readonly identifier: string; readonly title: string }
   | { readonly kind: "notification"; readonly key: string; readonly one: Notice }

@@ -185,4 +185,51 @@ describe("Agents", () => {
     await viewer.getByText("Works on", { exact: true }).first().waitFor()
     expect(await viewer.getByRole("button", { name: /^Take over/ }).count()).toBe(0)
   })
+
+  it("leave what waits for their person once it is answered, and once its ticket is done", async () => {
+    const { access_token, agent } = await site.call<SignIn>("POST", "agents/register", {
+      client: "codex",
+      computer: "shelf"
+    })
+    const byAgent = callWith(site.origin, access_token)
+    await site.call("POST", "teams", { key: "WAI", name: "Waiting" })
+    const { statuses } = await site.call<{ statuses: ReadonlyArray<{ id: string; category: string }> }>(
+      "GET",
+      "ticket-statuses?team=WAI"
+    )
+    const make = (title: string) => site.call<{ identifier: string }>("POST", "tickets", { team: "WAI", title })
+    const [asked, answered, done] = [await make("Asked"), await make("Answered"), await make("Done")]
+    const { id: owner } = await site.call<{ id: string }>("GET", "/v1/me")
+    for (const { identifier } of [asked, done]) {
+      // oxlint-disable-next-line no-await-in-loop -- one comment after the other
+      await byAgent("POST", `/agent/v1/tickets/${identifier}/comments`, {
+        body: `[@Owner](user:${owner}) ${identifier}?`
+      })
+    }
+    const lou = await joinAs(site, "lou@example.com", "Lou", "member")
+    const id = await lou.evaluate(
+      async (body) => {
+        const headers = { "content-type": "application/json" }
+        const answer = await fetch("/v1/workspaces/main/messages", { method: "POST", headers, body })
+        return ((await answer.json()) as { id: string }).id
+      },
+      JSON.stringify({ agent, ticket: answered.identifier, ask: "build" })
+    )
+    const page = await openScreen(site, "agents")
+    await isLive(page)
+    const waiting = page.getByRole("region", { name: "Waiting for you" })
+    const of = ({ identifier }: { identifier: string }) => waiting.getByText(identifier, { exact: true })
+    for (const one of [asked, answered, done]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await of(one).waitFor()
+    }
+    await byAgent("POST", `/agent/v1/messages/${id}/decline`, { reason: "No." })
+    await of(answered).waitFor({ state: "detached" })
+    await site.call("PATCH", `tickets/${done.identifier}`, {
+      status: statuses.find(({ category }) => category === "completed")!.id
+    })
+    await of(done).waitFor({ state: "detached" })
+    await of(asked).waitFor()
+    await lou.context().close()
+  })
 })
