@@ -102,6 +102,7 @@ const publish = Command.make(
     const { muted, notAttached, omitted, run } = published
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
     for (const line of mutedLines(muted)) yield* note(oneLine(line))
+    if (!testsDeployment(run)) yield* note(`Run ${run.number}: ${elsewhereText(run)}`)
     yield* print(published, `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`)
     const [first] = notAttached
     if (first !== undefined) {
@@ -178,14 +179,15 @@ const retryText = (retry: TestRun["retries"][number]): string => {
     : `Retry ${number} ${coloured(outcome)}: ${flakyCount} of ${tests} passed${elsewhere ? `, on another release or address, or with uncommitted changes: ${oneLine(baseUrl)}` : ""}`
 }
 
+const elsewhereText = ({ baseUrl, deploymentBaseUrl }: Pick<TestRun, "baseUrl" | "deploymentBaseUrl">): string =>
+  `Tested ${oneLine(baseUrl)}, which is not the deployment: ${oneLine(deploymentBaseUrl!)}`
+
 const runText = (run: TestRun): string => {
   const tests = run.tests.filter(({ status }) => status === "failed" || status === "flaky")
   return [
     `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
     `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}${commitOf(run)}`,
-    ...(testsDeployment(run)
-      ? []
-      : [`Tested ${oneLine(run.baseUrl)}, which is not the deployment: ${oneLine(run.deploymentBaseUrl!)}`]),
+    ...(testsDeployment(run) ? [] : [elsewhereText(run)]),
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
     ...gatesOf(run).map((text) => text.replace(/^\S+/, coloured)),

@@ -2,14 +2,15 @@ import type { TestRunSummary } from "./TestRun.ts"
 
 /** Which address a run or a retry tested: the deployment that the run names, or another one, such as a preview (docs/contract.md, Readiness). */
 
-const plain = (url: string): string =>
+/** The address of a URL as it is compared. */
+export const plainAddress = (url: string): string =>
   url
     .replace(/\/+$/, "")
     .toLowerCase()
     .replace(/^(https:\/\/[^/]+):443(?=\/|$)|^(http:\/\/[^/]+):80(?=\/|$)/, "$1$2")
 
 /** Whether two URLs are of one address: a slash at the end, upper case and the port of the scheme make no difference. */
-export const isSameAddress = (one: string, other: string): boolean => plain(one) === plain(other)
+export const isSameAddress = (one: string, other: string): boolean => plainAddress(one) === plainAddress(other)
 
 /** A deployment without a base URL has no address that another one could differ from. */
 export const testsDeployment = ({

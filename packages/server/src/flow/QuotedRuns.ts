@@ -90,7 +90,7 @@ export const QuotedFailure = Schema.Struct({
   errorStack: QuotedOrNull,
   lastPassing: Schema.NullOr(Schema.Struct({ ...CaseRun.fields, branch: Quoted })).annotate({
     description:
-      "The newest earlier run in the same environment in which the test passed at its first attempt, with its commit; null if there is none."
+      "The newest earlier run in the same environment and against the same address in which the test passed at its first attempt, with its commit; null if there is none."
   }),
   files: Schema.Array(QuotedFile).annotate({
     description:

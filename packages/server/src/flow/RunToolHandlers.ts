@@ -71,7 +71,7 @@ const getFailure = ({ cases, files, runs }: Dependencies) =>
     if (test === undefined || failed === undefined) return yield* NotFound.of("failure", input.caseId)
     const passed = yield* cases.lastPass(run.product.slug, test.caseId, {
       environment: run.environment.slug,
-      before: run.number
+      before: run
     })
     const muted = new Set(mutes.map(({ caseId }) => caseId))
     const stored = yield* files.list(run.number, pathsOf(test, failed))

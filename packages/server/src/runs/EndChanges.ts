@@ -1,5 +1,6 @@
 import type { Change } from "@delivery/domain/events/Event"
 import type { Counts, RunResult } from "@delivery/domain/runs/TestRun"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { FinishedTestRun, FoundTestRun } from "./TestRunsRepo.ts"
 
 /** What events tell of the end of a run or of its retry (docs/contract.md, Events): what a reader of alerts asks next. Pure. */
@@ -19,6 +20,12 @@ export const tested = ({
   ...(deploymentVersion === null ? [] : [fact("version", deploymentVersion)])
 ]
 
+/** Where a run says less of the deployment than one may think. */
+const otherwise = (run: FoundTestRun): ReadonlyArray<Change> => [
+  ...(testsDeployment(run) ? [] : [fact("address", run.baseUrl)]),
+  ...(run.git.dirty ? [fact("uncommittedChanges", "true")] : [])
+]
+
 /** Alerts are about what is held back: muted failures alone do not. */
 const gate = (result: RunResult | null, gateResult: RunResult | null): ReadonlyArray<Change> =>
   gateResult === null || gateResult === result ? [] : [fact("gateResult", gateResult)]
@@ -28,7 +35,8 @@ export const endOfRun = (
   { counts, gateResult, result }: Pick<FinishedTestRun, "counts" | "gateResult" | "result">
 ): ReadonlyArray<Change> => [
   ...(result === null ? [] : [fact("result", result), ...gate(result, gateResult), fact("counts", countsText(counts))]),
-  ...tested(run)
+  ...tested(run),
+  ...(result === null ? [] : otherwise(run))
 ]
 
 interface Recounted {
@@ -52,5 +60,6 @@ export const endOfRetry = (
   run.counts.failed === counts.failed
     ? fact("counts", countsText(counts))
     : { field: "counts", from: countsText(run.counts), to: countsText(counts) },
-  ...tested(run)
+  ...tested(run),
+  ...otherwise(run)
 ]

@@ -1,3 +1,4 @@
+import { plainAddress, testsDeployment as testsTheDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { PgClient } from "@effect/sql-pg"
 import type { Statement } from "effect/sql"
 
@@ -16,6 +17,18 @@ export const testsDeployment = (sql: PgClient.PgClient, of?: string): Statement.
   const deployed = column("deployment_base_url")
   return sql`(${sql.literal(deployed)} is null or ${sameAddress(sql, column("base_url"), deployed)})`
 }
+
+/** What a run tested, where another is asked for that tested the same. */
+export interface TestedAt {
+  readonly baseUrl: string
+  readonly deploymentBaseUrl: string | null
+}
+
+/** Whether the run `of` tested the same: the deployment, whatever address that had then, or else this address. */
+export const testedSame = (sql: PgClient.PgClient, of: string, at: TestedAt): Statement.Fragment =>
+  testsTheDeployment(at)
+    ? testsDeployment(sql, of)
+    : sql`${sql.literal(plain(`${of}.base_url`))} = ${plainAddress(at.baseUrl)}`
 
 /** Among how many of the newest runs of a deployment that which tested it is looked for. */
 export const mostElsewhere = 200

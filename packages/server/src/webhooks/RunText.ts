@@ -19,7 +19,9 @@ const told: ReadonlySet<string> = new Set([
   "flakyCount",
   "product",
   "environment",
-  "version"
+  "version",
+  "address",
+  "uncommittedChanges"
 ])
 
 /** Undefined for other events, and for those of servers that did not tell what was tested. */
@@ -31,6 +33,7 @@ export const runTextOf = ({ changes, kind }: Event): RunText | undefined => {
   const version = to("version")
   const counts = change("counts")
   const flaky = to("flakyCount")
+  const address = to("address")
   return {
     of: ` of ${product} in ${to("environment") ?? "an environment"}${version === undefined ? "" : `, version ${shortened(version)}`}`,
     lines: [
@@ -38,7 +41,9 @@ export const runTextOf = ({ changes, kind }: Event): RunText | undefined => {
       ...(counts === undefined
         ? []
         : [`tests: ${counts.to}${counts.from === null ? "" : `, before the retry ${counts.from}`}`]),
-      ...(flaky === undefined ? [] : [`flaky: ${flaky}`])
+      ...(flaky === undefined ? [] : [`flaky: ${flaky}`]),
+      ...(address === undefined ? [] : [`tested ${address}, another address than the deployment's`]),
+      ...(to("uncommittedChanges") === undefined ? [] : ["with uncommitted changes"])
     ],
     rest: changes.filter(({ field }) => !told.has(field))
   }

@@ -85,6 +85,12 @@ onEachServer("An agent's tools of runs", (test) => {
     const { call, ci, client, read } = await scene(owner)
     try {
       const passing = await publish(ci, first, [report("pays"), report("ships")])
+      // What passes at another address says nothing of the deployment.
+      const { number: preview } = await startRun(ci, {
+        git: { ...runOf().git, sha: "d".repeat(40) },
+        baseUrl: "https://preview.shop.example"
+      })
+      await finishRun(ci, preview, { tests: [report("pays")] })
       const failing = await publish(ci, second, [fails("pays", "Expected 200"), report("ships")])
       const later = await publish(ci, third, [fails("pays", "Expected 200", "at pay.ts:1"), report("ships")])
       await publish(ci, third, [report("pays")])

@@ -66,6 +66,21 @@ describe("What webhooks send", () => {
         "• failed",
         "• tests: 2 of 5 failed"
       ])
+      assert.deepStrictEqual(
+        told(
+          "run_finished",
+          now("result", "passed"),
+          now("counts", "0 of 5 failed"),
+          now("address", "http://localhost:3000"),
+          now("uncommittedChanges", "true")
+        ).slice(1),
+        [
+          "• passed",
+          "• tests: 0 of 5 failed",
+          "• tested http://localhost:3000, another address than the deployment's",
+          "• with uncommitted changes"
+        ]
+      )
       const muted = (counts: string) =>
         told("run_finished", now("result", "failed"), now("gateResult", "passed"), now("counts", counts))[1]
       assert.strictEqual(muted("2 of 5 failed"), "• failed; 2 muted failures do not count: the gate passed")

@@ -6,6 +6,7 @@ import { latestRunsQuery } from "../runs/queries.ts"
 import type { RunFilters } from "../runs/filters.ts"
 import { countsText } from "../runs/countsText.ts"
 import { statusOf } from "../runs/status.ts"
+import { TestedElsewhere } from "../runs/TestedElsewhere.tsx"
 import { shortSha } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
@@ -82,7 +83,10 @@ export const Deployed = ({ filters, isOf, nameOf, slug }: Props) => {
             <Link className={row} key={run.id} params={{ slug, run: String(run.number) }} to="/w/$slug/test-runs/$run">
               <StatusMark status={statusOf(run)} />
               <span className="text-muted tabular sm:min-w-11">#{run.number}</span>
-              <span className="foreign min-w-0 flex-1 truncate">{run.git.subject}</span>
+              <span className="foreign min-w-0 flex-1 truncate">
+                <TestedElsewhere run={run} />
+                {run.git.subject}
+              </span>
               {run.state !== "running" && (
                 <span className={`tabular max-sm:hidden ${run.counts.failed > 0 ? "text-danger" : "text-muted"}`}>
                   {countsText(run.counts)}

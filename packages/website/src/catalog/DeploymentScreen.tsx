@@ -8,6 +8,7 @@ import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
+import { TestedElsewhere } from "../runs/TestedElsewhere.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Copyable } from "../ui/Copy.tsx"
@@ -104,7 +105,10 @@ const Runs = ({ deployment, slug }: Props) => {
             >
               <StatusMark size={14} status={statusOf(run)} />
               <span className="tabular">#{run.number}</span>
-              <span className="foreign text-muted min-w-0 flex-1 truncate">{run.git.subject}</span>
+              <span className="foreign text-muted min-w-0 flex-1 truncate">
+                <TestedElsewhere run={run} />
+                {run.git.subject}
+              </span>
               <span className={run.state === "running" ? "text-info tabular" : "text-muted tabular"}>
                 {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
               </span>

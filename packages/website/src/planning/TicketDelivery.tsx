@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { TestedElsewhere } from "../runs/TestedElsewhere.tsx"
 import { shortSha } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -46,7 +47,8 @@ export const TicketDelivery = ({ slug, ticket }: { readonly slug: string; readon
               params={{ slug, run: String(run.number) }}
               to="/w/$slug/test-runs/$run"
             >
-              #{run.number} {run.result ?? run.state} · {run.product.name} in {run.environment.name}
+              <TestedElsewhere run={run} />#{run.number} {run.result ?? run.state} · {run.product.name} in{" "}
+              {run.environment.name}
             </Link>
             <span className="text-muted">
               <Time at={run.startedAt} />

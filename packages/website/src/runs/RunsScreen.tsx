@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { serviceUrl } from "../api/client.ts"
@@ -22,6 +21,7 @@ import { isFiltered, type RunFilters } from "./filters.ts"
 import { RunFilterBar } from "./RunFilterBar.tsx"
 import { runsQuery } from "./queries.ts"
 import { statusOf } from "./status.ts"
+import { TestedElsewhere } from "./TestedElsewhere.tsx"
 
 /** All runs, newest first. */
 
@@ -61,12 +61,7 @@ const RunRow = ({
     <span className="second-line">
       <span className="text-muted tabular sm:hidden">#{run.number}</span>
       <span className="text-muted truncate sm:max-md:hidden" title={`${run.product.name} in ${run.environment.name}`}>
-        {!testsDeployment(run) && (
-          <span className="text-warning mr-1 inline-block align-middle" title={`Tested ${run.baseUrl}`}>
-            <Icon name="external" size={12} />
-            <span className="sr-only">Tested {run.baseUrl}: </span>
-          </span>
-        )}
+        <TestedElsewhere run={run} />
         {run.product.name} <span className="text-faint">/</span> {run.environment.name}
       </span>
       <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0 sm:max-md:hidden">

@@ -19,7 +19,8 @@ const fields: Readonly<Record<string, string>> = {
   passes: "runs to pass in",
   requires: "required runs",
   runDays: "days that runs are kept",
-  serverUrl: "server URL"
+  serverUrl: "server URL",
+  uncommittedChanges: "uncommitted changes"
 }
 
 const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -36,6 +36,7 @@ import { ProductsRepo } from "../../catalog/ProductsRepo.ts"
 import { Storage } from "../../storage/Storage.ts"
 import { noRun } from "../RunAnswers.ts"
 import { RunMutes, type StoredRunMute } from "../RunMutes.ts"
+import type { TestedAt } from "../TestedAddress.ts"
 import { TestRunsRepo } from "../TestRunsRepo.ts"
 import { grouped } from "./GroupedFailures.ts"
 import {
@@ -72,7 +73,7 @@ export class Cases extends Context.Service<
     readonly lastPass: (
       product: string,
       caseId: string,
-      query: { readonly environment: string; readonly before: number }
+      query: { readonly environment: string; readonly before: { readonly number: number } & TestedAt }
     ) => Effect.Effect<PassedRun | undefined, NotFound, Caller>
     readonly errors: (run: number) => Effect.Effect<RunErrors, NotFound, Caller>
     /** Of the days from `from` to `to`, both inclusive. */

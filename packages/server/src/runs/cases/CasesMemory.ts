@@ -14,6 +14,7 @@ import {
   statesOf
 } from "@delivery/domain/runs/CaseFigures"
 import { errorGroupOf, failureText } from "@delivery/domain/runs/ErrorGroups"
+import { isSameAddress, testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { type RecordedTest, testEntry, withAttempts } from "@delivery/domain/runs/TestResults"
 import { titleKey } from "@delivery/domain/runs/TitleKey"
 import { Effect, Layer } from "effect"
@@ -23,6 +24,7 @@ import { type MemoryDatabase, MemoryStorage } from "../../storage/MemoryStorage.
 import { pastRuns } from "../erasure/RunErasureRepo.ts"
 import { testRunAttemptsTable } from "../RetriesRepo.ts"
 import { caseText, searchPart } from "../search/SearchText.ts"
+import { mostElsewhere } from "../TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../TestRunsRepo.ts"
 import { type CaseScope, CasesRepo, type StateRule } from "./CasesRepo.ts"
 
@@ -193,7 +195,12 @@ const lastPass =
   (scope, caseId, before) =>
     memory.read((database) => {
       const inCase = resultsOf(database, scope).get(caseId) ?? []
-      const run = inCase.find((result) => result.run < before && result.status === "passed")?.ofRun
+      const run = inCase
+        .filter((result) => result.run < before.number && result.status === "passed")
+        .slice(0, mostElsewhere)
+        .find(({ ofRun }) =>
+          testsDeployment(before) ? testsDeployment(ofRun) : isSameAddress(ofRun.baseUrl, before.baseUrl)
+        )?.ofRun
       return run && { run: run.number, commit: run.gitSha, branch: run.gitBranch, at: run.finishedAt }
     })
 

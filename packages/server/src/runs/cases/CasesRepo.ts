@@ -4,6 +4,7 @@ import type { Case, CasePlace, CaseRun, ListedResult, ShownResult } from "@deliv
 import type { EarlierFailure, Failure } from "@delivery/domain/runs/RunErrors"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
 import { Context, type Effect } from "effect"
+import type { TestedAt } from "../TestedAddress.ts"
 import { boolean, day, double, integer, nullable, table, text, uuid } from "../../storage/Table.ts"
 
 /**
@@ -165,7 +166,11 @@ export class CasesRepo extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<ShownResult>>
     /** The newest run numbered below `before` in which the case passed, without having failed first. */
-    readonly lastPass: (scope: CaseScope, caseId: string, before: number) => Effect.Effect<PassedRun | undefined>
+    readonly lastPass: (
+      scope: CaseScope,
+      caseId: string,
+      before: { readonly number: number } & TestedAt
+    ) => Effect.Effect<PassedRun | undefined>
     /** Of each of the cases, newest run first, at most `limit`. */
     readonly newest: (
       scope: CaseScope,

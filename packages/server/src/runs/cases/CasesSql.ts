@@ -12,6 +12,7 @@ import { texts } from "../../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../../storage/Table.ts"
 import { searchPart } from "../search/SearchText.ts"
+import { mostElsewhere, testedSame } from "../TestedAddress.ts"
 import { lastFailures } from "./CaseFailuresSql.ts"
 import {
   type CaseFilter,
@@ -240,10 +241,11 @@ const lastPass =
       from (
         select passed.number from series cross join lateral (
           select r.number from case_results r
-          where r.series_id = series.id and not r.failed and not r.flaky and r.number < ${before}
-          order by r.number desc limit 1
-        ) passed order by passed.number desc limit 1
-      ) newest join test_runs t on t.workspace_id = ${scope.workspaceId} and t.number = newest.number`.pipe(
+          where r.series_id = series.id and not r.failed and not r.flaky and r.number < ${before.number}
+          order by r.number desc limit ${sql.literal(String(mostElsewhere))}
+        ) passed order by passed.number desc limit ${sql.literal(String(mostElsewhere))}
+      ) newest join test_runs t on t.workspace_id = ${scope.workspaceId} and t.number = newest.number
+      where ${testedSame(sql, "t", before)} order by t.number desc limit 1`.pipe(
       Effect.map(([row]) => (row === undefined ? undefined : { ...row, at: iso(row.at) })),
       dieOnSqlError
     )
