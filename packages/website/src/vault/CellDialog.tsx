@@ -198,7 +198,7 @@ const Edit = (props: Props) => {
       className="flex flex-col gap-2"
       onSubmit={(event) => {
         event.preventDefault()
-        if (text !== "") write.mutate({ kind: "set", value: text, isForced: false })
+        if (text !== "" && !write.isPending) write.mutate({ kind: "set", value: text, isForced: false })
       }}
     >
       <TextArea
@@ -210,6 +210,13 @@ const Edit = (props: Props) => {
         onChange={(event) => {
           if (text === "") setBegun(cell.version)
           setText(event.target.value)
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.nativeEvent.isComposing) return
+          const isSent = event.ctrlKey || event.metaKey
+          // Pressed once more than it takes to open this: a value does not begin with a line break by chance.
+          if (isSent || text === "") event.preventDefault()
+          if (isSent) event.currentTarget.form?.requestSubmit()
         }}
         rows={3}
         spellCheck={false}

@@ -148,8 +148,17 @@ const PasteDialog = (props: Props) => {
           </>
         ) : (
           <>
-            <Button onClick={() => setPlanned(undefined)}>Back</Button>
-            <Button disabled={changes === 0} isBusy={isBusy} look="primary" onClick={() => void write()}>
+            <Button autoFocus={changes === 0} onClick={() => setPlanned(undefined)}>
+              Back
+            </Button>
+            <Button
+              autoFocus
+              disabled={changes === 0}
+              isBusy={isBusy}
+              key="write"
+              look="primary"
+              onClick={() => void write()}
+            >
               Write {counted(changes, "secret")}
             </Button>
           </>
