@@ -28,47 +28,59 @@ const useTags = ({ chosen: before, onClose, onSave, slug, team }: Props) => {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(before.map(({ id }) => id)))
   const [typed, setTyped] = useState("")
   const name = typed.trim()
-  const all = query.data?.tags ?? []
+  // Those that there are not yet are made when they are set.
+  const [added, setAdded] = useState<ReadonlyArray<string>>([])
+  const isNamed = (name: string) => (tag: { readonly name: string }) => tag.name.toLowerCase() === name.toLowerCase()
+  const made = query.data?.tags ?? []
+  const missing = added.filter((one) => !made.some(isNamed(one)))
+  const all = [...made, ...missing.map((one) => ({ id: one, name: one, color: colorOf(one) }))]
   const shown = all.filter((tag) => tag.name.toLowerCase().includes(name.toLowerCase()))
-  const isNew = name !== "" && !all.some((tag) => tag.name.toLowerCase() === name.toLowerCase())
+  const isNew = name !== "" && !all.some(isNamed(name))
   const toggle = (id: string) => {
     const next = new Set(chosen)
     if (!next.delete(id)) next.add(id)
     setChosen(next)
   }
+  const add = () => {
+    setAdded([...added, name])
+    setChosen(new Set([...chosen, name]))
+    setTyped("")
+  }
+  // One that was made before another was refused is not made again.
+  const isChosen = (tag: Tag) => chosen.has(tag.id) || added.some((one) => chosen.has(one) && isNamed(one)(tag))
   const make = useAction({
-    act: () => client.tags.create({ params: { slug }, payload: { team, name, color: colorOf(name) } }),
+    act: (names: ReadonlyArray<string>) =>
+      Promise.all(
+        names.map((one) => client.tags.create({ params: { slug }, payload: { team, name: one, color: colorOf(one) } }))
+      ),
     changes: [workspaceKey(slug, "tags")],
-    onDone: ({ id }: Tag) => {
-      setChosen((now) => new Set([...now, id]))
-      setTyped("")
+    onDone: (tags: ReadonlyArray<Tag>) => {
+      onSave([...made.filter(isChosen), ...tags].map(({ color, id, name }) => ({ id, name, color })))
+      onClose()
     }
   })
-  const save = () => {
-    onSave(all.filter(({ id }) => chosen.has(id)).map((tag) => ({ id: tag.id, name: tag.name, color: tag.color })))
-    onClose()
-  }
-  /** Enter makes the tag that was typed, or takes the only one that is left; without a word it is done. */
+  const save = () => make.isPending || make.mutate(missing.filter((one) => chosen.has(one)))
+  /** Enter adds the tag that was typed, or takes the only one that is left; without a word it is done. */
   const submit = () => {
-    if (isNew && shown.length === 0) return make.isPending || make.mutate()
+    if (isNew && shown.length === 0) return add()
     if (name === "") return save()
     if (shown.length === 1) {
       toggle(shown[0]!.id)
       setTyped("")
     }
   }
-  return { all, chosen, isNew, make, name, query, save, setTyped, shown, submit, toggle, typed }
+  return { add, all, chosen, isNew, make, name, query, save, setTyped, shown, submit, toggle, typed }
 }
 
-/** Which tags a ticket has. One that there is not is made in its place. */
+/** Which tags a ticket has. One that there is not is made when they are set. */
 const TagsDialog = (props: Props) => {
-  const { all, chosen, isNew, make, name, query, save, setTyped, shown, submit, toggle, typed } = useTags(props)
+  const { add, all, chosen, isNew, make, name, query, save, setTyped, shown, submit, toggle, typed } = useTags(props)
   return (
     <Dialog
       actions={
         <>
           <Cancel />
-          <Button disabled={query.data === undefined} look="primary" onClick={save}>
+          <Button disabled={query.data === undefined} isBusy={make.isPending} look="primary" onClick={save}>
             Set tags
           </Button>
         </>
@@ -109,7 +121,7 @@ const TagsDialog = (props: Props) => {
         </Loaded>
         {isNew && (
           <div>
-            <Button icon="plus" isBusy={make.isPending} look="quiet" onClick={() => make.mutate()}>
+            <Button icon="plus" look="quiet" onClick={add}>
               Add <span className="foreign max-w-60 truncate">{name}</span>
             </Button>
           </div>

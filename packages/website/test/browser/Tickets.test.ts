@@ -342,6 +342,9 @@ describe("A ticket", () => {
     await page.keyboard.press("Enter")
     await dialog.getByRole("checkbox", { name: "Regression" }).waitFor()
     expect(await axeFindings(page)).toEqual([])
+    // It is made with what the dialog is for.
+    const { tags } = await site.call<{ tags: ReadonlyArray<{ name: string }> }>("GET", "tags?team=ENG")
+    expect(tags.map(({ name }) => name)).not.toContain("Regression")
     await page.keyboard.press("Enter")
     await expect.poll(async () => (await read(ticket)).tags.map(({ name }) => name)).toEqual(["Regression"])
   })
