@@ -127,10 +127,10 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
     />
   )
   return (
-    <search aria-label="Tickets" className="border-border flex items-start gap-1 border-b px-3 py-1.5 max-sm:flex-wrap">
+    <search aria-label="Tickets" className="border-border flex items-start gap-1 border-b px-3 py-1.5 max-md:flex-wrap">
       {/* What there is on the right stays there, however many filters wrap. */}
-      <div className="flex items-center gap-1 max-sm:contents sm:min-w-0 sm:flex-1 sm:flex-wrap">
-        <div className="contents max-sm:*:min-w-24 max-sm:*:basis-24">
+      <div className="flex items-center gap-1 max-md:contents md:min-w-0 md:flex-1 md:flex-wrap">
+        <div className="contents max-md:*:min-w-24 max-md:*:basis-24">
           <Words onChange={onChange} search={search} />
         </div>
         <FilterToggle controls={filters} count={countOf(search)} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
@@ -176,7 +176,7 @@ const TicketFilterBar = ({ onChange, onClear, search, slug, statuses }: Props) =
           )}
         </div>
       </div>
-      <span className={`items-center gap-1 max-sm:order-2 sm:flex ${isOpen ? "flex" : "hidden"}`}>
+      <span className={`items-center gap-1 max-md:order-2 md:flex ${isOpen ? "flex" : "hidden"}`}>
         <Shapes onChange={onChange} search={search} />
       </span>
       <Layouts layout={search.layout ?? "list"} onChange={onChange} />

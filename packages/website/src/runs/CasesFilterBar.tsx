@@ -59,7 +59,7 @@ export const CasesFilterBar = ({
         <>
           {search}
           {/* Where the filters are folded, one still sees of which product the tests are. */}
-          <span className={`text-muted truncate px-2 sm:hidden ${search === undefined ? "" : "text-right"}`}>
+          <span className={`text-muted truncate px-2 md:hidden ${search === undefined ? "" : "text-right"}`}>
             {products?.products.find((one) => one.slug === product)?.name}
           </span>
         </>

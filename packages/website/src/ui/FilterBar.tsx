@@ -16,7 +16,7 @@ export const FilterToggle = ({ controls, count, isOpen, onToggle }: ToggleProps)
   <button
     aria-controls={controls}
     aria-expanded={isOpen}
-    className={`${buttonClass(count === 0 ? "quiet" : "plain")} sm:hidden`}
+    className={`${buttonClass(count === 0 ? "quiet" : "plain")} md:hidden`}
     onClick={onToggle}
     type="button"
   >
@@ -28,7 +28,7 @@ export const FilterToggle = ({ controls, count, isOpen, onToggle }: ToggleProps)
 
 /** What the filters stand in that the button shows. */
 export const foldedClass = (isOpen: boolean) =>
-  `gap-1 max-sm:order-1 max-sm:basis-full max-sm:flex-wrap sm:contents ${isOpen ? "flex" : "hidden"}`
+  `gap-1 max-md:order-1 max-md:basis-full max-md:flex-wrap md:contents ${isOpen ? "flex" : "hidden"}`
 
 interface Props {
   readonly label: string
@@ -46,7 +46,7 @@ export const FilterBar = ({ children, count, end, label, search }: Props) => {
   const id = useId()
   return (
     <search aria-label={label} className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
-      <div className="contents max-sm:*:min-w-24 max-sm:*:basis-24">{search}</div>
+      <div className="contents max-md:*:min-w-24 max-md:*:basis-24">{search}</div>
       <FilterToggle controls={id} count={count} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
       <div className={foldedClass(isOpen)} id={id}>
         {children}
