@@ -123,6 +123,11 @@ interface MatrixProps {
 const Matrix = ({ deployments, environments, products, runs, secrets, slug }: MatrixProps) => {
   const { columns, rows } = matrixOf(deployments, products, environments)
   const table = useRef<HTMLTableElement>(null)
+  // Production stays in sight, however many environments stand before it.
+  const keptAt = (index: number) =>
+    index > 1 && index === columns.length - 1 && columns[index]!.class === "production"
+      ? "bg-surface sm:sticky sm:right-0 sm:z-10"
+      : ""
   useMatrixKeys(table)
   const role = useRole(slug)
   const [mayAdd, mayManage] = [mayAct(role, "member"), mayAct(role, "admin")]
@@ -141,8 +146,12 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
             <th className="bg-surface text-muted sticky left-0 z-10 w-32 px-4 py-2 font-medium sm:w-60" scope="col">
               Product
             </th>
-            {columns.map((column) => (
-              <th className="border-border text-muted border-l px-3 py-2 font-medium" key={column.slug} scope="col">
+            {columns.map((column, index) => (
+              <th
+                className={`border-border text-muted border-l px-3 py-2 font-medium ${keptAt(index)}`}
+                key={column.slug}
+                scope="col"
+              >
                 <span className="flex items-center justify-between gap-2">
                   <EnvironmentName environment={column} />
                   {menuOf(environments.find((one) => one.slug === column.slug))}
@@ -171,7 +180,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
               </th>
               {cells.map((cell, index) => (
                 <td
-                  className="border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0"
+                  className={`border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0 ${keptAt(index)}`}
                   key={columns[index]!.slug}
                 >
                   <span className="text-muted w-32 shrink-0 pl-4 sm:hidden">

@@ -15,7 +15,7 @@ import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { type Drafts, type Place, withDraft } from "./drafts.ts"
 import { vaultQuery } from "./queries.ts"
-import { shownSecrets } from "./rows.ts"
+import { environmentsOf, shownSecrets } from "./rows.ts"
 import { placeInFocus } from "./preferred.ts"
 import type { VaultSearch } from "./search.ts"
 import { VaultActions } from "./VaultActions.tsx"
@@ -77,6 +77,10 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   if (vault.secrets.length === 0) {
     return <NoSecrets slug={slug} />
   }
+  const environments =
+    search.product === undefined
+      ? vault.environments
+      : environmentsOf(vault.environments, shownSecrets(vault.secrets, { product: search.product }))
   const ofProducts = new Set(secrets.map((one) => one.product.id))
   return (
     <>
@@ -86,7 +90,7 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
       ) : (
         <VaultGrid
           batch={batch}
-          environments={vault.environments.toSorted(environmentOrder)}
+          environments={environments.toSorted(environmentOrder)}
           isProductShown={ofProducts.size > 1}
           onOpen={onOpen}
           secrets={secrets}

@@ -16,6 +16,19 @@ export const cellState = (cell: SecretEnvironment, secret: Secret): CellState =>
 export const isMissingSomewhere = (secret: Secret): boolean =>
   secret.environments.some((cell) => cellState(cell, secret) === "missing")
 
+/** The environments of a product: where it runs, and where its secrets were ever written; all where there is none. */
+export const environmentsOf = <One extends { readonly id: string }>(
+  environments: ReadonlyArray<One>,
+  secrets: ReadonlyArray<Secret>
+): ReadonlyArray<One> => {
+  const cells = secrets.flatMap((secret) => secret.environments)
+  const its = new Set<string>(
+    cells.filter(({ deployed, version }) => deployed || version > 0).map(({ environment }) => environment.id)
+  )
+  const shown = environments.filter(({ id }) => its.has(id))
+  return shown.length === 0 ? environments : shown
+}
+
 export const shownSecrets = (
   secrets: ReadonlyArray<Secret>,
   { only, product, q = "" }: VaultSearch

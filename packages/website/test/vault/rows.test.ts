@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { missingSecrets } from "../../src/catalog/matrix.ts"
-import { cellState, isMissingSomewhere, shownSecrets } from "../../src/vault/rows.ts"
+import { cellState, environmentsOf, isMissingSomewhere, shownSecrets } from "../../src/vault/rows.ts"
 
 const secret = (
   name: string,
@@ -34,6 +34,14 @@ describe("The matrix of secrets", () => {
     expect(empty.environments.map((cell) => cellState(cell, empty))).toEqual(["none", "cleared"])
     expect([half, whole, empty].map(isMissingSomewhere)).toEqual([true, false, false])
     expect(missingSecrets([half, whole, empty], "shop", "production")).toEqual(["HALF"])
+  })
+
+  it("has of a product the environments that it runs in or has values in", () => {
+    const all = ["staging", "production", "review", "canary"].map((id) => ({ id }))
+    expect(environmentsOf(all, [half, whole]).map(({ id }) => id)).toEqual(["staging", "production"])
+    const kept = secret("KEPT", { review: { version: 2, hasValue: false, deployed: false } })
+    expect(environmentsOf(all, [half, kept]).map(({ id }) => id)).toEqual(["staging", "production", "review"])
+    expect(environmentsOf(all, [])).toEqual(all)
   })
 
   it("shows what the address asks for", () => {
