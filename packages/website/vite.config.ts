@@ -4,6 +4,7 @@ import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
 import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 import { withoutDom } from "./build/withoutDom.ts"
+import { withoutFallbacks } from "./build/withoutFallbacks.ts"
 import { withoutPreloads } from "./build/withoutPreloads.ts"
 
 // But what asks several questions at once, which few do.
@@ -21,7 +22,14 @@ const tickets =
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react({ jsxImportSource: "#ui" }), tailwind(), ...onlyCalledRoutes(), withoutDom(), withoutPreloads()],
+  plugins: [
+    react({ jsxImportSource: "#ui" }),
+    tailwind(),
+    ...onlyCalledRoutes(),
+    withoutDom(),
+    withoutFallbacks(),
+    withoutPreloads()
+  ],
   // React has had it for years: its stand-in for older ones would be in the first screen. So would Node's reasons of no answer, and checks.
   resolve: {
     alias: [

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EvidenceExclusion } from "./flow/EvidenceExclusion.ts"
+import { EvidenceExclusion } from "./EvidenceExclusion.ts"
 import { LeaseHolder } from "./LeaseHolder.ts"
 import { firstCharacters, fits, withoutTokens } from "./Text.ts"
 

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { exampleGit } from "../runs/TestRun.ts"
 import { CaseRun } from "../runs/Case.ts"
-import { EvidenceExclusion, exclusionMeanings } from "./EvidenceExclusion.ts"
+import { EvidenceExclusion, exclusionMeanings } from "../EvidenceExclusion.ts"
 import { maxShownName } from "./ShownName.ts"
 import { Timestamp } from "../Timestamp.ts"
 

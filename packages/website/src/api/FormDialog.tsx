@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { ConfirmLink } from "./ConfirmLink.tsx"
-import { failureOf, isUnconfirmed } from "./failures.ts"
+import { type Failure, failureOf, isUnconfirmed } from "./failures.ts"
 
 interface Props {
   readonly title: string
@@ -27,8 +27,26 @@ interface Props {
   readonly children?: ReactNode
 }
 
-/** In a line of its own where the buttons take what there is. */
-const missingClass = "flex-1 basis-30 self-center max-sm:basis-full"
+/** What is not filled in yet, in a line of its own where the buttons take what there is. Once it was asked for all the same, it is an alert. */
+const Missing = ({ isRefused, missing }: { readonly isRefused: boolean; readonly missing: ReadonlyArray<string> }) => (
+  <p
+    className={`flex-1 basis-30 self-center max-sm:basis-full ${isRefused ? "text-danger" : "text-muted"}`}
+    role={isRefused ? "alert" : undefined}
+  >
+    Still missing: {missing.join(" and ")}.
+  </p>
+)
+
+const FailureLine = ({ failure }: { readonly failure: Failure }) => (
+  <p className="text-danger foreign" role="alert">
+    {failure.message}
+    {failure.call?.requestId !== undefined && (
+      <span className="text-faint block text-xs">
+        Request <span className="font-mono">{failure.call.requestId}</span>
+      </span>
+    )}
+  </p>
+)
 
 /** A dialog that does one thing, and says why it could not. Load it lazily: it brings Base UI. */
 export const FormDialog = ({
@@ -64,14 +82,7 @@ export const FormDialog = ({
     <Dialog
       actions={
         <>
-          {missing.length > 0 && (
-            <p
-              className={`${missingClass} ${isRefused ? "text-danger" : "text-muted"}`}
-              role={isRefused ? "alert" : undefined}
-            >
-              Still missing: {missing.join(" and ")}.
-            </p>
-          )}
+          {missing.length > 0 && <Missing isRefused={isRefused} missing={missing} />}
           <Cancel />
           {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button
@@ -104,16 +115,7 @@ export const FormDialog = ({
         }}
       >
         {children}
-        {failure !== undefined && !isAtField && (
-          <p className="text-danger foreign" role="alert">
-            {failure.message}
-            {failure.call?.requestId !== undefined && (
-              <span className="text-faint block text-xs">
-                Request <span className="font-mono">{failure.call.requestId}</span>
-              </span>
-            )}
-          </p>
-        )}
+        {failure !== undefined && !isAtField && <FailureLine failure={failure} />}
         {/* Enter in a field does what the button does. */}
         <button aria-hidden="true" className="hidden" tabIndex={-1} type="submit" />
       </form>

@@ -120,14 +120,15 @@ interface MatrixProps {
   readonly slug: string
 }
 
+/** Production stays in sight, however many environments stand before it. */
+const keptClass = (columns: ReadonlyArray<Pick<Environment, "class">>, index: number): string =>
+  index > 1 && index === columns.length - 1 && columns[index]!.class === "production"
+    ? "bg-surface sm:sticky sm:right-0 sm:z-10"
+    : ""
+
 const Matrix = ({ deployments, environments, products, runs, secrets, slug }: MatrixProps) => {
   const { columns, rows } = matrixOf(deployments, products, environments)
   const table = useRef<HTMLTableElement>(null)
-  // Production stays in sight, however many environments stand before it.
-  const keptAt = (index: number) =>
-    index > 1 && index === columns.length - 1 && columns[index]!.class === "production"
-      ? "bg-surface sm:sticky sm:right-0 sm:z-10"
-      : ""
   useMatrixKeys(table)
   const role = useRole(slug)
   const [mayAdd, mayManage] = [mayAct(role, "member"), mayAct(role, "admin")]
@@ -148,7 +149,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
             </th>
             {columns.map((column, index) => (
               <th
-                className={`border-border text-muted border-l px-3 py-2 font-medium ${keptAt(index)}`}
+                className={`border-border text-muted border-l px-3 py-2 font-medium ${keptClass(columns, index)}`}
                 key={column.slug}
                 scope="col"
               >
@@ -180,7 +181,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
               </th>
               {cells.map((cell, index) => (
                 <td
-                  className={`border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0 ${keptAt(index)}`}
+                  className={`border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0 ${keptClass(columns, index)}`}
                   key={columns[index]!.slug}
                 >
                   <span className="text-muted w-32 shrink-0 pl-4 sm:hidden">

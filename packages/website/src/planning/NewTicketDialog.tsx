@@ -94,6 +94,11 @@ const useTexts = (slug: string, named: string, said: string) => {
 /** What a new ticket makes old. Tests tell which tickets are about them, too. */
 const changedBy = (slug: string) => [ticketsKey(slug), workspaceKey(slug, "projects")]
 
+const missingIn = (title: string, { isLoading, shown }: ReturnType<typeof useTicketFields>): ReadonlyArray<string> => [
+  ...(title.trim() === "" ? ["a title"] : []),
+  ...(shown.team === none && !isLoading ? ["a team"] : [])
+]
+
 /** Makes a ticket in one of the teams that the person sees. */
 const NewTicketDialog = ({
   about = "",
@@ -132,10 +137,7 @@ const NewTicketDialog = ({
       doing={create}
       fields={["title", "description"]}
       isWaiting={fields.isLoading}
-      missing={[
-        ...(title.trim() === "" ? ["a title"] : []),
-        ...(shown.team === none && !fields.isLoading ? ["a team"] : [])
-      ]}
+      missing={missingIn(title, fields)}
       onClose={onClose}
       onDiscard={forget}
       title="New ticket"

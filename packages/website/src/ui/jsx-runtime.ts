@@ -8,5 +8,5 @@ export { Fragment, type JSX } from "react/jsx-runtime"
 export const jsx = (type: ElementType, props: Record<string, unknown>, key?: Key): ReactElement =>
   react.jsx(type, visibleProps(type, props), key)
 
-export const jsxs = (type: ElementType, props: Record<string, unknown>, key?: Key): ReactElement =>
-  react.jsxs(type, visibleProps(type, props), key)
+/** Of several children React warns as of one, in development alone: that is of `jsx-dev-runtime`. */
+export const jsxs = jsx

@@ -3,8 +3,11 @@ import { visible } from "./format.ts"
 
 type Props = Record<string, unknown>
 
-/** What is told in words beside the children: by a tooltip, or to screen readers. */
-const told = ["title", "alt", "placeholder", "aria-label"]
+/** What an element tells in words: in it, in a tooltip, or to screen readers. */
+const told = ["children", "title", "alt", "placeholder", "aria-label"]
+
+/** A component of ours may edit its title: what it shows of it is an element's in turn. */
+const toldByOurs = ["children"]
 
 const shown = (child: unknown): unknown =>
   typeof child === "string" ? visible(child) : Array.isArray(child) ? child.map(shown) : child
@@ -16,8 +19,6 @@ const shown = (child: unknown): unknown =>
  * Changes the props: JSX has just made them.
  */
 export const visibleProps = (type: ElementType, props: Props): Props => {
-  if ("children" in props) props["children"] = shown(props["children"])
-  // A component of ours may edit its title: what it shows of it is an element's in turn.
-  if (typeof type !== "function") for (const name of told) if (name in props) props[name] = shown(props[name])
+  for (const name of typeof type === "function" ? toldByOurs : told) if (name in props) props[name] = shown(props[name])
   return props
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { GenerateSecret, Secret, SecretEnvironment } from "@delivery/domain/vault/Secret"
-import { useState } from "react"
+import { type KeyboardEvent, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
@@ -184,6 +184,14 @@ const useWrite = ({ cell, onClose, secret, slug }: Props, expected = cell.versio
   })
 }
 
+const sendByKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+  if (event.key !== "Enter" || event.nativeEvent.isComposing) return
+  const isSent = event.ctrlKey || event.metaKey
+  // Pressed once more than it takes to open this: a value does not begin with a line break by chance.
+  if (isSent || event.currentTarget.value === "") event.preventDefault()
+  if (isSent) event.currentTarget.form?.requestSubmit()
+}
+
 const Edit = (props: Props) => {
   const { cell, secret } = props
   const [text, setText] = useState("")
@@ -211,13 +219,7 @@ const Edit = (props: Props) => {
           if (text === "") setBegun(cell.version)
           setText(event.target.value)
         }}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.nativeEvent.isComposing) return
-          const isSent = event.ctrlKey || event.metaKey
-          // Pressed once more than it takes to open this: a value does not begin with a line break by chance.
-          if (isSent || text === "") event.preventDefault()
-          if (isSent) event.currentTarget.form?.requestSubmit()
-        }}
+        onKeyDown={sendByKey}
         rows={3}
         spellCheck={false}
         value={text}

@@ -201,7 +201,6 @@ describe("Agents", () => {
     const [asked, answered, done] = [await make("Asked"), await make("Answered"), await make("Done")]
     const { id: owner } = await site.call<{ id: string }>("GET", "/v1/me")
     for (const { identifier } of [asked, done]) {
-      // oxlint-disable-next-line no-await-in-loop -- one comment after the other
       await byAgent("POST", `/agent/v1/tickets/${identifier}/comments`, {
         body: `[@Owner](user:${owner}) ${identifier}?`
       })
