@@ -26,6 +26,7 @@ import {
   descriptionOf,
   failedAgain,
   notAsked,
+  ownedByNobody,
   passedAgain,
   type RunPlace,
   runsOf,
@@ -246,7 +247,7 @@ const moveTo = ({ tickets }: Dependencies) =>
   })
 
 const openTicket = (dependencies: Dependencies) => {
-  const { repo, tickets, ticketsRepo } = dependencies
+  const { comments, repo, tickets, ticketsRepo } = dependencies
   const ask = askOwner(dependencies)
   return Effect.fnUntraced(function* (finished: Finished, one: Acting, team: Team, tests: ReadonlyArray<Failure>) {
     const { as, rule } = one
@@ -273,6 +274,10 @@ const openTicket = (dependencies: Dependencies) => {
     )
     yield* repo.link(rule, ticket.id)
     told.add(ticket.id)
+    if (rule.ownerKind !== null && !mayOwn) {
+      const body = ownedByNobody(rule.ownerKind, owner?.active === true, nameOf(rule))
+      yield* as(comments.create(ticket.id, { body }))
+    }
     yield* ask(finished, one, ticket.id)
   })
 }

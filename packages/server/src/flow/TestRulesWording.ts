@@ -179,6 +179,18 @@ const whyNotAsked: Readonly<Record<string, string>> = {
   too_many_messages: "as many messages as one sender may have wait in its inbox already"
 }
 
+/** The comment on a new ticket that the owner whom the rule names cannot own. */
+export const ownedByNobody = (kind: "user" | "agent", isActive: boolean, rule: string): string => {
+  const [who, gone] =
+    kind === "agent"
+      ? ["agent", "was revoked, or its person is not an active member"]
+      : ["person", "is not an active member"]
+  return said(
+    rule,
+    `nobody owns this ticket: the ${who} whom the rule names ${isActive ? "cannot see it" : gone}. Name another owner in the rule.`
+  )
+}
+
 /** The comment on a ticket whose agent has got no message. */
 export const notAsked = (
   { message, reason = "" }: { readonly message: string; readonly reason?: string | undefined },

@@ -9,6 +9,8 @@ import type { RuleNames } from "./words.ts"
 
 type Named = Pick<TestRule, "product" | "environment" | "team" | "project" | "owner">
 
+const wasRevoked = "owner was revoked"
+
 /** What rules refer to, by the names that people know. */
 export const useRuleNames = (slug: string) => {
   const { data: products } = useQuery(productsQuery(slug))
@@ -29,6 +31,14 @@ export const useRuleNames = (slug: string) => {
     if (person === undefined) return "a revoked agent"
     return `${person.name}, who ${person.active ? "only reads" : "has left"}`
   }
+  /** Why the owner of a rule gets no tickets any more; undefined where they do, and while that is not known. */
+  const goneOwner = (owner: string | null): string | undefined => {
+    if (owner === null || members === undefined || agents === undefined) return undefined
+    if (owners.some((one) => one.owner.id === owner)) return undefined
+    const person = members.members.find(({ id }) => id === owner)
+    if (person === undefined) return wasRevoked
+    return person.active ? undefined : "owner has left"
+  }
   const nameOf = (all: ReadonlyArray<{ readonly slug: string; readonly name: string }> | undefined, ref: string) =>
     all?.find((one) => one.slug === ref)?.name ?? ref
   return {
@@ -39,14 +49,7 @@ export const useRuleNames = (slug: string) => {
     owners,
     /** The name of who owns the tickets of a rule, also of one who may not be chosen any more. */
     ownerOf,
-    /** Why the owner of a rule gets no tickets any more; undefined where they do, and while that is not known. */
-    goneOwner: (owner: string | null): string | undefined => {
-      if (owner === null || members === undefined || agents === undefined) return undefined
-      if (owners.some((one) => one.owner.id === owner)) return undefined
-      const person = members.members.find(({ id }) => id === owner)
-      if (person === undefined) return "owner was revoked"
-      return person.active ? undefined : "owner has left"
-    },
+    goneOwner,
     /** What a new rule is likely to be about: the product of the newest run, and a team that works on a product. */
     likely: {
       product: (
@@ -74,7 +77,8 @@ export const useRuleNames = (slug: string) => {
       environment: environment === null ? null : nameOf(environments?.environments, environment),
       team: teams?.teams.find(({ key }) => key === team)?.name ?? team,
       project: project === null ? null : nameOf(projects?.projects, project),
-      owner: owner === null ? null : ownerOf(owner)
+      owner: owner === null ? null : ownerOf(owner),
+      isOwnerRevoked: goneOwner(owner) === wasRevoked
     })
   }
 }

@@ -16,6 +16,8 @@ export interface RuleNames {
   readonly team: string
   readonly project: string | null
   readonly owner: string | null
+  /** Whether the owner is an agent that was revoked. */
+  readonly isOwnerRevoked: boolean
 }
 
 type Said = Pick<TestRule, "above" | "ask" | "branch" | "closeAfter" | "coverage" | "when">
@@ -43,9 +45,11 @@ export const sentenceOf = ({ ask, branch, coverage, when }: Said, names: RuleNam
   const owner =
     names.owner === null
       ? ""
-      : isAgent
-        ? `, and ask ${names.owner} to ${asks[ask ?? "build"]}`
-        : `, and give it to ${names.owner}`
+      : names.isOwnerRevoked
+        ? ", which nobody owns, as its agent was revoked"
+        : isAgent
+          ? `, and ask ${names.owner} to ${asks[ask ?? "build"]}`
+          : `, and give it to ${names.owner}`
   return `When ${which}${on} ${whenText(when)} of ${names.product}${where}, make a ticket in team ${names.team}${project}${owner}.`
 }
 
