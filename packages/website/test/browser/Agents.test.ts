@@ -219,7 +219,6 @@ describe("Agents", () => {
     const waiting = page.getByRole("region", { name: "Waiting for you" })
     const of = ({ identifier }: { identifier: string }) => waiting.getByText(identifier, { exact: true })
     for (const one of [asked, answered, done]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await of(one).waitFor()
     }
     await byAgent("POST", `/agent/v1/messages/${id}/decline`, { reason: "No." })
