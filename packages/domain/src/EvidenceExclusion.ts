@@ -24,9 +24,11 @@ export type EvidenceExclusion = typeof EvidenceExclusion.Type
 /** Follows "run 14 does not count: ". */
 export const whyExcluded = (reason: EvidenceExclusion): string => meanings[reason]
 
-export const exclusionMeanings = Object.entries(meanings)
-  .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
-  .join(" ")
+/** A function, so that first screens, which know the reasons of errors, are not sent it. */
+export const exclusionMeanings = (): string =>
+  Object.entries(meanings)
+    .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
+    .join(" ")
 
 /** All that a run must be for its passes to count, in words. */
 export const whatCounts =

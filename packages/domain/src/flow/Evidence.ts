@@ -34,7 +34,7 @@ const EvidenceRun = Schema.Struct({
   commit: Schema.String,
   at: Timestamp.annotate({ description: "When the run ended." }),
   excluded: Schema.NullOr(EvidenceExclusion).annotate({
-    description: `Why it does not count; null where it does. ${exclusionMeanings}`
+    description: `Why it does not count; null where it does. ${exclusionMeanings()}`
   })
 }).annotate({
   identifier: "EvidenceRun",

@@ -19,8 +19,7 @@ const fields: Readonly<Record<string, string>> = {
   passes: "runs to pass in",
   requires: "required runs",
   runDays: "days that runs are kept",
-  serverUrl: "server URL",
-  uncommittedChanges: "uncommitted changes"
+  serverUrl: "server URL"
 }
 
 const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {
