@@ -102,8 +102,8 @@ const publish = Command.make(
     const { muted, notAttached, omitted, run } = published
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
     for (const line of mutedLines(muted)) yield* note(oneLine(line))
-    if (!testsDeployment(run)) yield* note(`Run ${run.number}: ${elsewhereText(run)}`)
-    yield* print(published, `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`)
+    const said = `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`
+    yield* print(published, testsDeployment(run) ? said : `${said}\n${elsewhereText(run)}`)
     const [first] = notAttached
     if (first !== undefined) {
       return yield* new Failure({

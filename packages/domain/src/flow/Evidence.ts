@@ -2,7 +2,8 @@ import { Schema } from "effect"
 import { exampleTest } from "../runs/TestEntry.ts"
 import { exampleGit } from "../runs/TestRun.ts"
 import { CaseRun } from "../runs/Case.ts"
-import { EvidenceExclusion, exclusionMeanings } from "../EvidenceExclusion.ts"
+import { EvidenceExclusion } from "./EvidenceExclusion.ts"
+import { exclusionMeanings } from "./EvidenceWords.ts"
 import { maxShownName } from "./ShownName.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -34,7 +35,7 @@ const EvidenceRun = Schema.Struct({
   commit: Schema.String,
   at: Timestamp.annotate({ description: "When the run ended." }),
   excluded: Schema.NullOr(EvidenceExclusion).annotate({
-    description: `Why it does not count; null where it does. ${exclusionMeanings()}`
+    description: `Why it does not count; null where it does. ${exclusionMeanings}`
   })
 }).annotate({
   identifier: "EvidenceRun",

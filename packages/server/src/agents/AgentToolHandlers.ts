@@ -9,7 +9,7 @@ import type {
   NotFound,
   TooManyRequests
 } from "@delivery/domain/Errors"
-import { whyExcluded } from "@delivery/domain/EvidenceExclusion"
+import { whyExcluded } from "@delivery/domain/flow/EvidenceWords"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { visible } from "@delivery/domain/Text"
 import { Effect, Option } from "effect"

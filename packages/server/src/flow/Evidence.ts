@@ -1,6 +1,6 @@
 import { Conflict, NotFound } from "@delivery/domain/Errors"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
-import { whatCounts } from "@delivery/domain/EvidenceExclusion"
+import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect } from "effect"

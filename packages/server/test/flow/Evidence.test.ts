@@ -1,5 +1,5 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
-import { whatCounts } from "@delivery/domain/EvidenceExclusion"
+import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "@effect/vitest"

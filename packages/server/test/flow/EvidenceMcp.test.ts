@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
-import { whatCounts, whyExcluded } from "@delivery/domain/EvidenceExclusion"
+import { whatCounts, whyExcluded } from "@delivery/domain/flow/EvidenceWords"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"

@@ -1,4 +1,4 @@
-import { whatCounts } from "@delivery/domain/EvidenceExclusion"
+import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"

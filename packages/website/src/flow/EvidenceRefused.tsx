@@ -1,4 +1,4 @@
-import { whatCounts } from "@delivery/domain/EvidenceExclusion"
+import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"

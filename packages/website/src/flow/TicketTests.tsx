@@ -1,5 +1,5 @@
 import type { TicketEvidence } from "@delivery/domain/flow/Evidence"
-import { whatCounts } from "@delivery/domain/EvidenceExclusion"
+import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { ListedMute } from "@delivery/domain/flow/Mute"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"

@@ -1,6 +1,6 @@
-import { Schema } from "effect"
+import type { EvidenceExclusion } from "./EvidenceExclusion.ts"
 
-/** Why a run in which a test passed does not prove that it passes again (docs/contract.md, Evidence). */
+/** What counts as evidence, in words: apart from the errors, which come to every screen. */
 
 const meanings = {
   other_address: "it tested another address than the deployment's, such as a preview",
@@ -9,26 +9,14 @@ const meanings = {
   same_commit: "it ran the commit that failed last",
   uncommitted_changes: "it ran changes that are in no commit",
   of_owner: "it was published by who owned the ticket since the failure, or by you as an agent"
-} as const
-
-export const EvidenceExclusion = Schema.Literals([
-  "other_address",
-  "other_environment",
-  "deployment_changed",
-  "same_commit",
-  "uncommitted_changes",
-  "of_owner"
-])
-export type EvidenceExclusion = typeof EvidenceExclusion.Type
+} as const satisfies Readonly<Record<EvidenceExclusion, string>>
 
 /** Follows "run 14 does not count: ". */
-export const whyExcluded = (reason: EvidenceExclusion): string => meanings[reason]
+export const whyExcluded = (reason: string): string => (meanings as Readonly<Record<string, string>>)[reason] ?? reason
 
-/** A function, so that first screens, which know the reasons of errors, are not sent it. */
-export const exclusionMeanings = (): string =>
-  Object.entries(meanings)
-    .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
-    .join(" ")
+export const exclusionMeanings = Object.entries(meanings)
+  .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
+  .join(" ")
 
 /** All that a run must be for its passes to count, in words. */
 export const whatCounts =
