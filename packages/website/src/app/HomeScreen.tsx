@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
+import type { Event } from "@delivery/domain/events/Event"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { FailureView } from "../api/FailureView.tsx"
 import { EventList } from "../events/EventList.tsx"
@@ -55,6 +56,16 @@ const RunLine = ({ run, slug }: { readonly run: TestRunSummary; readonly slug: s
   </Link>
 )
 
+const mostEvents = 15
+
+/** Of each run its newest event alone: what people did is not gone between those of a build. */
+const changesIn = (events: ReadonlyArray<Event>): ReadonlyArray<Event> => {
+  const runs = new Set<string>()
+  const isNews = ({ kind, subject }: Event) =>
+    !kind.startsWith("run_") || (!runs.has(subject.id) && runs.add(subject.id))
+  return events.filter(isNews).slice(0, mostEvents)
+}
+
 const HomeScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/" })
   const { data: latest } = useQuery(latestRunsQuery(slug))
@@ -99,7 +110,7 @@ const HomeScreen = () => {
       )}
       {events !== undefined && events.pages[0] !== undefined && (
         <Section isFlush title="What changed">
-          <EventList events={events.pages[0].events.slice(0, 15)} />
+          <EventList events={changesIn(events.pages[0].events)} />
         </Section>
       )}
     </>

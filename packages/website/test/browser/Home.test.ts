@@ -110,5 +110,9 @@ describe("What fails now", () => {
     await finish("quiet", "passed")
     await page.getByText("The newest run of every deployment passed.").waitFor()
     expect(await failing.count()).toBe(0)
+    // A run is one line of what changed.
+    const changed = await page.getByRole("region", { name: "What changed" }).getByRole("link").allInnerTexts()
+    expect(changed).toHaveLength(15)
+    expect(new Set(changed).size).toBe(15)
   })
 })
