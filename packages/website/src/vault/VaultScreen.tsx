@@ -77,10 +77,6 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   if (vault.secrets.length === 0) {
     return <NoSecrets slug={slug} />
   }
-  const environments =
-    search.product === undefined
-      ? vault.environments
-      : environmentsOf(vault.environments, shownSecrets(vault.secrets, { product: search.product }))
   const ofProducts = new Set(secrets.map((one) => one.product.id))
   return (
     <>
@@ -90,7 +86,7 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
       ) : (
         <VaultGrid
           batch={batch}
-          environments={environments.toSorted(environmentOrder)}
+          environments={environmentsOf(vault.environments, vault.secrets, search.product).toSorted(environmentOrder)}
           isProductShown={ofProducts.size > 1}
           onOpen={onOpen}
           secrets={secrets}

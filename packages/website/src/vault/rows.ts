@@ -19,13 +19,16 @@ export const isMissingSomewhere = (secret: Secret): boolean =>
 /** The environments of a product: where it runs, and where its secrets were ever written; all where there is none. */
 export const environmentsOf = <One extends { readonly id: string }>(
   environments: ReadonlyArray<One>,
-  secrets: ReadonlyArray<Secret>
+  secrets: ReadonlyArray<Secret>,
+  product: string | undefined
 ): ReadonlyArray<One> => {
-  const cells = secrets.flatMap((secret) => secret.environments)
-  const its = new Set<string>(
-    cells.filter(({ deployed, version }) => deployed || version > 0).map(({ environment }) => environment.id)
+  const shown = environments.filter(({ id }) =>
+    secrets.some(
+      (secret) =>
+        secret.product.slug === product &&
+        secret.environments.some((one) => one.environment.id === id && (one.deployed || one.version > 0))
+    )
   )
-  const shown = environments.filter(({ id }) => its.has(id))
   return shown.length === 0 ? environments : shown
 }
 

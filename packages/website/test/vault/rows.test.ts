@@ -38,10 +38,11 @@ describe("The matrix of secrets", () => {
 
   it("has of a product the environments that it runs in or has values in", () => {
     const all = ["staging", "production", "review", "canary"].map((id) => ({ id }))
-    expect(environmentsOf(all, [half, whole]).map(({ id }) => id)).toEqual(["staging", "production"])
+    expect(environmentsOf(all, [half, whole], "shop").map(({ id }) => id)).toEqual(["staging", "production"])
     const kept = secret("KEPT", { review: { version: 2, hasValue: false, deployed: false } })
-    expect(environmentsOf(all, [half, kept]).map(({ id }) => id)).toEqual(["staging", "production", "review"])
-    expect(environmentsOf(all, [])).toEqual(all)
+    expect(environmentsOf(all, [half, kept], "shop").map(({ id }) => id)).toEqual(["staging", "production", "review"])
+    expect(environmentsOf(all, [half], "billing")).toEqual(all)
+    expect(environmentsOf(all, [half], undefined)).toEqual(all)
   })
 
   it("shows what the address asks for", () => {
