@@ -5,7 +5,7 @@ import type { Environment } from "@delivery/domain/catalog/Environment"
 import type { Product } from "@delivery/domain/catalog/Product"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Secret } from "@delivery/domain/vault/Secret"
-import { type CSSProperties, useRef, useState } from "react"
+import { type CSSProperties, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -121,15 +121,14 @@ interface MatrixProps {
 }
 
 /** Production stays in sight, however many environments stand before it. */
-const keptClass = (columns: ReadonlyArray<Pick<Environment, "class">>, index: number): string =>
+const keptClass = (columns: ReadonlyArray<{ readonly class: string }>, index: number): string =>
   index > 1 && index === columns.length - 1 && columns[index]!.class === "production"
     ? "bg-surface sm:sticky sm:right-0 sm:z-10"
     : ""
 
 const Matrix = ({ deployments, environments, products, runs, secrets, slug }: MatrixProps) => {
   const { columns, rows } = matrixOf(deployments, products, environments)
-  const table = useRef<HTMLTableElement>(null)
-  useMatrixKeys(table)
+  const table = useMatrixKeys()
   const role = useRole(slug)
   const [mayAdd, mayManage] = [mayAct(role, "member"), mayAct(role, "admin")]
   const menuOf = (subject: Product | Environment | undefined) =>

@@ -1,4 +1,4 @@
-import type { RefObject } from "react"
+import { type RefObject, useRef } from "react"
 import { useKeys } from "../ui/keys.ts"
 
 /** The keyboard walks the matrix of deployments: the first key goes to its first cell, the others from cell to cell. */
@@ -22,7 +22,8 @@ const next = (cells: ReadonlyArray<ReadonlyArray<Control>>, down: number, right:
   }
 }
 
-export const useMatrixKeys = (table: RefObject<HTMLTableElement | null>): void => {
+export const useMatrixKeys = (): RefObject<HTMLTableElement | null> => {
+  const table = useRef<HTMLTableElement>(null)
   const key = (keys: string, label: string, down: number, right: number) => ({
     keys,
     label,
@@ -41,4 +42,5 @@ export const useMatrixKeys = (table: RefObject<HTMLTableElement | null>): void =
     key("ArrowRight", "Cell on the right", 0, 1),
     key("ArrowLeft", "Cell on the left", 0, -1)
   ])
+  return table
 }

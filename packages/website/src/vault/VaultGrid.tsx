@@ -60,18 +60,7 @@ const CellContent = ({ cell, secret }: Place) => {
   )
 }
 
-/** What else than letters a name has beside it, and how wide a letter is, in rem. */
-const [around, letter] = [3.5, 0.46]
-
-/** The names have what the longest needs, as far as there is room. */
-const template = (columns: number, longest: number) =>
-  `min(var(--vault-name), ${around + longest * letter}rem) repeat(${columns}, minmax(8.5rem, 1fr))`
-
-/** Whether a column stays in sight beside those that are scrolled: what is missing in production is what matters. */
-const isKept = (environments: ReadonlyArray<EnvironmentRef>, column: number): boolean =>
-  column === environments.length - 1 && environments[column]?.class === "production"
-
-const keptClass = "bg-surface border-border max-sm:relative sm:sticky sm:right-0 sm:z-10 sm:border-l"
+const template = (columns: number) => `var(--vault-name) repeat(${columns}, minmax(8.5rem, 1fr))`
 
 /** A letter and the like, which a field would take. */
 const isText = ({ altKey, ctrlKey, key, metaKey }: Pick<KeyboardEvent, "altKey" | "ctrlKey" | "key" | "metaKey">) =>
@@ -165,7 +154,7 @@ const Row = ({
       const draft = place === undefined ? undefined : batch?.drafts.get(keyOf(place))
       return (
         <div
-          className={`border-border hover:bg-hover flex min-w-0 scroll-ml-(--vault-name) items-center border-b px-3 -outline-offset-2 ${isKept(environments, column) ? keptClass : "relative scroll-mr-34"}`}
+          className="border-border hover:bg-hover relative flex min-w-0 scroll-ml-(--vault-name) items-center border-b px-3 -outline-offset-2"
           data-active={isActive || undefined}
           data-environment={environment.slug}
           data-product={secret.product.slug}
@@ -274,12 +263,8 @@ const Heads = ({ columns, environments }: HeadsProps) => (
     <span className="bg-surface border-border sticky left-0 z-10 flex items-center border-r px-4" role="columnheader">
       Name
     </span>
-    {environments.map((environment, column) => (
-      <span
-        className={`flex min-w-0 items-center px-3 ${isKept(environments, column) ? keptClass : ""}`}
-        key={environment.id}
-        role="columnheader"
-      >
+    {environments.map((environment) => (
+      <span className="flex min-w-0 items-center px-3" key={environment.id} role="columnheader">
         <EnvironmentName environment={environment} />
       </span>
     ))}
@@ -323,10 +308,7 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
     })
     return () => cancelAnimationFrame(frame)
   }, [active])
-  const longest = Math.max(
-    ...secrets.map(({ name, product }) => name.length + (isProductShown ? product.name.length : 0))
-  )
-  const columns = { gridTemplateColumns: template(environments.length, longest) }
+  const columns = { gridTemplateColumns: template(environments.length) }
   return (
     <div className="relative flex min-h-0 flex-1">
       <div
@@ -366,11 +348,7 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
           />
         </div>
       </div>
-      {isMoreRight && (
-        <span className={isKept(environments, environments.length - 1) ? "sm:hidden" : ""}>
-          <MoreRight />
-        </span>
-      )}
+      {isMoreRight && <MoreRight />}
     </div>
   )
 }
