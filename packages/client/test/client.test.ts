@@ -260,7 +260,7 @@ describe("promises", () => {
       return yield* releases.trace({ params: { ...main, ticket: "trc-1" } })
     }).pipe(Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })), Effect.runPromise)
     expect(trace).toEqual(await client.releases.trace({ params: { ...main, ticket: "TRC-1" } }))
-    expect(trace.text).toMatch(/^In live since \d{4}-\d\d-\d\d\.$/)
+    expect(trace.text).toMatch(/^In Live since \d{4}-\d\d-\d\d\.$/)
     await client.deployments.delete({ params })
   })
 

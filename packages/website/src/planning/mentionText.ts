@@ -1,3 +1,5 @@
+import { visible } from "../ui/format.ts"
+
 /**
  * A text as its author sees it while it is typed: `@Ana Diaz` where the Markdown that is sent has `[@Ana Diaz](user:ID)`. Pure. In
  * code, too, where the service reads no mention: so what is shown never changes for what is typed elsewhere.
@@ -21,7 +23,7 @@ const partsOf = (text: string): ReadonlyArray<Part> => {
   }
   for (const { 0: source, 1: name, index } of text.matchAll(link)) {
     addPlain(index)
-    parts.push({ source, shown: `@${name!.replaceAll(/\\(.)/gs, "$1")}`, isMention: true })
+    parts.push({ source, shown: `@${visible(name!.replaceAll(/\\(.)/gs, "$1"))}`, isMention: true })
     end = index + source.length
   }
   addPlain(text.length)
