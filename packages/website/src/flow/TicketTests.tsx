@@ -150,7 +150,7 @@ const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
               </span>
               <span className="min-w-0 flex-1">
                 {summaryOf(evidence, ticket)}
-                <span className="text-muted block text-xs font-normal">{whatCounts}</span>
+                {!evidence.complete && <span className="text-muted block text-xs font-normal">{whatCounts}</span>}
               </span>
             </p>
             <ul aria-label="Evidence of each test">
