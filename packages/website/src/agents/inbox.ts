@@ -92,9 +92,9 @@ export const noticesOf = (
     ...ofTickets.map(ofTicket)
   ].toSorted((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt) || (a.id < b.id ? 1 : -1))
 
-/** Whether it is about a message that has ended, and so waits for no answer. */
-export const isAnswered = ({ message }: Notice): boolean =>
-  message !== undefined && message.status !== "queued" && message.status !== "delivered"
+/** Whether it tells of a message to the person's agent that has ended since, and so waits for no answer. What an agent replied waits to be read. */
+export const isAnswered = ({ at, message }: Notice): boolean =>
+  message !== undefined && at === anchorOf(message.id) && message.status !== "queued" && message.status !== "delivered"
 
 export type InboxRow =
   | { readonly kind: "ticket"; readonly key: string; readonly identifier: string; readonly title: string }
