@@ -148,19 +148,22 @@ const startable = ({ nextId, repo, runs }: Dependencies) =>
       yield* repo.expire(timestamp(millis), [yield* nextId<EventId>()], run.id)
       return undefined
     }
-    const isOtherAddress = !isSameAddress(input.baseUrl ?? run.baseUrl, run.baseUrl)
     const retried = yield* repo.tests(run.id)
-    const tests = testsToRetry(retried, !isChanged && !isOtherAddress)
+    const tests = testsToRetry(retried, !isChanged && !isOther(run, input.baseUrl ?? run.baseUrl, input.git.dirty))
     if (tests.length === 0) return yield* nothingToRetry(whyNothing(run, isChanged, retried))
     return { run, millis, count, fixtureUrl, tests }
   })
 
-const whyNothing = ({ baseUrl }: FoundTestRun, isChanged: boolean, tests: ReadonlyArray<RetriedTest>): string => {
+const whyNothing = ({ baseUrl, git }: FoundTestRun, isChanged: boolean, tests: ReadonlyArray<RetriedTest>): string => {
   if (!tests.some(({ passedElsewhere }) => passedElsewhere)) return "The run has no failed tests."
   return isChanged
     ? "What failed in the run has passed on another release, and that of the run is not deployed any more: start a new run."
-    : `What failed in the run has passed elsewhere. To show that it passes where the run failed, retry it against ${shownName(baseUrl)}.`
+    : `What failed in the run has passed elsewhere. To show that it passes where the run failed, retry it against ${shownName(baseUrl)}${git.dirty ? "" : ", without uncommitted changes"}.`
 }
+
+/** Whether a retry tests another address than the run, or changes that are in no commit, and the run had none. */
+const isOther = (run: FoundTestRun, baseUrl: string, isDirty: boolean): boolean =>
+  !isSameAddress(baseUrl, run.baseUrl) || (isDirty && !run.git.dirty)
 
 /** Undefined where another retry has started since the run was read. */
 const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Dependencies) =>
@@ -227,7 +230,7 @@ const finish = (dependencies: Dependencies) => {
       state: report.interrupted ? ("interrupted" as const) : ("finished" as const),
       cleanup: cleanupAfter(retry.cleanup, report.cleanup),
       finishedAt,
-      isOther: !isSameAddress(retry.baseUrl, run.baseUrl) || (retry.gitDirty && !run.git.dirty),
+      isOther: isOther(run, retry.baseUrl, retry.gitDirty),
       left: leftElsewhere(retried, outcome, muted),
       run: { ...recounted, gateResult }
     }

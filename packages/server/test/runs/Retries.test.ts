@@ -310,6 +310,9 @@ for (const storage of sharedStorages) {
         assert.deepStrictEqual(yield* named(start(preview)), ["b"])
         assert.deepStrictEqual(yield* finish(2, retried("b", "passed")), [0, 2, "passed", "failed"])
         assert.strictEqual(yield* refusedStart(preview), "Conflict nothing_to_retry")
+        // Nor could one with changes show that it passes there.
+        const dirty = startOf({ git: { ...git, dirty: true } })
+        assert.strictEqual(yield* as(at.member)(answer(retries.start(1, dirty))), "Conflict nothing_to_retry")
         assert.deepStrictEqual(yield* named(start(null)), ["a", "b"])
         assert.deepStrictEqual(yield* finish(3, retried("a", "passed"), retried("b", "failed")), [
           0,
