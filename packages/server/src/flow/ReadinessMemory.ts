@@ -16,6 +16,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
+import { hasTested, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
@@ -97,7 +98,7 @@ const runsOf = (
         run.environmentId !== environmentId &&
         run.deploymentVersion === version &&
         run.coverage === coverage &&
-        run.selection.folders.length + run.selection.caseIds.length === 0
+        isWhole(run)
     )
     .toSorted((a, b) => b.number - a.number)
 
@@ -137,9 +138,8 @@ const unresolved =
       })
     )
 
-/** Of a run in which nothing failed but what was muted, something passed: else it shows nothing. */
-const hasTested = ({ deploymentChanged, flaky, gateResult, passed, result }: TestRunRow): boolean =>
-  result !== null && deploymentChanged !== true && ((gateResult ?? result) === "failed" || passed + flaky > 0)
+/** Whether a run decides, or would if it had tested the deployment. */
+const mayDecide = (run: TestRunRow): boolean => run.result !== null && run.deploymentChanged !== true && hasTested(run)
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>
@@ -150,7 +150,7 @@ const elsewhere =
         [
           ...Map.groupBy(
             runsOf(database, asked, coverage)
-              .filter((run) => hasTested(run))
+              .filter((run) => mayDecide(run))
               .toSorted(lastFirst),
             (run) => run.environmentId
           ).values()
@@ -174,7 +174,7 @@ const runs =
     memory.read((database) =>
       asked.coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
         const [last] = runsOf(database, asked, coverage)
-          .filter((run) => hasTested(run) && testsDeployment(run))
+          .filter((run) => mayDecide(run) && testsDeployment(run))
           .toSorted((a, b) => fromFirst(asked)(a, b) || lastFirst(a, b))
         if (last === undefined) return []
         const { name, slug } = database.table(environments).get(last.environmentId)!

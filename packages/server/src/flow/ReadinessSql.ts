@@ -7,6 +7,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
+import { hasTestedSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, testsDeployment } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -118,11 +119,11 @@ type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "
   }
 
 /**
- * Whether anything in a run passed or failed, muted tests aside: else it shows nothing. The first condition is that of the index
- * (`test_runs_deciding`), which has to be there word for word.
+ * Whether a run decides, or would if it had tested the deployment. All but the last condition are those of the index
+ * (`test_runs_deciding`), which have to be there word for word.
  */
-const hasTested = `(result = 'failed' or passed + flaky > 0)
-  and (coalesce(gate_result, result) = 'failed' or passed + flaky > 0)`
+const mayDecide = `coverage is not null and result is not null and deployment_changed is distinct from true
+  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql}`
 
 /** Whether an environment is the one that versions come from. */
 const isFrom = (sql: PgClient.PgClient, fromId: EnvironmentId | null, id: string) =>
@@ -147,9 +148,7 @@ const runs =
             failed, skipped, mutes, git_branch, git_sha, git_dirty
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-            and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
-            and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-            and ${sql.literal(hasTested)} and ${testsDeployment(sql)}
+            and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)} and ${testsDeployment(sql)}
           order by finished_at desc, number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
@@ -222,7 +221,7 @@ const unresolved =
           select number, environment_id, state = 'running' and expires_at > ${date(now)} as is_running from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and environment_id <> ${environmentId} and result is null
-            and selection = '{"folders":[],"caseIds":[]}' and ${testsDeployment(sql)}
+            and ${sql.literal(isWholeSql)} and ${testsDeployment(sql)}
           order by number desc limit ${sql.literal(String(mostUnresolved))}
         ) t join environments e on e.id = t.environment_id
         order by ${isFrom(sql, fromId, "e.id")} desc, t.is_running desc, t.number desc limit 1
@@ -241,9 +240,7 @@ const elsewhere =
           select number, base_url, finished_at from (
             select number, base_url, deployment_base_url, finished_at from test_runs
             where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-              and coverage = asked.coverage and coverage is not null and environment_id = e.id and result is not null
-              and deployment_changed is distinct from true and selection = '{"folders":[],"caseIds":[]}'
-              and ${sql.literal(hasTested)}
+              and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
             order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
           ) newest
           where not ${testsDeployment(sql)}

@@ -33,6 +33,7 @@ import {
   TestRunsRepo,
   testRunTestsTable
 } from "./TestRunsRepo.ts"
+import { hasFailed, hasTested, isWhole } from "./RunScope.ts"
 import { mostElsewhere, mostTelling } from "./TestedAddress.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
@@ -316,12 +317,6 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilte
       .slice(0, limit)
       .map((run) => withNames(database, run))
   })
-
-const hasFailed = ({ gateResult, result }: TestRunRow): boolean => (gateResult ?? result) === "failed"
-
-const hasTested = (run: TestRunRow): boolean => hasFailed(run) || run.passed + run.flaky > 0
-
-const isWhole = ({ selection }: TestRunRow): boolean => selection.folders.length + selection.caseIds.length === 0
 
 /** Of some runs of a deployment, the one that tells how it fares, as `TestRunSearchSql.ts` chooses it. */
 const telling = (runs: ReadonlyArray<TestRunRow>): ReadonlyArray<TestRunRow> => {

@@ -6,6 +6,7 @@ import type { Statement } from "effect/sql"
 import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
 import type { TestRunFilter } from "../TestRunsRepo.ts"
+import { hasFailedSql, hasTestedSql, isWholeSql } from "../RunScope.ts"
 import { mostElsewhere, mostTelling, testsDeployment } from "../TestedAddress.ts"
 import { foldSha } from "../TestRunState.ts"
 import { type BlockSizes, joinedRuns, numbersOf, readBlocks } from "./SearchBlocks.ts"
@@ -57,9 +58,8 @@ const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.F
       select n.number from (
         select number, finished_at, has_failed, has_tested, is_whole, bool_or(is_whole and has_tested) over () as has_whole
         from (
-          select newest.*, coalesce(gate_result, result) = 'failed' as has_failed,
-            coalesce(gate_result, result) = 'failed' or passed + flaky > 0 as has_tested,
-            selection = '{"folders":[],"caseIds":[]}' as is_whole
+          select newest.*, ${sql.literal(hasFailedSql)} as has_failed, ${sql.literal(hasTestedSql)} as has_tested,
+            ${sql.literal(isWholeSql)} as is_whole
           from (
             select number, finished_at, base_url, deployment_base_url, gate_result, result, passed, flaky, selection from test_runs
             where workspace_id = ${workspaceId} and product_id = d.product_id and environment_id = d.environment_id

@@ -1,0 +1,23 @@
+import type { TestRunRow } from "./TestRunsRepo.ts"
+
+/**
+ * What a finished run tells by what it ran (docs/contract.md, Readiness and Test runs): in memory, and in SQL of the rows of `test_runs`.
+ */
+
+export const hasFailed = ({ gateResult, result }: Pick<TestRunRow, "gateResult" | "result">): boolean =>
+  (gateResult ?? result) === "failed"
+
+export const hasFailedSql = "coalesce(gate_result, result) = 'failed'"
+
+/** Whether anything passed or failed, muted tests aside: else it tells nothing. */
+export const hasTested = (run: Pick<TestRunRow, "flaky" | "gateResult" | "passed" | "result">): boolean =>
+  hasFailed(run) || run.passed + run.flaky > 0
+
+export const hasTestedSql = `(${hasFailedSql} or passed + flaky > 0)`
+
+/** Whether it was to run all tests of its coverage. */
+export const isWhole = ({ selection }: Pick<TestRunRow, "selection">): boolean =>
+  selection.folders.length + selection.caseIds.length === 0
+
+/** That of the indexes of readiness, word for word. */
+export const isWholeSql = `selection = '{"folders":[],"caseIds":[]}'`
