@@ -7,6 +7,7 @@ import { Facts } from "../ui/Facts.tsx"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import { asks } from "./inbox.ts"
+import { messageFacts, messageTexts } from "./messageParts.ts"
 import { MessageStatus } from "./MessageStatus.tsx"
 
 /** A message to an agent beside the list of messages: what was asked of whom, and what became of it. */
@@ -14,11 +15,7 @@ import { MessageStatus } from "./MessageStatus.tsx"
 const Markdown = later(() => import("../planning/TicketMarkdown.tsx"))
 
 const MessagePeek = ({ message, slug }: { readonly message: AgentMessage; readonly slug: string }) => {
-  const { agent, ask, computer, note, reply, sender, status, ticket } = message
-  const texts = [
-    ["Asked", note],
-    [status === "declined" ? "Reason" : "Reply", reply]
-  ] as const
+  const { agent, ask, sender, status, ticket } = message
   return (
     <>
       <h2 className="foreign flex flex-wrap items-center gap-2 py-3 pr-12 pl-4 font-semibold">
@@ -41,13 +38,12 @@ const MessagePeek = ({ message, slug }: { readonly message: AgentMessage; readon
               {ticket.identifier} {ticket.title}
             </Link>
           ],
-          ["Agent", `${agent.name} of ${agent.person.name}`],
-          ["Computer", computer === null ? "any" : computer.name],
+          ...messageFacts(message),
           ["When", <Time at={message.createdAt} key="when" />]
         ]}
       />
       <TicketContext value={{ slug, ticket: ticket.identifier, mayAttach: false }}>
-        {texts.map(
+        {messageTexts(message).map(
           ([name, text]) =>
             text !== null && (
               <section aria-label={name} className="border-border border-b px-4 py-3" key={name}>

@@ -13,7 +13,7 @@ import { useTicketChange } from "../planning/useTicketChange.ts"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import type { Notice } from "./inbox.ts"
+import { hasEnded, type Notice } from "./inbox.ts"
 import { useReading } from "./useReading.ts"
 
 /** What a notification asks for, done beside the list: the agent is answered, the ticket commented on, its status set. */
@@ -66,7 +66,7 @@ const goOn = () => document.querySelector<HTMLElement>("#screen")?.focus({ preve
 
 const Actions = ({ one, slug, ticket }: TicketProps) => {
   const { message } = one
-  const isAnswered = message?.status === "completed" || message?.status === "declined"
+  const isAnswered = message !== undefined && hasEnded(message)
   const [isAnswering, setAnswering] = useState(false)
   const { opened } = useReading(slug)
   const answer = () => setAnswering(true)

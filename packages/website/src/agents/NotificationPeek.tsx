@@ -3,6 +3,7 @@ import { Facts } from "../ui/Facts.tsx"
 import { later } from "../ui/later.tsx"
 import { Time } from "../ui/Time.tsx"
 import type { Notice } from "./inbox.ts"
+import { messageFacts, messageTexts } from "./messageParts.ts"
 import { MessageStatus } from "./MessageStatus.tsx"
 
 /** A notification: what was said, and the message to an agent that it is about, as it is now. */
@@ -16,10 +17,7 @@ const NotificationPeek = ({ one }: { readonly one: Notice }) => {
   const texts: ReadonlyArray<readonly [string, string | null]> =
     message === undefined
       ? [[one.at === undefined ? "Text" : "Comment", said === "" ? null : said]]
-      : [
-          ["Asked", message.note],
-          [message.status === "declined" ? "Reason" : "Reply", message.reply]
-        ]
+      : messageTexts(message)
   return (
     <>
       <h2 className="foreign flex items-center gap-2 px-4 pt-3 font-semibold">
@@ -28,12 +26,7 @@ const NotificationPeek = ({ one }: { readonly one: Notice }) => {
       <Facts
         facts={[
           ["Ticket", `${ticket.identifier} ${ticket.title}`],
-          ...(message === undefined
-            ? []
-            : ([
-                ["Agent", `${message.agent.name} of ${message.agent.person.name}`],
-                ["Computer", message.computer === null ? "any" : message.computer.name]
-              ] as const)),
+          ...(message === undefined ? [] : messageFacts(message)),
           ["When", <Time at={one.createdAt} key="when" />]
         ]}
       />

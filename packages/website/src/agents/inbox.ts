@@ -92,9 +92,12 @@ export const noticesOf = (
     ...ofTickets.map(ofTicket)
   ].toSorted((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt) || (a.id < b.id ? 1 : -1))
 
+export const hasEnded = ({ status }: Pick<AgentMessage, "status">): boolean =>
+  status === "completed" || status === "declined"
+
 /** Whether it tells of a message to the person's agent that has ended since, and so waits for no answer. What an agent replied waits to be read. */
 export const isAnswered = ({ at, message }: Notice): boolean =>
-  message !== undefined && at === anchorOf(message.id) && message.status !== "queued" && message.status !== "delivered"
+  message !== undefined && at === anchorOf(message.id) && hasEnded(message)
 
 export type InboxRow =
   | { readonly kind: "ticket"; readonly key: string; readonly identifier: string; readonly title: string }

@@ -9,7 +9,7 @@ import { ticketListQuery } from "../planning/queries.ts"
 import { beginningsOf, type FoundCases, narrowed } from "./foundCases.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
 import { type Command, runNumberOf } from "./palette.ts"
-import { hintOfRun } from "./usePaletteThings.ts"
+import { hintOfRun, useRunCommand } from "./usePaletteThings.ts"
 
 /** What the server finds by words: tickets, and tests of products. */
 
@@ -60,29 +60,20 @@ const foundCasesQuery = (slug: string, products: ReadonlyArray<string>, q: strin
 
 /** A run that is older than those that are known, by its number. It is offered at once, and no more where it turns out to be gone. */
 const useRun = (slug: string, typed: string): ReadonlyArray<Command> => {
-  const navigate = useNavigate()
+  const commandOfRun = useRunCommand(slug)
   const { data: latest } = useQuery(latestRunsQuery(slug))
-  const number = runNumberOf(typed)
+  const number = runNumberOf(typed) ?? 0
   const runs = latest?.runs ?? []
-  const isOlder = number !== undefined && latest?.nextCursor != null && number < (runs.at(-1)?.number ?? 0)
-  const { data: hint = "" } = useQuery({
+  const isOlder = number > 0 && latest?.nextCursor != null && number < (runs.at(-1)?.number ?? 0)
+  // The list has no tests, of which a run may have thousands.
+  const { data } = useQuery({
     queryKey: workspaceKey(slug, "runs", "numbered", number),
-    queryFn: async ({ signal }) => {
-      const answer = await client.safe.testRuns.get({ params: { slug, run: number! } }, { signal })
-      return answer.ok ? hintOfRun(answer.value) : answer.error._tag === "NotFound" ? null : ""
-    },
+    queryFn: ({ signal }) => client.testRuns.list({ params: { slug }, query: { cursor: number + 1 } }, { signal }),
     enabled: isOlder
   })
-  if (!isOlder || hint === null) return []
-  return [
-    {
-      id: `run ${number}`,
-      label: `Run ${number}`,
-      hint,
-      icon: "runs",
-      run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(number) } })
-    }
-  ]
+  const found = data?.runs.find((run) => run.number === number)
+  if (!isOlder || (data !== undefined && found === undefined)) return []
+  return [{ ...commandOfRun(number), id: `run ${number}`, hint: found === undefined ? "" : hintOfRun(found) }]
 }
 
 export const usePaletteFinds = (slug: string, typed: string): ReadonlyArray<Command> => {

@@ -60,24 +60,32 @@ const useNamed = (slug: string): ReadonlyArray<Command> => {
   ]
 }
 
-/** What it tested, and where. */
+/** What it tested and where is a hint. */
 export const hintOfRun = ({ environment, git, product }: Pick<TestRunSummary, "environment" | "git" | "product">) =>
   `${product.name} · ${environment.name} · ${git.subject}`
+
+export const useRunCommand = (slug: string) => {
+  const navigate = useNavigate()
+  return (number: number): Pick<Command, "icon" | "label" | "run"> => ({
+    label: `Run ${number}`,
+    icon: "runs",
+    run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(number) } })
+  })
+}
 
 /** What belongs to products. */
 const useMade = (slug: string): ReadonlyArray<Command> => {
   const navigate = useNavigate()
+  const commandOfRun = useRunCommand(slug)
   const { data: runs } = useQuery(latestRunsQuery(slug))
   const { data: deployments } = useQuery(deploymentsQuery(slug))
   const { data: vault } = useQuery(vaultQuery(slug))
   return [
     ...(runs?.runs ?? []).map((run): Command => ({
+      ...commandOfRun(run.number),
       id: run.id,
-      label: `Run ${run.number}`,
       hint: hintOfRun(run),
-      isPart: true,
-      icon: "runs",
-      run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })
+      isPart: true
     })),
     ...(deployments?.deployments ?? []).map((one): Command => ({
       id: one.id,

@@ -4,7 +4,8 @@ import { failureOf } from "../api/failures.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
-import { type Moved, orderConflicts } from "./orderConflicts.ts"
+import { type Moved, type Named, orderConflicts } from "./orderConflicts.ts"
+import { neighbourOf } from "./pendingTickets.ts"
 import { projectQuery, ticketQuery } from "./queries.ts"
 
 /** Two people moved at the same time: what each has done, and a choice. */
@@ -68,7 +69,7 @@ type Of<Kind extends Moved["kind"]> = Extract<Moved, { readonly kind: Kind }> & 
 
 const Ticket = ({ again, beside, moved, onClose, slug }: Of<"ticket">) => {
   const isAbove = "before" in beside
-  const other = isAbove ? beside.before : beside.after
+  const other = neighbourOf(beside)
   const side = isAbove ? "above" : "below"
   const read = useQuery(ticketQuery(slug, moved.id))
   const { data: there, error } = useQuery(ticketQuery(slug, other.id))
@@ -107,19 +108,33 @@ const Ticket = ({ again, beside, moved, onClose, slug }: Of<"ticket">) => {
   )
 }
 
+interface NamedProps extends Pick<BothProps, "follow" | "onClose"> {
+  readonly moved: Named
+  readonly other: Named
+  readonly side: "above" | "below"
+  readonly theirs: string
+}
+
+/** Of what stands in one order. */
+const NamedConflict = ({ moved, other, side, ...both }: NamedProps) => (
+  <Both
+    {...both}
+    leave="Leave it where it was"
+    title={`${moved.name} could not go ${side} ${other.name}`}
+    yours={`${moved.name} ${side} ${other.name}.`}
+  />
+)
+
 const Project = ({ instead, isAfter, moved, onClose, other, slug }: Of<"project">) => {
   const { data, error } = useQuery(projectQuery(slug, other.slug))
   const side = isAfter ? "below" : "above"
   return (
-    <Both
-      follow={
-        instead && {
-          label: `Put it ${side} ${instead.other.name}`,
-          run: instead.run
-        }
-      }
-      leave="Leave it where it was"
+    <NamedConflict
+      follow={instead && { label: `Put it ${side} ${instead.other.name}`, run: instead.run }}
+      moved={moved}
       onClose={onClose}
+      other={other}
+      side={side}
       theirs={
         error !== null
           ? `${other.name} is gone, or of teams that you do not see.`
@@ -127,37 +142,24 @@ const Project = ({ instead, isAfter, moved, onClose, other, slug }: Of<"project"
             ? "…"
             : `${data.name} was archived.`
       }
-      title={`${moved.name} could not go ${side} ${other.name}`}
-      yours={`${moved.name} ${side} ${other.name}.`}
     />
   )
 }
 
+const Status = ({ isAfter, other, ...props }: Of<"status">) => (
+  <NamedConflict {...props} other={other} side={isAfter ? "below" : "above"} theirs={`${other.name} was deleted.`} />
+)
+
 /** What is to be read anew: what was read before the move may be old. */
 const readOf = (slug: string, moved: Moved): ReadonlyArray<ReadonlyArray<unknown>> => {
   switch (moved.kind) {
-    case "ticket": {
-      const other = "before" in moved.beside ? moved.beside.before : moved.beside.after
-      return [moved.moved, other].map(({ id }) => ticketQuery(slug, id).queryKey)
-    }
+    case "ticket":
+      return [moved.moved, neighbourOf(moved.beside)].map(({ id }) => ticketQuery(slug, id).queryKey)
     case "project":
       return [projectQuery(slug, moved.other.slug).queryKey]
     case "status":
       return []
   }
-}
-
-const Status = ({ isAfter, moved, onClose, other }: Of<"status">) => {
-  const side = isAfter ? "below" : "above"
-  return (
-    <Both
-      leave="Leave it where it was"
-      onClose={onClose}
-      theirs={`${other.name} was deleted.`}
-      title={`${moved.name} could not go ${side} ${other.name}`}
-      yours={`${moved.name} ${side} ${other.name}.`}
-    />
-  )
 }
 
 /** Asks where a move of this screen meets another one. */

@@ -4,7 +4,7 @@ import type { Beside } from "./pendingTickets.ts"
 
 /** What is shown of a move where somebody else has moved or taken away what it went beside. */
 
-interface Named {
+export interface Named {
   readonly name: string
 }
 

@@ -16,7 +16,7 @@ export interface PendingTicket {
 
 export const pendingTickets = makeOptimistic<PendingTicket>()
 
-const idOf = (beside: Beside): string => ("before" in beside ? beside.before.id : beside.after.id)
+export const neighbourOf = (beside: Beside): TicketSummary => ("before" in beside ? beside.before : beside.after)
 
 const withOne = (
   tickets: ReadonlyArray<TicketSummary>,
@@ -27,7 +27,7 @@ const withOne = (
   const next = { ...tickets[at]!, ...shown }
   if (beside === undefined) return tickets.with(at, next)
   const rest = tickets.toSpliced(at, 1)
-  const anchor = rest.findIndex((one) => one.id === idOf(beside))
+  const anchor = rest.findIndex((one) => one.id === neighbourOf(beside).id)
   const to = anchor < 0 ? at : "before" in beside ? anchor : anchor + 1
   return rest.toSpliced(to, 0, next)
 }
