@@ -72,6 +72,8 @@ describe("Projects", () => {
       },
       { times: 1 }
     )
+    // Rows can be dragged a moment after they are shown.
+    await page.locator("[draggable=true]").nth(2).waitFor()
     await page.getByRole("link", { name: names[0]! }).dragTo(page.getByRole("link", { name: names[2]! }))
     const dialog = page.getByRole("dialog", { name: `${names[0]} could not go below ${names[2]}` })
     await dialog.getByRole("region", { name: "Theirs" }).getByText(`${names[2]} was archived.`).waitFor()
