@@ -210,9 +210,20 @@ describe("shards of one build", { concurrent: true, timeout: 240_000 }, () => {
       ),
       expect.stringContaining("passed (1 passed, 0 failed, 0 skipped)")
     ])
+    // Another coverage in the same build.
+    await runShard(project, "2/2", { ...build, GITHUB_RUN_ID: "78" })
+    const critical = await runShard(project, "1/2", { ...build, GITHUB_RUN_ID: "78", DELIVERY_COVERAGE: "critical" })
+    expect(critical.lines).toEqual([
+      expect.stringMatching(
+        /^Delivery: this shard is run \d+, a run of its own\. The run of this build is of other tests: all of the coverage regression\.$/
+      ),
+      expect.stringContaining("passed (1 passed, 0 failed, 0 skipped)")
+    ])
     const runs = await runsOf("aaaa006")
     // A part says nothing of the coverage, so that no version is ready by it.
     expect(runs.map(({ counts, coverage, shards, state }) => [counts.total, shards?.total, state, coverage])).toEqual([
+      [1, undefined, "finished", null],
+      [1, 2, "running", "regression"],
       [1, undefined, "finished", null],
       [1, undefined, "finished", null],
       [1, undefined, "finished", null],

@@ -30,6 +30,9 @@ const cleanupLimitMillis = 120_000
 /** Less than the 64 MiB that the body of a finish may have. */
 const maxFinishBytes = 60 * 1024 * 1024
 
+/** Why a shard that starts is none of the run of its build. */
+const otherRun = new Set(["finished", "other_address", "other_commit", "other_selection", "total_mismatch"])
+
 /** What starts a run of a part of the tests: that part alone says nothing of the coverage. */
 export const partOf = <A extends { readonly selection: StartTestRun["selection"] }>(start: A): A => ({
   ...start,
@@ -82,14 +85,14 @@ export class Publisher {
 
   /**
    * Starts the run, once, also where the answer is lost: `requestId` tells the service that it is the same again. A shard that
-   * runs again when its run has ended, or of another number of shards, is a run of its own, without the coverage, which it has a
+   * runs again when its run has ended, or tests something else than that, is a run of its own, without the coverage, which it has a
    * part of. So is what was started before, and has ended since.
    */
   async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
     const { requestId = randomUUID(), ...start } = payload
     const run = await this.#start({ ...start, requestId }, limit).catch((error: unknown) => {
       const { message, reason } = error instanceof Conflict ? error : { message: "", reason: "" }
-      if (start.shard != null && ["finished", "total_mismatch"].includes(reason)) {
+      if (start.shard != null && otherRun.has(reason)) {
         this.#ownRunReason = message
         return this.#start({ ...partOf({ ...start, build: null, shard: null }), requestId }, limit)
       }

@@ -16,7 +16,7 @@ export const hasTested = (run: Pick<TestRunRow, "flaky" | "gateResult" | "passed
 export const hasTestedSql = `(${hasFailedSql} or passed + flaky > 0)`
 
 /** Whether it was to run all tests of its coverage. */
-export const isWhole = ({ selection }: Pick<TestRunRow, "selection">): boolean =>
+export const isWhole = ({ selection }: { readonly selection: TestRunRow["selection"] }): boolean =>
   selection.folders.length + selection.caseIds.length === 0
 
 /** That of the indexes of readiness, word for word. */

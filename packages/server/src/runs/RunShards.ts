@@ -11,6 +11,8 @@ import {
 } from "@delivery/domain/runs/TestResults"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
 import type { StoredEvent } from "../events/EventsRepo.ts"
@@ -20,9 +22,10 @@ import type { RetriesRepo } from "./RetriesRepo.ts"
 import { cleanupAfter, notRunning } from "./RunAnswers.ts"
 import type { StoredRunMute } from "./RunMutes.ts"
 import { publisherIdOf } from "./SamePublisher.ts"
-import type { ReportedShards, RunShardsRepo } from "./RunShardsRepo.ts"
+import type { HeldRun, ReportedShards, RunShardsRepo } from "./RunShardsRepo.ts"
 import type { FinishedTestRun, FoundTestRun, NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
-import { isRunning } from "./TestRunState.ts"
+import { isWhole } from "./RunScope.ts"
+import { foldSha, isRunning } from "./TestRunState.ts"
 import { charactersOfTest } from "./TestSize.ts"
 
 /** How the shards of a build start and finish their run (docs/contract.md, Shards). */
@@ -67,6 +70,8 @@ export const startShard = ({ keys, repo, shards, storage }: Dependencies) =>
       const isJoined = held !== undefined
       if (isJoined && held.shardTotal !== total) return yield* otherTotal(held.shardTotal)
       if (isJoined && !isRunning(held, startedAt)) return yield* finished
+      if (isJoined) yield* checkSame(held, run)
+      if (isJoined && run.git.dirty && !held.git.dirty) yield* shards.markDirty(held.id)
       const begun: BegunRun = isJoined
         ? { ...held, mutes: yield* repo.mutes(held.id) }
         : {
@@ -83,6 +88,26 @@ export const startShard = ({ keys, repo, shards, storage }: Dependencies) =>
     })
     return yield* storage.transaction(begin)
   })
+
+/** What a run tells, it tells of one commit, one deployment or another address, and of all tests or a part of them. */
+const checkSame = (held: HeldRun, run: NewTestRun): Effect.Effect<void, Conflict> => {
+  const refused = (reason: string, message: string) => Effect.fail(new Conflict({ message, reason }))
+  if (foldSha(held.git.sha) !== foldSha(run.git.sha)) {
+    return refused("other_commit", `The run of this build is of another commit, ${shownName(held.git.sha)}.`)
+  }
+  if (testsDeployment(held) !== testsDeployment({ ...held, baseUrl: run.baseUrl })) {
+    return refused("other_address", `The run of this build tests another address, ${shownName(held.baseUrl)}.`)
+  }
+  const isOther = held.selection.coverage !== run.selection.coverage || isWhole(held) !== isWhole(run)
+  return isOther
+    ? refused("other_selection", `The run of this build is of other tests: ${selected(held)}.`)
+    : Effect.void
+}
+
+const selected = (run: HeldRun): string => {
+  const { coverage } = run.selection
+  return `${isWhole(run) ? "all" : "a part"} of ${coverage === null ? "every coverage" : `the coverage ${coverage}`}`
+}
 
 /**
  * Finishes a shard, and with the last one the run: answers whether it has ended by that. The same report again changes nothing.

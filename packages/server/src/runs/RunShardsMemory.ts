@@ -23,6 +23,7 @@ export const layer = Layer.effect(
     RunShardsRepo.of({
       holdBuild: (build) => memory.read((database) => heldRun(database.table(testRuns).find(isOf(build)))),
       open: open(memory),
+      markDirty: (run) => memory.write((database) => Effect.sync(() => update(database, run, { gitDirty: true }))),
       start: start(memory),
       holdRun: (run) => memory.read((database) => heldRun(database.table(testRuns).get(run))),
       stateOf: (run, number) => memory.read((database) => database.table(testRunShards).get(shardKey(run, number))),
@@ -49,6 +50,10 @@ const heldRun = (run: TestRunRow | undefined): HeldRun | undefined =>
         state: run.state,
         expiresAt: run.expiresAt,
         shardTotal: run.shardTotal,
+        git: { sha: run.gitSha, dirty: run.gitDirty },
+        baseUrl: run.baseUrl,
+        deploymentBaseUrl: run.deploymentBaseUrl,
+        selection: { coverage: run.coverage, ...run.selection },
         scope: run.fixtureScope,
         fixtureUrl: run.fixtureUrl
       }

@@ -1,5 +1,5 @@
 import type { EnvironmentId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
-import type { Cleanup } from "@delivery/domain/runs/TestRun"
+import type { Cleanup, Git, Selection } from "@delivery/domain/runs/TestRun"
 import type { RecordedTest, ReportedShard, Tally } from "@delivery/domain/runs/TestResults"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
@@ -50,7 +50,12 @@ export interface Build {
 }
 
 /** A run that has shards, whose row is held. */
-export interface HeldRun extends Pick<FoundTestRun, "id" | "number" | "state" | "expiresAt"> {
+export interface HeldRun extends Pick<
+  FoundTestRun,
+  "id" | "number" | "state" | "expiresAt" | "baseUrl" | "deploymentBaseUrl"
+> {
+  readonly selection: Selection
+  readonly git: Pick<Git, "sha" | "dirty">
   readonly shardTotal: number
   readonly scope: string | null
   readonly fixtureUrl: string | null
@@ -94,6 +99,8 @@ export class RunShardsRepo extends Context.Service<
     readonly holdBuild: (build: Build) => Effect.Effect<HeldRun | undefined>
     /** Makes a run that the transaction has started that of the build. */
     readonly open: (run: TestRunId, build: Build, total: number) => Effect.Effect<void>
+    /** Says of the run that a shard of it has uncommitted changes. */
+    readonly markDirty: (run: TestRunId) => Effect.Effect<void>
     /** Stores a shard that starts. One that had started before gets the new token; false where it has finished. */
     readonly start: (shard: NewShard) => Effect.Effect<boolean>
     /** The run; nobody else starts or finishes a shard of it until the transaction ends. */

@@ -18,6 +18,8 @@ export const layer = Layer.effect(
     return RunShardsRepo.of({
       holdBuild: holdBuild(sql),
       open: open(sql),
+      markDirty: (run) =>
+        sql`update test_runs set git_dirty = true where id = ${run}`.pipe(Effect.asVoid, dieOnSqlError),
       start: start(sql),
       holdRun: holdRun(sql),
       stateOf: stateOf(sql),
@@ -29,7 +31,9 @@ export const layer = Layer.effect(
 type Service = RunShardsRepo["Service"]
 
 const heldColumns = `id, number, state, expires_at as "expiresAt", shard_total as "shardTotal", fixture_scope as scope,
-  fixture_url as "fixtureUrl"`
+  fixture_url as "fixtureUrl", json_build_object('sha', git_sha, 'dirty', git_dirty) as git, base_url as "baseUrl",
+  deployment_base_url as "deploymentBaseUrl",
+  json_build_object('coverage', coverage, 'folders', selection->'folders', 'caseIds', selection->'caseIds') as selection`
 
 type HeldRow = Omit<HeldRun, "expiresAt"> & { readonly expiresAt: Date }
 

@@ -157,6 +157,49 @@ for (const storage of sharedStorages) {
       })
     )
 
+    it.effect("test the same commit, address and part of the tests; another one is no part of the run", () =>
+      Effect.gen(function* () {
+        const at = yield* makeDeployed()
+        const selection = { coverage: "acceptance", folders: [], caseIds: [] } as const
+        yield* start(at, 1, 3, { selection })
+        const of = (fields: Partial<StartTestRun>) => answer(start(at, 2, 3, { selection, ...fields }))
+        const [folders, caseIds] = [["checkout"], ["a"]]
+        for (const [reason, fields] of [
+          ["other_commit", { git: { ...git, sha: "b".repeat(40) } }],
+          ["other_address", { baseUrl: "https://preview.example" }],
+          ["other_selection", { selection: { ...selection, coverage: "critical" } }],
+          ["other_selection", { selection: { ...selection, coverage: null } }],
+          ["other_selection", { selection: { ...selection, folders } }],
+          ["other_selection", { selection: { ...selection, caseIds } }]
+        ] as const) {
+          assert.strictEqual(yield* of(fields), `Conflict ${reason}`)
+        }
+        assert.deepStrictEqual((yield* get(at, 1)).shards, { total: 3, started: 1, finished: 0 })
+        // The same commit and address in other letters, and shards that each choose their part.
+        yield* start(at, 2, 3, {
+          selection,
+          baseUrl: `${startBody(at).baseUrl.toUpperCase().replace("HTTPS", "https")}/`,
+          git: { ...git, sha: git.sha.toUpperCase() }
+        })
+        yield* start(at, 1, 2, { build: "6", selection: { ...selection, folders }, baseUrl: "http://localhost:3000" })
+        yield* start(at, 2, 2, { build: "6", selection: { ...selection, caseIds }, baseUrl: "http://localhost:3001" })
+        assert.deepStrictEqual((yield* get(at, 2)).shards, { total: 2, started: 2, finished: 0 })
+      })
+    )
+
+    it.effect("give uncommitted changes of one to the run, and to none other", () =>
+      Effect.gen(function* () {
+        const at = yield* makeDeployed()
+        yield* start(at, 1, 3, { build: "6" })
+        yield* start(at, 1, 3)
+        assert.isFalse((yield* get(at, 2)).git.dirty)
+        yield* start(at, 2, 3, { git: { ...git, dirty: true } })
+        yield* start(at, 3, 3)
+        assert.deepStrictEqual((yield* get(at, 2)).git, { ...git, dirty: true })
+        assert.isFalse((yield* get(at, 1)).git.dirty)
+      })
+    )
+
     it.effect("are one run for all keys of one trusted publisher", () =>
       Effect.gen(function* () {
         const at = yield* makeDeployed()

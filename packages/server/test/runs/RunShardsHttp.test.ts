@@ -72,6 +72,8 @@ onEachServer("shards", (test) => {
     assert.strictEqual(await refused({ shard: { index: 1, total: 2 } }), "400 build")
     await startRun(publisher, shardOf(1))
     assert.strictEqual(await refused(shardOf(1, 3)), "409 total_mismatch")
+    const { git } = runOf({})
+    assert.strictEqual(await refused({ ...shardOf(2), git: { ...git, sha: "b".repeat(40) } }), "409 other_commit")
     const other = await join(workspace, "admin")
     assert.strictEqual(refusal(await finish<ErrorBody>(other, 1, 1)), "403 not_publisher")
     assert.strictEqual(refusal(await finish<ErrorBody>(publisher, 1, 2)), "409 not_started")
