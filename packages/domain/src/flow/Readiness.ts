@@ -182,18 +182,30 @@ const exampleNotCounted = {
   coverage: "critical",
   run: 14,
   environment: "staging",
+  result: "failed",
+  reason: "other_address",
   baseUrl: "https://pr-12.preview.shop.example.com"
 } as const
 
-const RunElsewhere = Schema.Struct({
-  coverage: Coverage,
+/** Why a run of a version decides nothing (docs/contract.md, Readiness). */
+export const RunExclusion = OneOf(["other_address", "deployment_changed", "part_of_tests", "no_coverage"])
+export type RunExclusion = typeof RunExclusion.Type
+
+const UncountedRun = Schema.Struct({
+  coverage: Schema.NullOr(Coverage).annotate({ description: "The coverage of the run; null where it names none." }),
   run: Schema.Int.annotate({ description: "The number of the run.", examples: [14] }),
   environment: Schema.String.annotate({ description: "The slug of its environment.", examples: ["staging"] }),
+  result: OneOf(["passed", "failed"]).annotate({
+    description: "The result without the tests that were muted when the run started."
+  }),
+  reason: RunExclusion.annotate({
+    description:
+      "Why it decides nothing. `other_address`: it tested another address than its deployment had, such as that of a preview. `deployment_changed`: the deployment changed while it ran. `part_of_tests`: it ran a part of the tests. `no_coverage`: it names no coverage."
+  }),
   baseUrl: Schema.String.annotate({ description: `What it tested: the first ${maxShownName} characters.` })
 }).annotate({
-  identifier: "RunElsewhere",
-  description:
-    "A run that tested another address than its deployment had, such as that of a preview. It says nothing of the version of the deployment, and decides nothing.",
+  identifier: "UncountedRun",
+  description: "A run of the version that decides nothing, and why.",
   examples: [exampleNotCounted]
 })
 
@@ -218,9 +230,9 @@ export const Readiness = Schema.Struct({
   runs: Schema.Array(DecidingRun).annotate({
     description: "For each coverage that the policy requires, the run that decided, if there is one."
   }),
-  notCounted: Schema.Array(RunElsewhere).annotate({
+  notCounted: Schema.Array(UncountedRun).annotate({
     description:
-      "For each coverage that the policy requires, the newest run that would decide if it had not tested another address than the deployment's, if there is one."
+      "For each coverage that the policy requires, the newest run that would decide if it had not tested another address than the deployment's, if there is one. Then the newest failed runs that decide nothing for another reason and finished after those that decide: one for each coverage, and one without."
   })
 }).annotate({
   identifier: "Readiness",

@@ -1,4 +1,4 @@
-import type { Readiness } from "./Readiness.ts"
+import type { Readiness, RunExclusion } from "./Readiness.ts"
 
 /** What the runs that decide rest on (docs/contract.md, Readiness), for people. Pure. */
 
@@ -24,6 +24,15 @@ export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): Readon
       ])
 ]
 
-/** What would have decided, had it tested the deployment. */
+const whyUncounted: Readonly<Record<RunExclusion, (baseUrl: string) => string>> = {
+  other_address: (baseUrl) => `it tested ${baseUrl}`,
+  deployment_changed: () => "the deployment changed while it ran",
+  part_of_tests: () => "it ran a part of the tests",
+  no_coverage: () => "it names no coverage"
+}
+
+/** What would have decided, and what failed since, had it counted. */
 export const notCountedTexts = ({ notCounted }: Pick<Readiness, "notCounted">): ReadonlyArray<string> =>
-  notCounted.map(({ baseUrl, run }) => `Run ${run} tested ${baseUrl} and does not count.`)
+  notCounted.map(
+    ({ baseUrl, reason, result, run }) => `Run ${run} ${result}, but does not count: ${whyUncounted[reason](baseUrl)}.`
+  )

@@ -1,10 +1,9 @@
 import { begunBy, isShort } from "@delivery/domain/catalog/WholeVersion"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Drift } from "@delivery/domain/flow/Drift"
-import type { NewerRun, Readiness as Answer } from "@delivery/domain/flow/Readiness"
+import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
 import { freezeChanges, type FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
-import { shownName } from "@delivery/domain/flow/ShownName"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -24,16 +23,10 @@ import { CasesRepo } from "../runs/cases/CasesRepo.ts"
 import { RunMutes } from "../runs/RunMutes.ts"
 import { Storage } from "../storage/Storage.ts"
 import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
+import { notCountedOf, pendingOf } from "./DecidingRuns.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
 import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
-import {
-  type ElsewhereRun,
-  type FoundRun,
-  type Place,
-  type PolicyRow,
-  ReadinessRepo,
-  type UnresolvedRun
-} from "./ReadinessRepo.ts"
+import { type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
 
 /** Whether a version may go out to a deployment (docs/contract.md, Readiness). */
 export class Readiness extends Context.Service<
@@ -163,21 +156,6 @@ const get = (dependencies: Dependencies) => {
   })
 }
 
-/** Whether a run would decide in place of the one that does: where one of them alone is of the environment that versions come from, that. */
-const wouldDecide = (from: string | null, one: ElsewhereRun, run: FoundRun): boolean =>
-  (one.environment === from) === (run.environment.slug === from)
-    ? run.finishedAt < one.finishedAt
-    : one.environment === from
-
-/** What the runs that tested another address would have decided, by the coverages in the order of the policy. */
-const notCountedOf = ({ from, requires }: ReadinessPolicy, { elsewhere, runs }: Findings) =>
-  requires.flatMap(({ coverage }) =>
-    elsewhere
-      .filter((one) => one.coverage === coverage)
-      .filter((one) => runs.every((run) => run.coverage !== coverage || wouldDecide(from, one, run)))
-      .map(({ baseUrl, environment, number }) => ({ coverage, run: number, environment, baseUrl: shownName(baseUrl) }))
-  )
-
 /** The runs that decide, with what they rest on. */
 const decidedBy = ({ runMutes }: Dependencies) =>
   Effect.fnUntraced(function* (access: Access, { from, requires }: ReadinessPolicy, { runs, unresolved }: Findings) {
@@ -231,16 +209,6 @@ const decidedBy = ({ runMutes }: Dependencies) =>
     )
   })
 
-/** The run that may decide in place of the one that does: also one that started earlier, while it is running. */
-const pendingOf = (
-  from: string | null,
-  { environment, number }: Pick<FoundRun, "environment" | "number">,
-  run: UnresolvedRun | undefined
-): NewerRun | null => {
-  if (run === undefined || (environment.slug === from && run.environment !== from)) return null
-  return run.state === "running" || run.number > number ? { run: run.number, state: run.state } : null
-}
-
 /** All that the policy asks for. In a snapshot. */
 const findingsOf = (dependencies: Dependencies) => {
   const { cases, deployments, mutes, repo } = dependencies
@@ -280,6 +248,7 @@ const findingsOf = (dependencies: Dependencies) => {
       runs: runs === undefined ? [] : yield* repo.runs(runs, at),
       unresolved: runs === undefined ? [] : yield* repo.unresolved(runs, at),
       elsewhere: runs === undefined ? [] : yield* repo.elsewhere(runs),
+      uncounted: runs === undefined ? [] : yield* repo.uncounted(runs),
       mutes: late,
       names: lateIds.length === 0 ? new Map() : yield* cases.names(place, lateIds),
       nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),

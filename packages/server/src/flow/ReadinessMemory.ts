@@ -16,7 +16,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
-import { hasTested, isWhole } from "../runs/RunScope.ts"
+import { hasFailed, hasTested, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
@@ -50,6 +50,7 @@ export const layer = Layer.effect(
       runs: runs(memory),
       unresolved: unresolved(memory),
       elsewhere: elsewhere(memory),
+      uncounted: uncounted(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)
     })
@@ -163,10 +164,39 @@ const elsewhere =
             number: run.number,
             environment: slugOf(database, run),
             baseUrl: run.baseUrl,
+            result: (run.gateResult ?? run.result)!,
             finishedAt: run.finishedAt!
           }))
       )
     )
+
+const uncounted =
+  (memory: Memory): Repo["uncounted"] =>
+  ({ coverages, environmentId, productId, version }) =>
+    memory.read((database) => {
+      const found = database
+        .table(testRuns)
+        .filter(
+          (run) =>
+            run.productId === productId &&
+            run.environmentId !== environmentId &&
+            run.deploymentVersion === version &&
+            (run.coverage === null || coverages.includes(run.coverage)) &&
+            hasFailed(run) &&
+            (run.deploymentChanged === true || !isWhole(run) || run.coverage === null) &&
+            testsDeployment(run)
+        )
+        .toSorted(lastFirst)
+        .slice(0, mostElsewhere)
+      return [...Map.groupBy(found, ({ coverage }) => coverage).values()].map(([run]) => ({
+        coverage: run!.coverage,
+        number: run!.number,
+        environment: slugOf(database, run!),
+        baseUrl: run!.baseUrl,
+        finishedAt: run!.finishedAt!,
+        reason: run!.deploymentChanged === true ? "deployment_changed" : isWhole(run!) ? "no_coverage" : "part_of_tests"
+      }))
+    })
 
 const runs =
   (memory: Memory): Repo["runs"] =>

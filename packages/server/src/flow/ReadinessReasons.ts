@@ -9,7 +9,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import type { BlockingTicket, ElsewhereRun, FoundRun, UnresolvedRun } from "./ReadinessRepo.ts"
+import type { BlockingTicket, ElsewhereRun, FoundRun, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
 
@@ -26,6 +26,7 @@ export interface Findings {
   readonly unresolved: ReadonlyArray<UnresolvedRun>
   /** The last run of each coverage that tested another address, also where it is older than the one that decides. */
   readonly elsewhere: ReadonlyArray<ElsewhereRun>
+  readonly uncounted: ReadonlyArray<UncountedRun>
   readonly mutes: ReadonlyArray<OverdueMute>
   /** What tests that are muted past their time are called, by id, as far as they were in a run. */
   readonly names: ReadonlyMap<string, { readonly title: string }>

@@ -94,7 +94,15 @@ export interface ElsewhereRun {
   /** The slug of its environment. */
   readonly environment: string
   readonly baseUrl: string
+  /** Without the tests that were muted. */
+  readonly result: RunResult
   readonly finishedAt: Timestamp
+}
+
+/** A run of a version that failed, and decides nothing though it tested the deployment. */
+export interface UncountedRun extends Omit<ElsewhereRun, "coverage" | "result"> {
+  readonly coverage: Coverage | null
+  readonly reason: "deployment_changed" | "part_of_tests" | "no_coverage"
 }
 
 /** A secret of a product in an environment, and beside another one. Never its value. */
@@ -147,6 +155,11 @@ export class ReadinessRepo extends Context.Service<
      * `mostElsewhere` of an environment. In no order.
      */
     readonly elsewhere: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<ElsewhereRun>>
+    /**
+     * For each of the coverages, and for none, the run of the version that failed last outside of the place's environment and that
+     * `runs` leaves out for another reason than its address. Looks at the last `mostElsewhere`. In no order.
+     */
+    readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>
     /**
      * The secrets of the product; of deleted ones, those alone that were loaded. May leave out secrets that are as they were loaded,
      * since neither drift nor what is missing has them. In no order.

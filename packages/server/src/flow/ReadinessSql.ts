@@ -7,7 +7,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
-import { hasTestedSql, isWholeSql } from "../runs/RunScope.ts"
+import { hasFailedSql, hasTestedSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, testsDeployment } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -25,6 +25,7 @@ import {
   readinessPolicies,
   ReadinessRepo,
   type SecretState,
+  type UncountedRun,
   type UnresolvedRun
 } from "./ReadinessRepo.ts"
 
@@ -39,6 +40,7 @@ export const layer = Layer.effect(
       runs: runs(sql),
       unresolved: unresolved(sql),
       elsewhere: elsewhere(sql),
+      uncounted: uncounted(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)
     })
@@ -232,13 +234,13 @@ const elsewhere =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["elsewhere"] =>
   ({ coverages, environmentId, fromId, productId, version, workspaceId }) =>
     sql<Omit<ElsewhereRun, "finishedAt"> & { readonly finishedAt: Date }>`select asked.coverage, newest.number,
-        newest.slug as environment, newest.base_url as "baseUrl", newest.finished_at as "finishedAt"
+        newest.slug as environment, newest.base_url as "baseUrl", newest.result, newest.finished_at as "finishedAt"
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
-        select t.number, t.base_url, t.finished_at, e.slug
+        select t.number, t.base_url, t.result, t.finished_at, e.slug
         from environments e cross join lateral (
-          select number, base_url, finished_at from (
-            select number, base_url, deployment_base_url, finished_at from test_runs
+          select number, base_url, result, finished_at from (
+            select number, base_url, deployment_base_url, coalesce(gate_result, result) as result, finished_at from test_runs
             where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
               and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
             order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
@@ -249,6 +251,30 @@ const elsewhere =
         where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
         order by ${isFrom(sql, fromId, "e.id")} desc, t.finished_at desc, t.number desc limit 1
       ) newest`.pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
+      dieOnSqlError
+    )
+
+/** The index holds only such runs (`test_runs_uncounted`, whose conditions have to be there word for word). */
+const uncounted =
+  (sql: PgClient.PgClient): ReadinessRepo["Service"]["uncounted"] =>
+  ({ coverages, environmentId, productId, version, workspaceId }) =>
+    sql<
+      Omit<UncountedRun, "finishedAt"> & { readonly finishedAt: Date }
+    >`select distinct on (t.coverage) t.coverage, t.number,
+        e.slug as environment, t.base_url as "baseUrl", t.finished_at as "finishedAt",
+        case when t.deployment_changed then 'deployment_changed' when not t.is_whole then 'part_of_tests' else 'no_coverage' end as reason
+      from (
+        select number, coverage, environment_id, base_url, finished_at, deployment_changed, ${sql.literal(isWholeSql)} as is_whole
+        from test_runs
+        where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+          and ${sql.literal(hasFailedSql)}
+          and (deployment_changed is true or selection <> '{"folders":[],"caseIds":[]}' or coverage is null)
+          and environment_id <> ${environmentId} and ${testsDeployment(sql)}
+          and (coverage is null or coverage = any(${texts(coverages, (coverage) => coverage)}))
+        order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
+      ) t join environments e on e.id = t.environment_id
+      order by t.coverage, t.finished_at desc, t.number desc`.pipe(
       Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
       dieOnSqlError
     )

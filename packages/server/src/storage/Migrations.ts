@@ -72,6 +72,7 @@ import personalViews from "./migrations/0189_personal_views.ts"
 import latestRuns from "./migrations/0190_latest_runs.ts"
 import testedElsewhere from "./migrations/0191_tested_elsewhere.ts"
 import decidingRuns from "./migrations/0193_deciding_runs.ts"
+import uncountedRuns from "./migrations/0194_uncounted_runs.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -145,7 +146,8 @@ export const migrations = {
   "0189_personal_views": personalViews,
   "0190_latest_runs": latestRuns,
   "0191_tested_elsewhere": testedElsewhere,
-  "0193_deciding_runs": decidingRuns
+  "0193_deciding_runs": decidingRuns,
+  "0194_uncounted_runs": uncountedRuns
 }
 
 /** The number of the latest migration. */

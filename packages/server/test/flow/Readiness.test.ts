@@ -559,6 +559,52 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("names what failed since, though it decides nothing", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }, { coverage: "acceptance" }] })
+      const of = (coverage: "acceptance" | "critical" | "regression" | null, caseIds: ReadonlyArray<string> = []) => ({
+        selection: { coverage, folders: [], caseIds }
+      })
+      const told = Effect.map(shop.ready("v1"), ({ notCounted }) =>
+        notCounted.map(({ coverage, reason, result, run }) => [run, coverage, result, reason])
+      )
+      const run = Effect.fnUntraced(function* (
+        at: typeof shop.staging,
+        fields: ReturnType<typeof of>,
+        result: "failed" | "passed"
+      ) {
+        const number = yield* at.start(fields)
+        yield* TestClock.adjust("1 second")
+        yield* at.finish(number, result)
+        return number
+      })
+      const before = yield* run(shop.staging, of("critical", ["a"]), "failed")
+      assert.deepStrictEqual(yield* told, [[before, "critical", "failed", "part_of_tests"]])
+      yield* run(shop.staging, of("critical"), "passed")
+      assert.deepStrictEqual(yield* told, [])
+      const part = yield* run(shop.staging, of("critical", ["a"]), "failed")
+      yield* run(shop.staging, of("critical", ["a"]), "passed")
+      yield* run(shop.production, of("critical", ["a"]), "failed")
+      yield* run(shop.staging, of("regression", ["a"]), "failed")
+      const unnamed = yield* run(shop.staging, of(null), "failed")
+      const inPart = [part, "critical", "failed", "part_of_tests"]
+      assert.deepStrictEqual(yield* told, [inPart, [unnamed, null, "failed", "no_coverage"]])
+      // Of no coverage: it may be of that which nothing decides.
+      yield* run(shop.staging, of("critical"), "passed")
+      assert.deepStrictEqual(yield* told, [[unnamed, null, "failed", "no_coverage"]])
+      yield* run(shop.staging, of("acceptance"), "passed")
+      assert.deepStrictEqual(yield* told, [])
+      const changed = yield* shop.staging.start(of("acceptance"))
+      yield* shop.staging.update({ version: "v2" })
+      yield* TestClock.adjust("1 second")
+      yield* shop.staging.finish(changed, "failed")
+      assert.deepStrictEqual(yield* told, [[changed, "acceptance", "failed", "deployment_changed"]])
+    })
+  )
+
   it.effect("says what went wrong outside of the tests where none of them counts", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse(minute(0)))

@@ -73,7 +73,9 @@ onEachServer("Readiness", (test) => {
       return [isReady, runs.map(({ run }) => run), reasons.map(({ message }) => message), notCounted]
     }
     const preview = "https://pr-12.preview.shop.example"
-    const elsewhere = (run: number) => [{ coverage: "critical", run, environment: "staging", baseUrl: preview }]
+    const elsewhere = (run: number, result = "passed") => [
+      { coverage: "critical", run, environment: "staging", result, reason: "other_address", baseUrl: preview }
+    ]
     const broken = report("a", { attempt: attempt("failed") })
     const passing = await start(preview)
     assert.deepStrictEqual(await told(), [
@@ -101,7 +103,7 @@ onEachServer("Readiness", (test) => {
     await finishRun(workspace, fixed.number)
     const bad = await start(preview)
     await finishRun(workspace, bad.number, { tests: [broken] })
-    assert.deepStrictEqual(await told(), [true, [fixed.number], [], elsewhere(bad.number)])
+    assert.deepStrictEqual(await told(), [true, [fixed.number], [], elsewhere(bad.number, "failed")])
   })
 
   test("is answered with its reasons and what decided", async (owner) => {

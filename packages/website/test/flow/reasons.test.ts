@@ -61,10 +61,18 @@ describe("What decided", () => {
       coverage: "critical",
       run: 65,
       environment: "staging",
+      result: "passed",
+      reason: "other_address",
       baseUrl: "http://localhost:3000"
     } as const
-    expect(notCountedTexts({ notCounted: [elsewhere] })).toEqual([
-      "Run 65 tested http://localhost:3000 and does not count."
+    const changed = { ...elsewhere, run: 66, result: "failed", reason: "deployment_changed" } as const
+    const part = { ...changed, run: 67, reason: "part_of_tests", coverage: null } as const
+    const unnamed = { ...part, run: 68, reason: "no_coverage" } as const
+    expect(notCountedTexts({ notCounted: [elsewhere, changed, part, unnamed] })).toEqual([
+      "Run 65 passed, but does not count: it tested http://localhost:3000.",
+      "Run 66 failed, but does not count: the deployment changed while it ran.",
+      "Run 67 failed, but does not count: it ran a part of the tests.",
+      "Run 68 failed, but does not count: it names no coverage."
     ])
     expect(pendingTexts(decided({ newer: { run: 65, state: "interrupted" } }))).toEqual([
       "Run 65 is newer and was interrupted: run 64 decides."
