@@ -69,15 +69,20 @@ const setPolicy = (sql: PgClient.PgClient) => (row: PolicyRow) =>
     dieOnSqlError
   )
 
-/** One look into an index of each. */
+/**
+ * One look into an index of each. They are asked for the first of a range of one, which only the index has in order: for any one that is
+ * equal, PostgreSQL reads all runs of a product of which most are of one version.
+ */
 const isKnown =
   (sql: PgClient.PgClient) =>
   ({ productId, workspaceId }: Place, version: string) => {
-    const isOf = sql`workspace_id = ${workspaceId} and product_id = ${productId}`
-    return sql<{ readonly isKnown: boolean }>`select exists (select 1 from deployment_releases
-        where ${isOf} and version = ${version})
-      or exists (select 1 from test_runs where ${isOf} and deployment_version = ${version})
-      or exists (select 1 from past_runs where ${isOf} and deployment_version = ${version}) as "isKnown"`.pipe(
+    const has = (table: string, column: string) => {
+      const [from, of] = [sql.literal(table), sql.literal(column)]
+      return sql`(select ${of} from ${from} where workspace_id = ${workspaceId} and product_id = ${productId}
+        and ${of} between ${version} and ${version} order by ${of} limit 1) is not null`
+    }
+    return sql<{ readonly isKnown: boolean }>`select ${has("deployment_releases", "version")}
+        or ${has("test_runs", "deployment_version")} or ${has("past_runs", "deployment_version")} as "isKnown"`.pipe(
       Effect.map((rows) => rows[0]!.isKnown),
       dieOnSqlError
     )
