@@ -10,10 +10,12 @@ const kinds = {
   version_unknown:
     "no deployment of the product ever had the version of the request, and no run tested it; always `warn`",
   version_missing:
-    "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none; always `block`",
+    "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none, or that environment is archived; always `block`",
   run_missing:
-    "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in another environment; runs that skipped everything, and those against another address than the deployment's, do not count",
+    "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in the environment of `from`, or in another one where the policy has no `from`; runs that skipped everything, of agents, with uncommitted changes, and those against another address than the deployment's, do not count",
   run_failed: "the newest of them failed",
+  test_missing:
+    "the newest of them passed, but without tests that failed in an earlier one of the version, have not passed there since, and are not muted",
   mute_overdue: "a test is muted past its time",
   ticket_blocks: "a ticket with `blocks: true` is open",
   secret_missing: "a secret has a value in the environment that the version comes from, and none here",
@@ -27,6 +29,7 @@ export const ReasonKind = OneOf([
   "version_missing",
   "run_missing",
   "run_failed",
+  "test_missing",
   "mute_overdue",
   "ticket_blocks",
   "secret_missing",
@@ -173,7 +176,7 @@ const DecidingRun = Schema.Struct({
 }).annotate({
   identifier: "DecidingRun",
   description:
-    "The run that decides for a coverage: the newest that finished in another environment, of those that ran all tests of the coverage, against the base URL that the deployment had, and in which something passed or failed.",
+    "The run that decides for a coverage: the newest that finished in the environment of the policy's `from`, or in another one where it has none, of those that ran all tests of the coverage without uncommitted changes, against the base URL that the deployment had and has, in which something passed or failed, and that no agent published.",
   examples: [exampleRun]
 })
 export type DecidingRun = typeof DecidingRun.Type
@@ -188,7 +191,15 @@ const exampleNotCounted = {
 } as const
 
 /** Why a run of a version decides nothing (docs/contract.md, Readiness). */
-export const RunExclusion = OneOf(["other_address", "deployment_changed", "part_of_tests", "no_coverage"])
+export const RunExclusion = OneOf([
+  "other_address",
+  "deployment_changed",
+  "uncommitted_changes",
+  "of_agent",
+  "part_of_tests",
+  "no_coverage",
+  "nothing_tested"
+])
 export type RunExclusion = typeof RunExclusion.Type
 
 const UncountedRun = Schema.Struct({
@@ -200,7 +211,7 @@ const UncountedRun = Schema.Struct({
   }),
   reason: RunExclusion.annotate({
     description:
-      "Why it decides nothing. `other_address`: it tested another address than its deployment had, such as that of a preview. `deployment_changed`: the deployment changed while it ran. `part_of_tests`: it ran a part of the tests. `no_coverage`: it names no coverage."
+      "Why it decides nothing. `other_address`: it tested another address than its deployment had and has, such as that of a preview. `deployment_changed`: the deployment changed while it ran. `uncommitted_changes`: it ran changes that are in no commit. `of_agent`: an agent published it. `part_of_tests`: it ran a part of the tests. `no_coverage`: it names no coverage. `nothing_tested`: nothing in it passed or failed, muted tests aside."
   }),
   baseUrl: Schema.String.annotate({ description: `What it tested: the first ${maxShownName} characters.` })
 }).annotate({
@@ -232,7 +243,7 @@ export const Readiness = Schema.Struct({
   }),
   notCounted: Schema.Array(UncountedRun).annotate({
     description:
-      "For each coverage that the policy requires, the newest run that would decide if it had not tested another address than the deployment's, if there is one. Then the newest failed runs that decide nothing for another reason and finished after those that decide: one for each coverage, and one without."
+      "For each coverage that the policy requires, the newest run that would decide if it had not tested another address than the deployment's, if there is one. Then, for each coverage and for none, a run that decides nothing for another reason: where a run decides, the newest that failed after it, else the newest."
   })
 }).annotate({
   identifier: "Readiness",

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Body.ts"
+import { Exact } from "../Body.ts"
 import { Coverage } from "../runs/TestEntry.ts"
 import { Name, OneOf, Ref, undocumented } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
@@ -32,7 +32,7 @@ const whatSecrets = "Secrets that have a value in the environment of `from`, and
 const whatDrift = "Secrets that changed since the product loaded them."
 const whatMutes = "Muted tests of the product past their time."
 const whatRequires =
-  "Of which coverages a run of the version must have passed in another environment. The newest finished run of each decides."
+  "Of which coverages a run of the version must have passed in the environment of `from`, or in any other one where there is no `from`. The newest finished run of each decides."
 const whatFrom =
   "The environment that versions come from, by slug. What the deployment lacks is told beside it, and its version is the one that may go out unless a request names another."
 const whatFreezes = "When nothing may go out: from `from` on, before `to`."
@@ -83,20 +83,20 @@ export const defaultPolicy: ReadinessPolicy = {
 
 const settingOr = (what: string, value: ReasonSetting) => Schema.optionalKey(setting(what).annotate({ default: value }))
 
-const Freeze = Schema.Struct({ from: TimestampInput, to: TimestampInput, reason: Name(200) }).check(
+const Freeze = Exact({ from: TimestampInput, to: TimestampInput, reason: Name(200) }).check(
   Schema.makeFilter<{ readonly from: string; readonly to: string }>(
     ({ from, to }) => Date.parse(from) < Date.parse(to) || { path: ["to"], issue: "Expected a time after from" },
     { toJsonSchema: undocumented }
   )
 )
 
-export const SetReadinessPolicy = Body({
+export const SetReadinessPolicy = Exact({
   from: Schema.optionalKey(
     Schema.NullOr(Ref).annotate({ description: `${whatFrom} Also by id. Null, or left out, for none.` })
   ),
   requires: Schema.optionalKey(
     Schema.Array(
-      Schema.Struct({
+      Exact({
         coverage: Coverage,
         severity: Schema.optionalKey(Weight.annotate({ description: meaning, default: "block" }))
       })

@@ -27,12 +27,22 @@ export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): Readon
 const whyUncounted: Readonly<Record<RunExclusion, (baseUrl: string) => string>> = {
   other_address: (baseUrl) => `it tested ${baseUrl}`,
   deployment_changed: () => "the deployment changed while it ran",
+  uncommitted_changes: () => "it ran changes that are in no commit",
+  of_agent: () => "an agent published it",
   part_of_tests: () => "it ran a part of the tests",
-  no_coverage: () => "it names no coverage"
+  no_coverage: () => "it names no coverage",
+  nothing_tested: () => "nothing in it passed or failed, muted tests aside"
 }
+
+/** That a run decides nothing, and why. */
+export const uncountedText = ({
+  baseUrl,
+  reason,
+  result,
+  run
+}: Pick<Readiness["notCounted"][number], "baseUrl" | "reason" | "result" | "run">): string =>
+  `Run ${run} ${result}, but does not count: ${whyUncounted[reason](baseUrl)}.`
 
 /** What would have decided, and what failed since, had it counted. */
 export const notCountedTexts = ({ notCounted }: Pick<Readiness, "notCounted">): ReadonlyArray<string> =>
-  notCounted.map(
-    ({ baseUrl, reason, result, run }) => `Run ${run} ${result}, but does not count: ${whyUncounted[reason](baseUrl)}.`
-  )
+  notCounted.map(uncountedText)

@@ -26,7 +26,7 @@ import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
 import { notCountedOf, pendingOf } from "./DecidingRuns.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
 import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
-import { type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
+import { type AskedRuns, type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
 
 /** Whether a version may go out to a deployment (docs/contract.md, Readiness). */
 export class Readiness extends Context.Service<
@@ -99,7 +99,7 @@ const placeOf = ({ workspace }: Access, { environment, product }: DeployedPair):
   environmentId: environment.id
 })
 
-type Source = Pick<EnvironmentRow, "id" | "slug" | "name">
+type Source = Pick<EnvironmentRow, "id" | "slug" | "name" | "archivedAt">
 
 /** The policy of a place, and the environment that its versions come from. */
 const policyOf = ({ environments, repo }: Dependencies) =>
@@ -158,7 +158,7 @@ const get = (dependencies: Dependencies) => {
 
 /** The runs that decide, with what they rest on. */
 const decidedBy = ({ runMutes }: Dependencies) =>
-  Effect.fnUntraced(function* (access: Access, { from, requires }: ReadinessPolicy, { runs, unresolved }: Findings) {
+  Effect.fnUntraced(function* (access: Access, { requires }: ReadinessPolicy, { runs, unresolved }: Findings) {
     const tickets = new Map(
       (yield* runMutes.shown(
         access,
@@ -199,8 +199,7 @@ const decidedBy = ({ runMutes }: Dependencies) =>
             },
             runningRetry,
             newer: pendingOf(
-              from,
-              { environment, number },
+              { number },
               unresolved.find((one) => one.coverage === coverage)
             ),
             finishedAt
@@ -214,6 +213,7 @@ const findingsOf = (dependencies: Dependencies) => {
   const { cases, deployments, mutes, repo } = dependencies
   const compareSecrets = secretsOf(dependencies)
   const name = versionOf(dependencies)
+  const findLeftOut = leftOutOf(dependencies)
   return Effect.fnUntraced(function* (
     access: Access,
     pair: DeployedPair,
@@ -240,12 +240,14 @@ const findingsOf = (dependencies: Dependencies) => {
       version !== null && coverages.length > 0 ? { ...place, version, coverages, fromId: from?.id ?? null } : undefined
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
     const lateIds = late.map(({ caseId }) => caseId)
+    const deciding = runs === undefined ? [] : yield* repo.runs(runs, at)
     const found: Findings = {
       version,
       isKnown: isExact || begun.length === 1,
       isAmbiguous: begun.length > 1,
       at,
-      runs: runs === undefined ? [] : yield* repo.runs(runs, at),
+      runs: deciding,
+      leftOut: runs === undefined ? [] : yield* findLeftOut(runs, deciding),
       unresolved: runs === undefined ? [] : yield* repo.unresolved(runs, at),
       elsewhere: runs === undefined ? [] : yield* repo.elsewhere(runs),
       uncounted: runs === undefined ? [] : yield* repo.uncounted(runs),
@@ -261,6 +263,22 @@ const findingsOf = (dependencies: Dependencies) => {
     return found
   })
 }
+
+/** The failed tests that what decides left out, but those that are muted now. */
+const leftOutOf = ({ repo, runMutes }: Dependencies) =>
+  Effect.fnUntraced(function* (asked: AskedRuns, deciding: Findings["runs"]) {
+    const passed = deciding.filter(({ gateResult, retriedElsewhere }) => gateResult === "passed" && !retriedElsewhere)
+    const found =
+      passed.length === 0
+        ? []
+        : yield* repo.leftOut(
+            asked,
+            passed.map(({ id }) => id)
+          )
+    if (found.length === 0) return []
+    const muted = yield* runMutes.ofProduct(asked.workspaceId, asked.productId)
+    return found.filter(({ caseId }) => muted.every((mute) => mute.caseId !== caseId))
+  })
 
 /** The version that is meant: where a short id is none itself, the one that begins with it. */
 const versionOf = ({ repo }: Dependencies) =>
@@ -279,9 +297,10 @@ const withoutVersion = (
   coming: Pick<DeploymentRow, "version"> | undefined
 ): Findings["withoutVersion"] => {
   const [source, there] = from === undefined ? [environment, deployment] : [from, coming]
-  if ((there?.version ?? null) !== null) return undefined
-  const { id, name, slug } = source
-  return { id, name, slug, isDeployed: there !== undefined, isHere: from === undefined }
+  const { archivedAt, id, name, slug } = source
+  const isArchived = archivedAt !== null
+  if ((there?.version ?? null) !== null && !isArchived) return undefined
+  return { id, name, slug, isDeployed: there !== undefined, isHere: from === undefined, isArchived }
 }
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */

@@ -1,11 +1,12 @@
 import { begunBy } from "@delivery/domain/catalog/WholeVersion"
 import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
-import { shownName } from "@delivery/domain/flow/ShownName"
+import { maxShownName, shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { firstCharacters } from "@delivery/domain/Text"
-import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
+import { isSameAddress, testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
+import { deployments } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
 import { projectProducts, projects } from "../planning/ProjectsRepo.ts"
@@ -17,7 +18,7 @@ import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
 import { hasFailed, hasTested, isWhole } from "../runs/RunScope.ts"
-import { mostElsewhere } from "../runs/TestedAddress.ts"
+import { mostElsewhere, mostTelling } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -26,13 +27,15 @@ import {
   type AskedRuns,
   type BlockingTicket,
   type FoundRun,
+  type LeftOutTest,
   maxErrorLine,
   mostUnresolved,
   type Place,
   placeKey,
   type PolicyRow,
   readinessPolicies,
-  ReadinessRepo
+  ReadinessRepo,
+  type UncountedRun
 } from "./ReadinessRepo.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -51,6 +54,7 @@ export const layer = Layer.effect(
       unresolved: unresolved(memory),
       elsewhere: elsewhere(memory),
       uncounted: uncounted(memory),
+      leftOut: leftOut(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)
     })
@@ -86,28 +90,22 @@ const begunVersions =
     })
 
 /** The runs of the version with a whole coverage that are not of the place's environment. */
-const runsOf = (
-  database: MemoryDatabase,
-  { environmentId, productId, version }: AskedRuns,
-  coverage: string
-): ReadonlyArray<TestRunRow> =>
+const runsOf = (database: MemoryDatabase, asked: AskedRuns, coverage: string): ReadonlyArray<TestRunRow> =>
   database
     .table(testRuns)
     .filter(
       (run) =>
-        run.productId === productId &&
-        run.environmentId !== environmentId &&
-        run.deploymentVersion === version &&
+        run.productId === asked.productId &&
+        isSource(asked, run) &&
+        run.deploymentVersion === asked.version &&
         run.coverage === coverage &&
         isWhole(run)
     )
     .toSorted((a, b) => b.number - a.number)
 
-/** Those of the environment that versions come from first. */
-const fromFirst =
-  ({ fromId }: AskedRuns) =>
-  (a: TestRunRow, b: TestRunRow): number =>
-    Number(b.environmentId === fromId) - Number(a.environmentId === fromId)
+/** Whether runs of the environment of a run decide. */
+const isSource = ({ environmentId, fromId }: AskedRuns, run: TestRunRow): boolean =>
+  fromId === null ? run.environmentId !== environmentId : run.environmentId === fromId
 
 /** That which finished last first. */
 const lastFirst = (a: TestRunRow, b: TestRunRow): number => compare(b.finishedAt!, a.finishedAt!) || b.number - a.number
@@ -130,9 +128,9 @@ const unresolved =
     memory.read((database) =>
       asked.coverages.flatMap((coverage) => {
         const [named] = runsOf(database, asked, coverage)
-          .filter((run) => run.result === null && testsDeployment(run))
+          .filter((run) => run.result === null && isReproducible(run) && testsDeploymentNow(database, run))
           .slice(0, mostUnresolved)
-          .toSorted((a, b) => fromFirst(asked)(a, b) || Number(isRunning(b, now)) - Number(isRunning(a, now)))
+          .toSorted((a, b) => Number(isRunning(b, now)) - Number(isRunning(a, now)))
         if (named === undefined) return []
         const state = isRunning(named, now) ? ("running" as const) : ("interrupted" as const)
         return [{ coverage, number: named.number, environment: slugOf(database, named), state }]
@@ -140,7 +138,21 @@ const unresolved =
     )
 
 /** Whether a run decides, or would if it had tested the deployment. */
-const mayDecide = (run: TestRunRow): boolean => run.result !== null && run.deploymentChanged !== true && hasTested(run)
+const mayDecide = (run: TestRunRow): boolean =>
+  run.result !== null && run.deploymentChanged !== true && hasTested(run) && isReproducible(run)
+
+const isReproducible = ({ gitDirty, publisherKind }: TestRunRow): boolean => !gitDirty && publisherKind !== "agent"
+
+const testsDeploymentNow = (database: MemoryDatabase, run: TestRunRow): boolean => {
+  const deployed = database
+    .table(deployments)
+    .find(
+      ({ deletedAt, environmentId, productId }) =>
+        deletedAt === null && productId === run.productId && environmentId === run.environmentId
+    )
+  const baseUrl = deployed?.baseUrl ?? null
+  return testsDeployment(run) && (baseUrl === null || isSameAddress(run.baseUrl, baseUrl))
+}
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>
@@ -156,8 +168,10 @@ const elsewhere =
             (run) => run.environmentId
           ).values()
         ]
-          .flatMap((ofEnvironment) => ofEnvironment.slice(0, mostElsewhere).filter((run) => !testsDeployment(run)))
-          .toSorted((a, b) => fromFirst(asked)(a, b) || lastFirst(a, b))
+          .flatMap((ofEnvironment) =>
+            ofEnvironment.slice(0, mostElsewhere).filter((run) => !testsDeploymentNow(database, run))
+          )
+          .toSorted(lastFirst)
           .slice(0, 1)
           .map((run) => ({
             coverage,
@@ -172,31 +186,84 @@ const elsewhere =
 
 const uncounted =
   (memory: Memory): Repo["uncounted"] =>
-  ({ coverages, environmentId, productId, version }) =>
+  (asked) =>
     memory.read((database) => {
       const found = database
         .table(testRuns)
         .filter(
           (run) =>
-            run.productId === productId &&
-            run.environmentId !== environmentId &&
-            run.deploymentVersion === version &&
-            (run.coverage === null || coverages.includes(run.coverage)) &&
-            hasFailed(run) &&
-            (run.deploymentChanged === true || !isWhole(run) || run.coverage === null) &&
-            testsDeployment(run)
+            run.productId === asked.productId &&
+            isSource(asked, run) &&
+            run.deploymentVersion === asked.version &&
+            (run.coverage === null || asked.coverages.includes(run.coverage)) &&
+            run.result !== null &&
+            !(run.coverage !== null && isWhole(run) && mayDecide(run)) &&
+            testsDeploymentNow(database, run)
         )
         .toSorted(lastFirst)
         .slice(0, mostElsewhere)
-      return [...Map.groupBy(found, ({ coverage }) => coverage).values()].map(([run]) => ({
+      return [...Map.groupBy(found, (run) => `${run.coverage} ${hasFailed(run)}`).values()].map(([run]) => ({
         coverage: run!.coverage,
         number: run!.number,
         environment: slugOf(database, run!),
         baseUrl: run!.baseUrl,
+        result: (run!.gateResult ?? run!.result)!,
         finishedAt: run!.finishedAt!,
-        reason: run!.deploymentChanged === true ? "deployment_changed" : isWhole(run!) ? "no_coverage" : "part_of_tests"
+        reason: exclusionOf(run!)
       }))
     })
+
+const exclusionOf = (run: TestRunRow): UncountedRun["reason"] => {
+  if (run.deploymentChanged === true) return "deployment_changed"
+  if (run.gitDirty) return "uncommitted_changes"
+  if (run.publisherKind === "agent") return "of_agent"
+  if (!isWhole(run)) return "part_of_tests"
+  return run.coverage === null ? "no_coverage" : "nothing_tested"
+}
+
+const leftOut =
+  (memory: Memory): Repo["leftOut"] =>
+  ({ version }, ids) =>
+    memory.read((database) =>
+      ids.flatMap((id): ReadonlyArray<LeftOutTest> => {
+        const { coverage, environmentId, productId } = database.table(testRuns).get(id)!
+        const [last, ...before] = database
+          .table(testRuns)
+          .filter(
+            (run) =>
+              run.productId === productId &&
+              run.environmentId === environmentId &&
+              run.deploymentVersion === version &&
+              run.coverage === coverage &&
+              isWhole(run) &&
+              mayDecide(run) &&
+              testsDeploymentNow(database, run)
+          )
+          .toSorted(lastFirst)
+          .slice(0, mostTelling)
+        const testsOf = ({ id }: TestRunRow) => database.table(testRunTestsTable).get(id) ?? []
+        // What runs in the one that decides is said of that, whatever came of it.
+        const told = new Set(testsOf(last!).flatMap(({ caseId, status }) => (status === "skipped" ? [] : [caseId])))
+        const found: Array<LeftOutTest> = []
+        for (const run of before) {
+          const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
+          for (const { caseId, status, title } of testsOf(run)) {
+            if (status === "skipped" || told.has(caseId)) continue
+            if (status === "failed" && muted.has(caseId)) continue
+            told.add(caseId)
+            if (status === "failed") {
+              found.push({
+                coverage: coverage!,
+                caseId,
+                title: firstCharacters(title, maxShownName),
+                number: run.number
+              })
+            }
+          }
+        }
+        return found.toSorted((a, b) => compare(a.caseId, b.caseId))
+      })
+    )
 
 const runs =
   (memory: Memory): Repo["runs"] =>
@@ -204,8 +271,8 @@ const runs =
     memory.read((database) =>
       asked.coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
         const [last] = runsOf(database, asked, coverage)
-          .filter((run) => mayDecide(run) && testsDeployment(run))
-          .toSorted((a, b) => fromFirst(asked)(a, b) || lastFirst(a, b))
+          .filter((run) => mayDecide(run) && testsDeploymentNow(database, run))
+          .toSorted(lastFirst)
         if (last === undefined) return []
         const { name, slug } = database.table(environments).get(last.environmentId)!
         const {

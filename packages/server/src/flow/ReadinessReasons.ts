@@ -1,5 +1,6 @@
 import type { ChangedSecret, MissingSecret } from "@delivery/domain/flow/Drift"
-import type { Reason, ReasonKind, ReasonSubject } from "@delivery/domain/flow/Readiness"
+import type { Readiness, Reason, ReasonKind, ReasonSubject } from "@delivery/domain/flow/Readiness"
+import { uncountedText } from "@delivery/domain/flow/ReadinessRuns"
 import type { ReadinessPolicy, ReasonSetting, Severity } from "@delivery/domain/flow/ReadinessPolicy"
 import type { EnvironmentId } from "@delivery/domain/Ids"
 import { shownName } from "@delivery/domain/flow/ShownName"
@@ -9,7 +10,15 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import type { BlockingTicket, ElsewhereRun, FoundRun, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
+import { notCountedOf } from "./DecidingRuns.ts"
+import type {
+  BlockingTicket,
+  ElsewhereRun,
+  FoundRun,
+  LeftOutTest,
+  UncountedRun,
+  UnresolvedRun
+} from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
 
@@ -26,7 +35,10 @@ export interface Findings {
   readonly unresolved: ReadonlyArray<UnresolvedRun>
   /** The last run of each coverage that tested another address, also where it is older than the one that decides. */
   readonly elsewhere: ReadonlyArray<ElsewhereRun>
+  /** Runs that decide nothing though they tested the deployment, also where they are older than those that decide. */
   readonly uncounted: ReadonlyArray<UncountedRun>
+  /** Failed tests of earlier runs that those which decide have not run, and that are not muted. */
+  readonly leftOut: ReadonlyArray<LeftOutTest>
   readonly mutes: ReadonlyArray<OverdueMute>
   /** What tests that are muted past their time are called, by id, as far as they were in a run. */
   readonly names: ReadonlyMap<string, { readonly title: string }>
@@ -45,6 +57,7 @@ export interface Findings {
         readonly name: string
         readonly isDeployed: boolean
         readonly isHere: boolean
+        readonly isArchived: boolean
       }
     | undefined
 }
@@ -104,7 +117,7 @@ const sourceReasons = (
   { productSlug, workspaceUrl }: Pages
 ): ReadonlyArray<Unweighed> => {
   if (withoutVersion === undefined) return []
-  const { id, isDeployed, isHere, name: label, slug } = withoutVersion
+  const { id, isArchived, isDeployed, isHere, name: label, slug } = withoutVersion
   return [
     {
       subject: {
@@ -115,7 +128,9 @@ const sourceReasons = (
       },
       message: isHere
         ? "No version is known to run here, and none was named."
-        : `No version is known to run in ${label}, from which versions come, and none was named.`
+        : isArchived
+          ? `${label}, from which versions come, is archived, and no version was named.`
+          : `No version is known to run in ${label}, from which versions come, and none was named.`
     }
   ]
 }
@@ -126,16 +141,58 @@ const momentOf = (at: Timestamp, round: (minutes: number) => number = Math.ceil)
   return `${whole.slice(0, 10)} ${whole.slice(11, 16)} UTC`
 }
 
-const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> =>
-  policy.requires.flatMap(({ coverage, severity }) => {
+const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => {
+  const notCounted = notCountedOf(policy, found)
+  return policy.requires.flatMap(({ coverage, severity }) => {
     const run = found.runs.find((one) => one.coverage === coverage)
     if (run === undefined) {
+      const uncounted =
+        notCounted.find((one) => one.coverage === coverage) ?? notCounted.find((one) => one.coverage === null)
       const unresolved = found.unresolved.find((one) => one.coverage === coverage)
-      const elsewhere = found.elsewhere.find((one) => one.coverage === coverage)
-      return [runMissing(coverage, severity, { version: found.version, unresolved, elsewhere }, pages)]
+      return [
+        runMissing(
+          coverage,
+          severity,
+          { version: found.version, fromName: found.fromName, unresolved, uncounted },
+          pages
+        )
+      ]
     }
-    return run.gateResult === "passed" && !run.retriedElsewhere ? [] : [runFailed(run, severity, found.version, pages)]
+    if (run.gateResult !== "passed" || run.retriedElsewhere) return [runFailed(run, severity, found.version, pages)]
+    const leftOut = found.leftOut.filter((one) => one.coverage === coverage)
+    return leftOut.length === 0 ? [] : [testMissing(run, severity, leftOut, found.version, pages)]
   })
+}
+
+/** How many tests a reason names. */
+const namedTests = 5
+
+const testMissing = (
+  run: FoundRun,
+  severity: Severity,
+  leftOut: ReadonlyArray<LeftOutTest>,
+  version: string | null,
+  pages: Pages
+): Reason => {
+  const named = leftOut.slice(0, namedTests).map(({ number, title }) => `${shownName(title)} (run ${number})`)
+  const others = leftOut.length - named.length
+  return {
+    kind: "test_missing",
+    severity,
+    subject: runSubject(run, pages),
+    message: `${newestRun(run, version)}, passed without ${leftOut.length === 1 ? "a test" : `${leftOut.length} tests`} that failed before: ${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}. Run ${leftOut.length === 1 ? "it" : "them"} again, or mute ${leftOut.length === 1 ? "it" : "them"} with a ticket.`
+  }
+}
+
+const runSubject = ({ id, number }: FoundRun, { workspaceUrl }: Pages) => ({
+  type: "run" as const,
+  id,
+  label: `${runLabel}${number}`,
+  url: `${workspaceUrl}/${runPath}${number}`
+})
+
+const newestRun = ({ coverage, environment, number }: FoundRun, version: string | null): string =>
+  `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}`
 
 /** The list of runs knows the commits that were tested, and no versions and coverages. */
 const commitFilter = (version: string | null): string =>
@@ -145,12 +202,13 @@ const runMissing = (
   coverage: string,
   severity: Severity,
   {
-    elsewhere,
+    fromName,
+    uncounted,
     unresolved,
     version
-  }: Pick<Findings, "version"> & {
+  }: Pick<Findings, "fromName" | "version"> & {
     readonly unresolved: UnresolvedRun | undefined
-    readonly elsewhere: ElsewhereRun | undefined
+    readonly uncounted: Readiness["notCounted"][number] | undefined
   },
   { productSlug, workspaceUrl }: Pages
 ): Reason => ({
@@ -165,7 +223,7 @@ const runMissing = (
   message:
     version === null
       ? `No version is known, so that no run with the coverage ${coverage} has tested it.`
-      : `No run of ${version} with the whole coverage ${coverage} has finished in another environment${unresolvedText(unresolved) || elsewhereText(elsewhere)}.`
+      : `No run of ${version} with the whole coverage ${coverage} has finished in ${fromName ?? "another environment"}${unresolvedText(unresolved)}.${uncounted === undefined || unresolved !== undefined ? "" : ` ${uncountedText(uncounted)}`}`
 })
 
 const unresolvedText = (run: UnresolvedRun | undefined): string => {
@@ -173,17 +231,14 @@ const unresolvedText = (run: UnresolvedRun | undefined): string => {
   return run.state === "running" ? `: run ${run.number} is still running` : `: run ${run.number} was interrupted`
 }
 
-const elsewhereText = (run: ElsewhereRun | undefined): string =>
-  run === undefined ? "" : `: run ${run.number} tested ${shownName(run.baseUrl)} and does not count`
-
-const runFailed = (run: FoundRun, severity: Severity, version: string | null, { workspaceUrl }: Pages): Reason => {
-  const { coverage, environment, id, number, runningRetry } = run
+const runFailed = (run: FoundRun, severity: Severity, version: string | null, pages: Pages): Reason => {
+  const { runningRetry } = run
   const retried = runningRetry === null ? "" : `; retry ${runningRetry} is running`
   return {
     kind: "run_failed",
     severity,
-    subject: { type: "run", id, label: `${runLabel}${number}`, url: `${workspaceUrl}/${runPath}${number}` },
-    message: `${runLabel}${number} in ${environment.name}, the newest of ${version} with the coverage ${coverage}, ${failureOf(run)}${retried}.`
+    subject: runSubject(run, pages),
+    message: `${newestRun(run, version)}, ${failureOf(run)}${retried}.`
   }
 }
 

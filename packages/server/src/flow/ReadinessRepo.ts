@@ -1,3 +1,4 @@
+import type { RunExclusion } from "@delivery/domain/flow/Readiness"
 import type { ReadinessPolicy, ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
 import type { EnvironmentId, ProductId, SecretId, TestRunId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
@@ -36,7 +37,7 @@ export interface Place {
 export interface AskedRuns extends Place {
   readonly version: string
   readonly coverages: ReadonlyArray<Coverage>
-  /** The environment that versions come from: where it has a run, none of another environment decides. */
+  /** The environment that versions come from, whose runs alone decide; null where those of each other environment do. */
   readonly fromId: EnvironmentId | null
 }
 
@@ -99,10 +100,20 @@ export interface ElsewhereRun {
   readonly finishedAt: Timestamp
 }
 
-/** A run of a version that failed, and decides nothing though it tested the deployment. */
-export interface UncountedRun extends Omit<ElsewhereRun, "coverage" | "result"> {
+/** A run of a version that decides nothing though it tested the deployment. */
+export interface UncountedRun extends Omit<ElsewhereRun, "coverage"> {
   readonly coverage: Coverage | null
-  readonly reason: "deployment_changed" | "part_of_tests" | "no_coverage"
+  readonly reason: Exclude<RunExclusion, "other_address">
+}
+
+/** A test that failed in a run of a version and has not run since in those that may decide. */
+export interface LeftOutTest {
+  readonly coverage: Coverage
+  readonly caseId: string
+  /** Its first characters. */
+  readonly title: string
+  /** The run in which it failed last. */
+  readonly number: number
 }
 
 /** A secret of a product in an environment, and beside another one. Never its value. */
@@ -139,15 +150,14 @@ export class ReadinessRepo extends Context.Service<
     /** Such versions that are ids of commits in lower case and begin with a short one: all, if they are fewer than two. */
     readonly begunBy: (place: Place, id: string) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * For each of the coverages, the run of the version that finished last, in the environment that versions come from, else in one
-     * that is not the place's, while its deployment did not change, if there is one: of those that ran the whole coverage, and in
-     * which something passed or failed. Those that tested another address than the deployment had are left out. In no order.
+     * For each of the coverages, the run of the version that finished last in such an environment, while its deployment did not change,
+     * if there is one: of those that ran the whole coverage without uncommitted changes, in which something passed or failed, and that
+     * no agent published. Those that tested another address than the deployment had and has are left out. In no order.
      */
     readonly runs: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<FoundRun>>
     /**
      * For each of the coverages, a run that has no result, of those that ran the whole coverage against the address of the deployment
-     * outside of the place's environment, if there is one: first of the environment that versions come from, of these one that is
-     * running, of these the newest. Looks at the newest `mostUnresolved`. In no order.
+     * in such an environment, if there is one: one that is running, of these the newest. Looks at the newest `mostUnresolved`. In no order.
      */
     readonly unresolved: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
     /**
@@ -156,10 +166,19 @@ export class ReadinessRepo extends Context.Service<
      */
     readonly elsewhere: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<ElsewhereRun>>
     /**
-     * For each of the coverages, and for none, the run of the version that failed last outside of the place's environment and that
-     * `runs` leaves out for another reason than its address. Looks at the last `mostElsewhere`. In no order.
+     * For each of the coverages, and for none, the run of the version that passed last in such an environment, and the one
+     * that failed last, of those that `runs` leaves out for another reason than their address. Looks at the last `mostElsewhere`. In no
+     * order.
      */
     readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>
+    /**
+     * The tests that failed in one of the `mostTelling` runs up to those that decide, of the same version, coverage and environment, and
+     * were not muted there, and that no later one of these has. By the coverages and the ids.
+     */
+    readonly leftOut: (
+      asked: Pick<AskedRuns, "productId" | "version" | "workspaceId">,
+      runs: ReadonlyArray<TestRunId>
+    ) => Effect.Effect<ReadonlyArray<LeftOutTest>>
     /**
      * The secrets of the product; of deleted ones, those alone that were loaded. May leave out secrets that are as they were loaded,
      * since neither drift nor what is missing has them. In no order.

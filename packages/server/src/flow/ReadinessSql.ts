@@ -1,5 +1,5 @@
 import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
-import { shownName } from "@delivery/domain/flow/ShownName"
+import { maxShownName, shownName } from "@delivery/domain/flow/ShownName"
 import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { Counts } from "@delivery/domain/runs/TestRun"
@@ -7,9 +7,9 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
-import { hasFailedSql, hasTestedSql, isWholeSql } from "../runs/RunScope.ts"
-import { mostElsewhere, testsDeployment } from "../runs/TestedAddress.ts"
-import { texts } from "../storage/Columns.ts"
+import { hasTestedSql, isWholeSql } from "../runs/RunScope.ts"
+import { mostElsewhere, mostTelling, testsDeploymentNow } from "../runs/TestedAddress.ts"
+import { texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import {
@@ -17,6 +17,7 @@ import {
   type BlockingTicket,
   type ElsewhereRun,
   type FoundRun,
+  type LeftOutTest,
   maxErrorLine,
   mostUnresolved,
   type MutedFailure,
@@ -41,6 +42,7 @@ export const layer = Layer.effect(
       unresolved: unresolved(sql),
       elsewhere: elsewhere(sql),
       uncounted: uncounted(sql),
+      leftOut: leftOut(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)
     })
@@ -125,16 +127,22 @@ type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "
     readonly mutedTests: ReadonlyArray<MutedFailure>
   }
 
+/** Whether somebody can have the same run again who was not made to say that it passed. */
+const isReproducible = "not git_dirty and publisher_kind <> 'agent'"
+
 /**
- * Whether a run decides, or would if it had tested the deployment. All but the last condition are those of the index
+ * Whether a run decides, or would if it had tested the deployment. The first conditions are those of the index
  * (`test_runs_deciding`), which have to be there word for word.
  */
 const mayDecide = `coverage is not null and result is not null and deployment_changed is distinct from true
-  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql}`
+  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql} and ${isReproducible}`
 
-/** Whether an environment is the one that versions come from. */
-const isFrom = (sql: PgClient.PgClient, fromId: EnvironmentId | null, id: string) =>
-  sql`(${sql.literal(id)} is not distinct from ${fromId}::uuid)`
+/** Whether runs of an environment decide. */
+const isSource = (
+  sql: PgClient.PgClient,
+  { environmentId, fromId }: Pick<AskedRuns, "environmentId" | "fromId">,
+  id: string
+) => (fromId === null ? sql`${sql.literal(id)} <> ${environmentId}` : sql`${sql.literal(id)} = ${fromId}`)
 
 /** One look into the index for each coverage and environment, however many runs there are (`test_runs_deciding`). */
 const runs =
@@ -155,11 +163,12 @@ const runs =
             failed, skipped, mutes, git_branch, git_sha, git_dirty
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-            and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)} and ${testsDeployment(sql)}
+            and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
+            and ${testsDeploymentNow(sql, "test_runs")}
           order by finished_at desc, number desc limit 1
         ) t
-        where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
-        order by ${isFrom(sql, fromId, "e.id")} desc, t.finished_at desc, t.number desc limit 1
+        where e.workspace_id = ${workspaceId} and ${isSource(sql, { environmentId, fromId }, "e.id")}
+        order by t.finished_at desc, t.number desc limit 1
       ) newest
       cross join lateral (
         select count(*)::int as count,
@@ -227,11 +236,11 @@ const unresolved =
         select t.number, t.is_running, e.slug from (
           select number, environment_id, state = 'running' and expires_at > ${date(now)} as is_running from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-            and coverage = asked.coverage and coverage is not null and environment_id <> ${environmentId} and result is null
-            and ${sql.literal(isWholeSql)} and ${testsDeployment(sql)}
+            and coverage = asked.coverage and coverage is not null and ${isSource(sql, { environmentId, fromId }, "environment_id")} and result is null
+            and ${sql.literal(isWholeSql)} and ${sql.literal(isReproducible)} and ${testsDeploymentNow(sql, "test_runs")}
           order by number desc limit ${sql.literal(String(mostUnresolved))}
         ) t join environments e on e.id = t.environment_id
-        order by ${isFrom(sql, fromId, "e.id")} desc, t.is_running desc, t.number desc limit 1
+        order by t.is_running desc, t.number desc limit 1
       ) newest`.pipe(dieOnSqlError)
 
 /** One look into the index for each coverage and environment (`test_runs_deciding`). */
@@ -245,16 +254,18 @@ const elsewhere =
         select t.number, t.base_url, t.result, t.finished_at, e.slug
         from environments e cross join lateral (
           select number, base_url, result, finished_at from (
-            select number, base_url, deployment_base_url, coalesce(gate_result, result) as result, finished_at from test_runs
+            select number, base_url, coalesce(gate_result, result) as result, finished_at,
+              ${testsDeploymentNow(sql, "test_runs")} as is_here
+            from test_runs
             where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
               and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
             order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
           ) newest
-          where not ${testsDeployment(sql)}
+          where not is_here
           order by finished_at desc, number desc limit 1
         ) t
-        where e.workspace_id = ${workspaceId} and e.id <> ${environmentId}
-        order by ${isFrom(sql, fromId, "e.id")} desc, t.finished_at desc, t.number desc limit 1
+        where e.workspace_id = ${workspaceId} and ${isSource(sql, { environmentId, fromId }, "e.id")}
+        order by t.finished_at desc, t.number desc limit 1
       ) newest`.pipe(
       Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
       dieOnSqlError
@@ -263,26 +274,59 @@ const elsewhere =
 /** The index holds only such runs (`test_runs_uncounted`, whose conditions have to be there word for word). */
 const uncounted =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["uncounted"] =>
-  ({ coverages, environmentId, productId, version, workspaceId }) =>
+  ({ coverages, environmentId, fromId, productId, version, workspaceId }) =>
     sql<
       Omit<UncountedRun, "finishedAt"> & { readonly finishedAt: Date }
-    >`select distinct on (t.coverage) t.coverage, t.number,
-        e.slug as environment, t.base_url as "baseUrl", t.finished_at as "finishedAt",
-        case when t.deployment_changed then 'deployment_changed' when not t.is_whole then 'part_of_tests' else 'no_coverage' end as reason
+    >`select distinct on (t.coverage, t.result) t.coverage,
+        t.number, e.slug as environment, t.base_url as "baseUrl", t.result, t.finished_at as "finishedAt",
+        case when t.deployment_changed then 'deployment_changed' when t.git_dirty then 'uncommitted_changes'
+          when t.publisher_kind = 'agent' then 'of_agent' when not t.is_whole then 'part_of_tests'
+          when t.coverage is null then 'no_coverage' else 'nothing_tested' end as reason
       from (
-        select number, coverage, environment_id, base_url, finished_at, deployment_changed, ${sql.literal(isWholeSql)} as is_whole
+        select number, coverage, environment_id, base_url, coalesce(gate_result, result) as result, finished_at,
+          deployment_changed, git_dirty, publisher_kind, ${sql.literal(isWholeSql)} as is_whole
         from test_runs
         where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-          and ${sql.literal(hasFailedSql)}
-          and (deployment_changed is true or selection <> '{"folders":[],"caseIds":[]}' or coverage is null)
-          and environment_id <> ${environmentId} and ${testsDeployment(sql)}
+          and result is not null and (deployment_changed is true or git_dirty or publisher_kind = 'agent'
+            or selection <> '{"folders":[],"caseIds":[]}' or coverage is null
+            or (coalesce(gate_result, result) <> 'failed' and passed + flaky = 0))
+          and ${isSource(sql, { environmentId, fromId }, "environment_id")} and ${testsDeploymentNow(sql, "test_runs")}
           and (coverage is null or coverage = any(${texts(coverages, (coverage) => coverage)}))
         order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
       ) t join environments e on e.id = t.environment_id
-      order by t.coverage, t.finished_at desc, t.number desc`.pipe(
+      order by t.coverage, t.result, t.finished_at desc, t.number desc`.pipe(
       Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
       dieOnSqlError
     )
+
+/** Among the last runs that may have decided with one that does; of them, those alone are read whose tests failed. */
+const leftOut =
+  (sql: PgClient.PgClient): ReadinessRepo["Service"]["leftOut"] =>
+  ({ productId, version, workspaceId }, runs) =>
+    sql<LeftOutTest>`with deciding as (
+        select r.id, r.coverage, r.environment_id from test_runs r where r.id = any(${uuids(runs)})
+      ), before as materialized (
+        select d.coverage, t.id, t.number, t.failed, t.mutes,
+          row_number() over (partition by d.id order by t.finished_at desc, t.number desc) as place
+        from deciding d cross join lateral (
+          select id, number, failed, mutes, finished_at from test_runs
+          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+            and coverage = d.coverage and environment_id = d.environment_id and ${sql.literal(mayDecide)}
+            and ${testsDeploymentNow(sql, "test_runs")}
+          order by finished_at desc, number desc limit ${sql.literal(String(mostTelling))}
+        ) t
+      )
+      select distinct on (b.coverage, t.case_id) b.coverage, t.case_id as "caseId",
+        left(t.title, ${maxShownName}) as title, b.number
+      from before b join test_run_tests t on t.run_id = b.id and t.status = 'failed'
+      where b.place > 1 and b.failed > 0
+        and not coalesce(b.mutes, '[]') @> jsonb_build_array(jsonb_build_object('caseId', t.case_id))
+        and not exists (
+          select 1 from before l join test_run_tests p on p.run_id = l.id and p.case_id = t.case_id
+          where l.coverage = b.coverage and l.place < b.place
+            and (p.status in ('passed', 'flaky') or (p.status = 'failed' and l.place = 1))
+        )
+      order by b.coverage, t.case_id, b.place`.pipe(dieOnSqlError)
 
 /**
  * Whether there is a value is asked, and never the value. One of the name of a deleted one tells what became of that. What was loaded is

@@ -18,6 +18,17 @@ export const testsDeployment = (sql: PgClient.PgClient, of?: string): Statement.
   return sql`(${sql.literal(deployed)} is null or ${sameAddress(sql, column("base_url"), deployed)})`
 }
 
+/**
+ * The same of the address that the deployment has now, too: an address that was changed for a run and back is not the deployment's, and
+ * nobody has tested one that is new. `of` is called so in the statement.
+ */
+export const testsDeploymentNow = (sql: PgClient.PgClient, of: string): Statement.Fragment => {
+  const run = sql.literal(of)
+  return sql`(${testsDeployment(sql, of)} and not exists (select 1 from deployments now
+    where now.product_id = ${run}.product_id and now.environment_id = ${run}.environment_id and now.deleted_at is null
+      and now.base_url is not null and not ${sameAddress(sql, `${of}.base_url`, "now.base_url")}))`
+}
+
 /** What a run tested, where another is asked for that tested the same. */
 export interface TestedAt {
   readonly baseUrl: string

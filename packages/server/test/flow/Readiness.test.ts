@@ -1,6 +1,6 @@
 import { maxMutedFailures, type Reason, type ReasonKind } from "@delivery/domain/flow/Readiness"
 import { defaultPolicy, type ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
-import type { TestReport } from "@delivery/domain/runs/TestEntry"
+import type { Coverage, TestReport } from "@delivery/domain/runs/TestEntry"
 import type { ProductId, TicketId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { assert } from "@effect/vitest"
@@ -34,6 +34,7 @@ import {
 import { addEnvironment } from "../catalog/Rows.ts"
 import { attempt, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { addAgent } from "../planning/TicketsScene.ts"
 import { daysFromNow } from "./FlowScene.ts"
 import { addQa, makeReadinessScene, newShop, readinessWith, statusesFor } from "./ReadinessScene.ts"
 
@@ -42,6 +43,7 @@ const kinds: ReadonlyArray<ReasonKind> = [
   "version_missing",
   "run_missing",
   "run_failed",
+  "test_missing",
   "mute_overdue",
   "ticket_blocks",
   "secret_missing",
@@ -50,6 +52,9 @@ const kinds: ReadonlyArray<ReasonKind> = [
 ]
 
 const canary = "canary-d41d8cd98f00b204"
+
+/** A run of all tests of a coverage. */
+const startOf = (coverage: Coverage) => ({ selection: { coverage, folders: [], caseIds: [] } })
 
 /** None, each alone, and all pairs, by the first of the two. */
 const subsets: ReadonlyArray<readonly [name: string, subsets: ReadonlyArray<ReadonlyArray<ReasonKind>>]> = [
@@ -100,6 +105,9 @@ withServicesOnEachStorage("Readiness", (it) => {
           const runs: Record<string, number> = {}
           yield* shop.staging.update({ version: "v2" })
 
+          const failing = { tests: [report("refunds", { title: "Refunds", attempt: attempt("failed") })] }
+          const lost = has("test_missing") ? yield* shop.staging.start(startOf("acceptance")) : undefined
+          if (lost !== undefined) yield* shop.staging.finish(lost, "failed", failing)
           if (!has("run_missing")) runs["critical"] = yield* shop.tested("passed", "critical")
           yield* shop.tested("failed", "acceptance")
           runs["acceptance"] = yield* shop.tested("passed", "acceptance")
@@ -139,6 +147,8 @@ withServicesOnEachStorage("Readiness", (it) => {
               weigh("version_missing", "block", "Staging")
               weigh("run_missing", severity, "critical")
               weigh("run_failed", severity, `Run ${runs["acceptance"]}`)
+              // What failed is told once.
+              if (!has("run_failed")) weigh("test_missing", severity, `Run ${runs["acceptance"]}`)
             } else {
               // What nobody knows has no runs either, whatever those of others say.
               expected.push(
@@ -528,7 +538,7 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
-  it.effect("is not shown by a run of another environment where the one that versions come from has one", () =>
+  it.effect("is shown by runs of the environment that versions come from alone, where there is one", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene
       const shop = yield* newShop(scene)
@@ -536,26 +546,29 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* qa.create("v1")
       yield* shop.staging.update({ version: "v1" })
       yield* shop.setPolicy({ from: "staging", requires: [{ coverage: "critical" }] })
-      const critical = { selection: { coverage: "critical", folders: [], caseIds: [] } } as const
-      const told = Effect.map(shop.ready("v1"), ({ notCounted, ready, runs }) => [
+      const told = Effect.map(shop.ready("v1"), ({ notCounted, ready, reasons, runs }) => [
         ready,
+        ...reasons.map(({ message }) => message),
         ...runs.map(({ newer, run }) => ({ run, newer })),
         ...notCounted.map(({ run }) => run)
       ])
-      const first = yield* qa.start(critical)
-      yield* qa.finish(first, "passed")
-      assert.deepStrictEqual(yield* told, [true, { run: first, newer: null }])
-      // It would decide once it has a result, though it may be older than what decides elsewhere.
-      const deciding = yield* shop.staging.start(critical)
-      assert.deepStrictEqual(yield* told, [true, { run: first, newer: { run: deciding, state: "running" } }])
-      yield* shop.staging.finish(deciding, "failed")
+      const inQa = yield* shop.tested("passed", "critical", qa)
+      const missing = "No run of v1 with the whole coverage critical has finished in Staging"
+      assert.deepStrictEqual(yield* told, [false, `${missing}.`])
+      const deciding = yield* shop.staging.start(startOf("critical"))
+      assert.deepStrictEqual(yield* told, [false, `${missing}: run ${deciding} is still running.`])
+      yield* shop.staging.finish(deciding, "passed")
+      const running = yield* qa.start(startOf("critical"))
+      assert.deepStrictEqual(yield* told, [true, { run: deciding, newer: null }])
       yield* TestClock.adjust("1 second")
-      const localhost = yield* qa.start({ ...critical, baseUrl: "http://localhost:3000" })
-      yield* qa.finish(localhost, "passed")
-      const later = yield* qa.start(critical)
-      assert.deepStrictEqual(yield* told, [false, { run: deciding, newer: null }])
-      yield* qa.finish(later, "passed")
-      assert.deepStrictEqual(yield* told, [false, { run: deciding, newer: null }])
+      yield* qa.finish(running, "failed")
+      const part = yield* qa.start({ selection: { ...startOf("critical").selection, caseIds: ["a"] } })
+      yield* qa.finish(part, "failed")
+      assert.deepStrictEqual(yield* told, [true, { run: deciding, newer: null }])
+      // Without a `from` the one decides that finished last, wherever.
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      assert.deepInclude((yield* shop.ready("v1")).runs, { ...(yield* shop.ready("v1")).runs[0], run: running })
+      assert.isBelow(inQa, running)
     })
   )
 
@@ -602,6 +615,137 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* TestClock.adjust("1 second")
       yield* shop.staging.finish(changed, "failed")
       assert.deepStrictEqual(yield* told, [[changed, "acceptance", "failed", "deployment_changed"]])
+    })
+  )
+
+  it.effect("is shown neither by changes that are in no commit, nor by agents, nor by what tested nothing", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const agent = yield* addAgent(scene.member)
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const told = Effect.map(
+        shop.ready("v1"),
+        ({ notCounted, ready, reasons, runs }): ReadonlyArray<unknown> => [
+          ready,
+          reasons.map(({ kind }) => kind),
+          runs.map(({ run }) => run),
+          notCounted.map(({ reason, run }) => [run, reason])
+        ]
+      )
+      const missing = (run: number, reason: string) => [false, ["run_missing"], [], [[run, reason]]]
+      const skipping = yield* shop.staging.start(startOf("critical"))
+      yield* shop.staging.finish(skipping, "passed", { tests: [report("a", { attempt: null })] })
+      assert.deepStrictEqual(yield* told, missing(skipping, "nothing_tested"))
+      yield* TestClock.adjust("1 second")
+      const dirty = yield* shop.staging.start({ ...startOf("critical"), git: { ...git, dirty: true } })
+      // It would not decide, so it is not waited for.
+      assert.deepStrictEqual(yield* told, missing(skipping, "nothing_tested"))
+      yield* shop.staging.finish(dirty, "passed")
+      assert.deepStrictEqual(yield* told, missing(dirty, "uncommitted_changes"))
+      yield* TestClock.adjust("1 second")
+      const invented = yield* shop.staging.start(startOf("critical"), agent)
+      yield* shop.staging.finish(invented, "passed", {}, agent)
+      assert.deepStrictEqual(yield* told, missing(invented, "of_agent"))
+      const [reason] = (yield* shop.ready("v1")).reasons
+      assert.strictEqual(
+        reason?.message,
+        `No run of v1 with the whole coverage critical has finished in another environment. Run ${invented} passed, but does not count: an agent published it.`
+      )
+      yield* TestClock.adjust("1 second")
+      const deciding = yield* shop.tested("passed", "critical")
+      assert.deepStrictEqual(yield* told, [true, [], [deciding], []])
+      yield* TestClock.adjust("1 second")
+      const broken = yield* shop.staging.start(startOf("critical"), agent)
+      yield* shop.staging.finish(broken, "failed", {}, agent)
+      assert.deepStrictEqual(yield* told, [true, [], [deciding], [[broken, "of_agent"]]])
+    })
+  )
+
+  it.effect("is not shown by a run against an address that was the deployment's only while it started", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const [deployed, local] = ["https://staging.shop.example", "http://localhost:3000"]
+      yield* shop.staging.update({ version: "v1", baseUrl: deployed })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const told = Effect.map(shop.ready("v1"), ({ notCounted, ready }) => [
+        ready,
+        ...notCounted.map(({ reason, run }) => [run, reason])
+      ])
+      for (const between of [local, null]) {
+        yield* shop.staging.update({ baseUrl: between })
+        const run = yield* shop.staging.start({ ...startOf("critical"), baseUrl: local })
+        yield* shop.staging.finish(run, "passed")
+        assert.deepStrictEqual(yield* told, [true])
+        yield* shop.staging.update({ baseUrl: deployed })
+        assert.deepStrictEqual(yield* told, [false, [run, "other_address"]])
+        yield* TestClock.adjust("1 second")
+      }
+      const run = yield* shop.staging.start({ ...startOf("critical"), baseUrl: deployed })
+      yield* shop.staging.finish(run, "passed")
+      assert.deepStrictEqual(yield* told, [true])
+      // Nobody has tested what is there now.
+      yield* shop.staging.update({ baseUrl: "https://new.shop.example" })
+      assert.deepStrictEqual(yield* told, [false, [run, "other_address"]])
+    })
+  )
+
+  it.effect("is not shown by runs without what failed in one before, unless that is muted", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const told = Effect.map(shop.ready("v1"), ({ reasons }) =>
+        reasons.map(({ kind, message }) => [kind, message.replace(/^.*coverage critical, /, "")])
+      )
+      const tested = Effect.fnUntraced(function* (tests: Readonly<Record<string, "failed" | "passed" | "skipped">>) {
+        const run = yield* shop.staging.start(startOf("critical"))
+        yield* TestClock.adjust("1 second")
+        yield* shop.staging.finish(run, "passed", {
+          tests: Object.entries(tests).map(([caseId, status]) =>
+            report(caseId, { title: `Test ${caseId}`, attempt: status === "skipped" ? null : attempt(status) })
+          )
+        })
+        return run
+      })
+      const first = yield* tested({ a: "failed", b: "failed", c: "passed" })
+      const second = yield* tested({ c: "passed", d: "failed", b: "passed" })
+      assert.deepStrictEqual(yield* told, [["run_failed", "failed."]])
+      yield* tested({ c: "passed" })
+      assert.deepStrictEqual(yield* told, [
+        [
+          "test_missing",
+          `passed without 2 tests that failed before: Test a (run ${first}), Test d (run ${second}). Run them again, or mute them with a ticket.`
+        ]
+      ])
+      yield* tested({ a: "skipped", d: "passed" })
+      const left = `passed without a test that failed before: Test a (run ${first}). Run it again, or mute it with a ticket.`
+      assert.deepStrictEqual(yield* told, [["test_missing", left]])
+      // Neither a part of the tests nor another environment makes up for it.
+      const part = yield* shop.staging.start({ selection: { ...startOf("critical").selection, caseIds: ["a"] } })
+      yield* shop.staging.finish(part, "passed")
+      const qa = yield* addQa(scene, shop)
+      yield* qa.create("v1")
+      assert.deepStrictEqual(yield* told, [["test_missing", left]])
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const mutes = yield* Mutes
+      yield* mutes
+        .set(identifier, { product: shop.product.slug, cases: ["a"], until: minute(600) })
+        .pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* told, [])
+      // What failed muted is no failure that has to pass again.
+      yield* tested({ a: "failed", b: "passed" })
+      yield* tested({ b: "passed" })
+      assert.deepStrictEqual(yield* told, [])
+      yield* mutes.end(identifier).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* told, [["test_missing", left]])
+      yield* tested({ a: "passed" })
+      assert.deepStrictEqual(yield* told, [])
     })
   )
 

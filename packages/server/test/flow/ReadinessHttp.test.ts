@@ -81,15 +81,15 @@ onEachServer("Readiness", (test) => {
     assert.deepStrictEqual(await told(), [
       false,
       [],
-      ["No run of v1 with the whole coverage critical has finished in another environment."],
+      ["No run of v1 with the whole coverage critical has finished in Staging."],
       []
     ])
     await finishRun(workspace, passing.number)
-    const missing = "No run of v1 with the whole coverage critical has finished in another environment"
+    const missing = "No run of v1 with the whole coverage critical has finished in Staging"
     assert.deepStrictEqual(await told(), [
       false,
       [],
-      [`${missing}: run ${passing.number} tested ${preview} and does not count.`],
+      [`${missing}. Run ${passing.number} passed, but does not count: it tested ${preview}.`],
       elsewhere(passing.number)
     ])
     const failing = await start("https://staging.shop.example")
@@ -127,7 +127,7 @@ onEachServer("Readiness", (test) => {
     const { number } = await startRun(workspace, {
       selection: { coverage: "critical", folders: [], caseIds: [] },
       baseUrl: "https://staging.shop.example/",
-      git: { branch: "feature/z", sha: "9".repeat(40), dirty: true, subject: "Try" }
+      git: { branch: "feature/z", sha: "9".repeat(40), dirty: false, subject: "Try" }
     })
     await finishRun(workspace, number)
     await set(workspace, "MISSING", ["staging"])
@@ -145,7 +145,7 @@ onEachServer("Readiness", (test) => {
       environment: "staging",
       result: "passed",
       gateResult: "passed",
-      git: { branch: "feature/z", sha: "9".repeat(40), dirty: true },
+      git: { branch: "feature/z", sha: "9".repeat(40), dirty: false },
       counts,
       mutedFailures: { count: 0, tests: [] },
       runningRetry: null,

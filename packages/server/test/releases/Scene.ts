@@ -10,7 +10,7 @@ import { Tickets } from "../../src/planning/Tickets.ts"
 import { Releases } from "../../src/releases/Releases.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
-import { as, makeScene } from "../identity/Scene.ts"
+import { as, type CallerOf, makeScene } from "../identity/Scene.ts"
 import { addTemplate } from "../planning/Scene.ts"
 import { attempt, finishBody, git, machine, report } from "../runs/Scene.ts"
 
@@ -50,7 +50,7 @@ export const deploymentIn = (
     get: Effect.flatMap(Deployments, (deployments) => deployments.get(product.slug, environment.slug)).pipe(as(viewer)),
     history: (before?: number) =>
       Effect.flatMap(Releases, (releases) => releases.history(product.slug, environment.slug, before)).pipe(as(viewer)),
-    start: (fields: Partial<StartTestRun> = {}) =>
+    start: (fields: Partial<StartTestRun> = {}, by: CallerOf = member) =>
       Effect.flatMap(TestRuns, (runs) =>
         runs.start({
           ...refs,
@@ -61,13 +61,18 @@ export const deploymentIn = (
           ...fields
         })
       ).pipe(
-        as(member),
+        as(by),
         Effect.map(({ number }) => number)
       ),
-    finish: (run: number, status: "passed" | "failed" = "passed", fields: Partial<FinishTestRun> = {}) =>
+    finish: (
+      run: number,
+      status: "passed" | "failed" = "passed",
+      fields: Partial<FinishTestRun> = {},
+      by: CallerOf = member
+    ) =>
       Effect.flatMap(TestRuns, (runs) =>
         runs.finish(run, finishBody({ tests: [report("a", { attempt: attempt(status) })], ...fields }))
-      ).pipe(as(member)),
+      ).pipe(as(by)),
     run: (number: number) => Effect.flatMap(TestRuns, (runs) => runs.get(number)).pipe(as(viewer))
   }
 }
