@@ -4,11 +4,13 @@ import type { EvidenceExclusion } from "./EvidenceExclusion.ts"
 
 const meanings = {
   other_address: "it tested another address than the deployment's, such as a preview",
-  other_environment: "it ran in another environment than the one where the test failed last",
+  other_environment: "it ran in another environment than the one where the test failed",
   deployment_changed: "the deployment changed while it ran",
-  same_commit: "it ran the commit that failed last",
+  unknown_commit: "nobody knows which commit it ran",
+  same_commit: "it ran a commit that failed there",
   uncommitted_changes: "it ran changes that are in no commit",
-  of_owner: "it was published by who owned the ticket since the failure, or by you as an agent"
+  of_owner:
+    "it was published by who owned the ticket since the failure, by who completes it, or by an agent or a newer key of theirs"
 } as const satisfies Readonly<Record<EvidenceExclusion, string>>
 
 /** Follows "run 14 does not count: ". */
@@ -20,4 +22,4 @@ export const exclusionMeanings = Object.entries(meanings)
 
 /** All that a run must be for its passes to count, in words. */
 export const whatCounts =
-  "Runs count that ended after the test failed last, in the environment where it did, at the address of the deployment, while that did not change, of another commit, without uncommitted changes, and published by nobody who owned the ticket since."
+  "Runs count that ended after the test failed last, in each environment where it did, at the address of the deployment, while that did not change, of a commit that has not failed there, without uncommitted changes, and published neither by who owned the ticket since nor by who completes it."

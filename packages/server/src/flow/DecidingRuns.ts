@@ -2,15 +2,20 @@ import type { NewerRun, Readiness, RunExclusion } from "@delivery/domain/flow/Re
 import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
-import type { Findings } from "./ReadinessReasons.ts"
 import type { ElsewhereRun, FoundRun, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** What is said of runs beside those that decide (docs/contract.md, Readiness). Pure. */
 
+interface FoundRuns {
+  readonly runs: ReadonlyArray<FoundRun>
+  readonly elsewhere: ReadonlyArray<ElsewhereRun>
+  readonly uncounted: ReadonlyArray<UncountedRun>
+}
+
 /** What the runs that tested another address would have decided, and what else decides nothing; each by the coverages in the order of the policy. */
 export const notCountedOf = (
   { requires }: Pick<ReadinessPolicy, "requires">,
-  { elsewhere, runs, uncounted }: Pick<Findings, "elsewhere" | "runs" | "uncounted">
+  { elsewhere, runs, uncounted }: FoundRuns
 ): Readiness["notCounted"] => {
   const coverages = requires.map(({ coverage }) => coverage)
   const others = [...coverages, null].flatMap((coverage) =>

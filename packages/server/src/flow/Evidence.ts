@@ -3,14 +3,16 @@ import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/
 import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
+import { lettingGo } from "../planning/TicketRules.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
-import { isSameCommit } from "../runs/TestRunState.ts"
+import { isKnownCommit, isSameCommit } from "../runs/TestRunState.ts"
 import type { EvidenceRepo, EvidenceResult } from "./EvidenceRepo.ts"
 import { changedTests, withNames } from "./NamedTests.ts"
 
@@ -44,8 +46,9 @@ export const checkEvidence = (dependencies: Dependencies) => {
     const { after, before, override } = change
     const subject = { type: "ticket", id: after.id, label: `${identifierOf(after)} ${after.title}` }
     if (before?.completion === "evidence") {
-      const isWaived = after.completion === "free"
-      const changes = evidenceChanges(before, after)
+      const letGo = lettingGo(before, after)
+      const isWaived = after.completion === "free" || letGo.length > 0
+      const changes = [...evidenceChanges(before, after), ...letGo]
       const action = isWaived ? "evidence_waived" : "evidence_changed"
       if (changes.length > 0) yield* audit.record(by, { action, subject, changes })
     }
@@ -66,6 +69,10 @@ const evidenceChanges = (before: TicketDetails, after: TicketDetails) => {
   return [
     { field: "completion", from: before.completion, to: after.completion },
     { field: "passes", from: String(before.passes), to: String(after.passes) },
+    // The same ids are other tests of another product.
+    ...(before.cases !== null && after.cases !== null && before.cases.productId !== after.cases.productId
+      ? [{ field: "product", from: before.cases.product, to: after.cases.product }]
+      : []),
     { field: "cases", from: named(gone), to: named(added) }
   ].filter(({ from, to }) => from !== to)
 }
@@ -111,34 +118,65 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     if (cases === null) return []
     const results = yield* repo.results(by.workspace.id, cases.productId, cases.caseIds)
     const byCase = Map.groupBy(results, ({ caseId }) => caseId)
-    // Who works as an agent has an interest in the outcome, whether or not they own the ticket.
+    // Who completes it has an interest in the outcome, whether or not they own the ticket.
+    const { id, kind } = by.actor
     const present: ReadonlyArray<OwnerRef> = [
       ...(owner === null ? [] : [ownerRefOf(owner)]),
-      ...(by.principal.kind === "agent" ? [{ kind: "agent" as const, id: by.principal.id }] : [])
+      ...(kind === "agent" ? [{ kind, id }] : kind === "user" ? [{ kind, id }] : [])
     ]
     const everOwners = new Set(yield* repo.personsOf([...present, ...(pastOwners ?? [])]))
     const found: Array<FoundEvidence> = []
     for (const caseId of cases.caseIds) {
       const inCase = byCase.get(caseId) ?? []
-      const failed = inCase.filter(hasFailed).reduce<EvidenceResult | undefined>(later, undefined)
-      const since = inCase.filter((one) => !hasFailed(one) && (failed === undefined || later(failed, one) === one))
+      const failures = failuresOf(inCase)
       // A failure that an owner published does not make them a stranger to it.
-      const foreign = inCase.find((result) => hasFailed(result) && !isBy(result, everOwners))
+      const foreign = failures.find((result) => !isBy(result, everOwners, result.finishedAt))
       const owners = (pastOwners ?? []).filter(({ until }) => foreign === undefined || until > foreign.finishedAt)
       const persons = new Set(yield* repo.personsOf([...present, ...owners]))
-      const runs = since.map((result) => ({ result, excluded: exclusionOf(result, failed, persons) }))
-      found.push({
-        caseId,
-        title: inCase[0]?.title ?? null,
-        environment: failed?.isDeployed === true ? failed.environment : null,
-        failed,
-        runs,
-        passed: runs.filter(({ excluded }) => excluded === null).length,
-        needed: passes
+      const places = placesOf(failures).map((place) => {
+        const runs = inCase
+          .filter((one) => !hasFailed(one) && (place.failed === undefined || later(place.failed, one) === one))
+          .map((result) => ({ result, excluded: exclusionOf(result, place, persons) }))
+        return { ...place, runs, passed: runs.filter(({ excluded }) => excluded === null).length }
       })
+      const { environment, failed, passed, runs } = places.find((place) => place.passed < passes) ?? places[0]!
+      found.push({ caseId, title: inCase[0]?.title ?? null, environment, failed, runs, passed, needed: passes })
     }
     return found
   })
+
+/** The failures that have to be undone. What somebody tries on their machine is none, where there are others. */
+const failuresOf = (results: ReadonlyArray<EvidenceResult>): ReadonlyArray<EvidenceResult> => {
+  const failures = results.filter(hasFailed)
+  const told = failures.filter(({ dirty, isOfDeployment }) => isOfDeployment && !dirty)
+  return told.length > 0 ? told : failures
+}
+
+/** Where a test has to pass again, after which failure, and of which commits it has failed there. */
+interface Place {
+  /** Null where each environment counts. */
+  readonly environment: string | null
+  readonly failed: EvidenceResult | undefined
+  readonly commits: ReadonlyArray<string>
+}
+
+/** Each environment in which it failed, but archived ones; the one where it failed last first. */
+const placesOf = (failures: ReadonlyArray<EvidenceResult>): ReadonlyArray<Place> => {
+  const inPlace = Map.groupBy(
+    failures.filter(({ isActive }) => isActive),
+    ({ environment }) => environment
+  )
+  const place = (environment: string | null, those: ReadonlyArray<EvidenceResult>): Place => ({
+    environment,
+    failed: those.reduce<EvidenceResult | undefined>(later, undefined),
+    commits: those.map(({ commit }) => commit)
+  })
+  return inPlace.size === 0
+    ? [place(null, failures)]
+    : [...inPlace]
+        .map(([environment, those]) => place(environment, those))
+        .toSorted((a, b) => (later(a.failed, b.failed!) === b.failed ? 1 : -1))
+}
 
 /** A flaky test failed, too: retries of a run that failed do not undo that. */
 const hasFailed = ({ status }: EvidenceResult): boolean => status === "failed" || status === "flaky"
@@ -147,8 +185,14 @@ const hasFailed = ({ status }: EvidenceResult): boolean => status === "failed" |
 const later = (one: EvidenceResult | undefined, other: EvidenceResult): EvidenceResult =>
   one === undefined || (compare(one.finishedAt, other.finishedAt) || one.number - other.number) < 0 ? other : one
 
-const isBy = ({ personId }: EvidenceResult, persons: ReadonlySet<string>): boolean =>
-  personId !== null && persons.has(personId)
+/** Whether one of the persons published it, or an agent or a key of theirs did; a key that is older than the failure may be that of a CI. */
+const isBy = (
+  { keyMadeAt, keyMaker, personId }: EvidenceResult,
+  persons: ReadonlySet<string>,
+  failedAt: Timestamp | undefined
+): boolean =>
+  (personId !== null && persons.has(personId)) ||
+  (keyMaker !== null && persons.has(keyMaker) && failedAt !== undefined && keyMadeAt !== null && keyMadeAt > failedAt)
 
 interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
   readonly failed: EvidenceResult | undefined
@@ -156,20 +200,21 @@ interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
 }
 
 /**
- * Why a result after the last failure is no evidence: only that of another commit is, where it failed last, published by none of these
- * persons. Where the product is not deployed any more it could never pass again.
+ * Why a result after the last failure is no evidence: only that of a commit that never failed there is, where it failed, published by none
+ * of these persons.
  */
 const exclusionOf = (
   result: EvidenceResult,
-  failed: EvidenceResult | undefined,
+  { commits, environment, failed }: Place,
   persons: ReadonlySet<string>
 ): EvidenceRun["excluded"] => {
   if (!result.isOfDeployment) return "other_address"
-  if (failed?.isDeployed === true && result.environment !== failed.environment) return "other_environment"
+  if (environment !== null && result.environment !== environment) return "other_environment"
   if (result.deploymentChanged) return "deployment_changed"
-  if (failed !== undefined && isSameCommit(result.commit, failed.commit)) return "same_commit"
+  if (!isKnownCommit(result.commit)) return "unknown_commit"
+  if (commits.some((commit) => isSameCommit(result.commit, commit))) return "same_commit"
   if (result.dirty) return "uncommitted_changes"
-  return isBy(result, persons) ? "of_owner" : null
+  return isBy(result, persons, failed?.finishedAt) ? "of_owner" : null
 }
 
 /** What there is, as the API answers it. */

@@ -1,13 +1,12 @@
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
-import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
-import { agents } from "../access/ActorRows.ts"
-import { deployments } from "../catalog/DeploymentsRepo.ts"
+import { agents, apiKeys } from "../access/ActorRows.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
+import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
@@ -63,14 +62,8 @@ const resultsOf = (
   caseIds: ReadonlyArray<string>
 ): ReadonlyArray<EvidenceResult> => {
   const { archivedAt, slug: environment } = database.table(environments).get(run.environmentId)!
-  const deployed = database
-    .table(deployments)
-    .find(
-      ({ deletedAt, environmentId, productId }) =>
-        productId === run.productId && environmentId === run.environmentId && deletedAt === null
-    )
-  const isDeployed = archivedAt === null && deployed !== undefined
   const publisher = { kind: run.publisherKind, id: run.publisherId } as ActorRef
+  const key = publisher.kind === "apiKey" ? database.table(apiKeys).get(publisher.id) : undefined
   return (database.table(testRunTestsTable).get(run.id) ?? [])
     .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
     .map(({ caseId, status, title }) => ({
@@ -80,14 +73,16 @@ const resultsOf = (
       run: run.id,
       status,
       environment,
-      isDeployed,
+      isActive: archivedAt === null,
       branch: run.gitBranch,
       commit: run.gitSha,
       dirty: run.gitDirty,
-      isOfDeployment: testsDeployment(run),
+      isOfDeployment: testsDeploymentNow(database, run),
       deploymentChanged: run.deploymentChanged === true,
       finishedAt: run.finishedAt!,
       publisher,
-      personId: personOf(database, publisher)
+      personId: personOf(database, publisher),
+      keyMaker: key?.createdByKind === "user" ? key.createdById : null,
+      keyMadeAt: key?.createdAt ?? null
     }))
 }

@@ -13,13 +13,13 @@ export interface EvidenceResult {
   readonly status: string
   /** The slug of the environment of the run. */
   readonly environment: string
-  /** Whether the product is still deployed there, and the environment not archived. */
-  readonly isDeployed: boolean
+  /** Whether that is not archived. */
+  readonly isActive: boolean
   readonly branch: string
   readonly commit: string
   /** Whether it ran changes that are in no commit. */
   readonly dirty: boolean
-  /** Whether it tested the deployment, and not another address. */
+  /** Whether it tested the address that the deployment had and has, and not another one. */
   readonly isOfDeployment: boolean
   /** Whether the deployment changed while it ran. */
   readonly deploymentChanged: boolean
@@ -27,6 +27,9 @@ export interface EvidenceResult {
   readonly publisher: ActorRef
   /** The person who published it, or for whom an agent did; null for an account key. */
   readonly personId: string | null
+  /** The person who made the account key that published it, and when; null for others, and where nobody is known. */
+  readonly keyMaker: string | null
+  readonly keyMadeAt: Timestamp | null
 }
 
 /** Finds what proves that tests pass again. */

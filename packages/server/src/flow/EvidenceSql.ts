@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { actorRows } from "../access/Actors.ts"
-import { testsDeployment } from "../runs/TestedAddress.ts"
+import { testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../storage/Sql.ts"
 import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
@@ -18,8 +18,9 @@ export const layer = Layer.effect(
 
 type Repo = EvidenceRepo["Service"]
 
-interface ResultRow extends Omit<EvidenceResult, "finishedAt" | "publisher"> {
+interface ResultRow extends Omit<EvidenceResult, "finishedAt" | "keyMadeAt" | "publisher"> {
   readonly finishedAt: Date
+  readonly keyMadeAt: Date | null
   readonly publisherKind: ActorRef["kind"]
   readonly publisherId: ActorRef["id"]
 }
@@ -52,21 +53,23 @@ const results =
           join test_runs r on r.workspace_id = ${workspaceId} and r.number = failed.number and r.result is not null
       )
       select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
-        r.git_sha as commit, r.git_dirty as dirty, ${testsDeployment(sql, "r")} as "isOfDeployment",
+        r.git_sha as commit, r.git_dirty as dirty, ${testsDeploymentNow(sql, "r")} as "isOfDeployment",
         r.deployment_changed is not distinct from true as "deploymentChanged",
-        (e.archived_at is null and exists (select 1 from deployments d where d.product_id = r.product_id
-          and d.environment_id = r.environment_id and d.deleted_at is null)) as "isDeployed", r.finished_at as "finishedAt",
+        e.archived_at is null as "isActive", r.finished_at as "finishedAt",
+        case k.created_by_kind when 'user' then k.created_by_id end as "keyMaker", k.created_at as "keyMadeAt",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
           when 'agent' then (select a.person_id from agents a where a.id = r.publisher_id) end as "personId"
       from found join test_run_tests t on t.run_id = found.run_id and t.case_id = found.case_id
         join test_runs r on r.id = found.run_id
         join environments e on e.id = r.environment_id
+        left join api_keys k on r.publisher_kind = 'apiKey' and k.id = r.publisher_id
       where t.status <> 'skipped' order by r.number desc`.pipe(
       Effect.map((rows) =>
-        rows.map(({ finishedAt, publisherId, publisherKind, ...row }) => ({
+        rows.map(({ finishedAt, keyMadeAt, publisherId, publisherKind, ...row }) => ({
           ...row,
           finishedAt: iso(finishedAt),
+          keyMadeAt: keyMadeAt && iso(keyMadeAt),
           publisher: { kind: publisherKind, id: publisherId } as ActorRef
         }))
       ),

@@ -4,9 +4,7 @@ import { maxShownName, shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { firstCharacters } from "@delivery/domain/Text"
-import { isSameAddress, testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Layer } from "effect"
-import { deployments } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
 import { projectProducts, projects } from "../planning/ProjectsRepo.ts"
@@ -19,6 +17,7 @@ import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
 import { hasFailed, hasTested, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere, mostTelling } from "../runs/TestedAddress.ts"
+import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -142,17 +141,6 @@ const mayDecide = (run: TestRunRow): boolean =>
   run.result !== null && run.deploymentChanged !== true && hasTested(run) && isReproducible(run)
 
 const isReproducible = ({ gitDirty, publisherKind }: TestRunRow): boolean => !gitDirty && publisherKind !== "agent"
-
-const testsDeploymentNow = (database: MemoryDatabase, run: TestRunRow): boolean => {
-  const deployed = database
-    .table(deployments)
-    .find(
-      ({ deletedAt, environmentId, productId }) =>
-        deletedAt === null && productId === run.productId && environmentId === run.environmentId
-    )
-  const baseUrl = deployed?.baseUrl ?? null
-  return testsDeployment(run) && (baseUrl === null || isSameAddress(run.baseUrl, baseUrl))
-}
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>

@@ -148,7 +148,8 @@ const rulesFor = (database: MemoryDatabase, id: TestRunId): ReadonlyArray<FoundT
 }
 
 /** Whether a pass in the run completes tickets. */
-const proves = ({ deploymentChanged, gitDirty }: TestRunRow): boolean => deploymentChanged !== true && !gitDirty
+const proves = ({ deploymentChanged, gitDirty, publisherKind }: TestRunRow): boolean =>
+  deploymentChanged !== true && !gitDirty && publisherKind !== "agent"
 
 const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(testRunTestsTable).get(id) ?? []
 

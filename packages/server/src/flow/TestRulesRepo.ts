@@ -145,7 +145,7 @@ export class TestRulesRepo extends Context.Service<
   }
 >()("@delivery/server/flow/TestRulesRepo") {}
 
-/** The status of a test that passed in a run with uncommitted changes, or during which the deployment changed. */
+/** The status of a test that passed in a run with uncommitted changes, of an agent, or during which the deployment changed. */
 export const uncountedPass = "uncounted"
 
 /** How many of the newest finished runs that a rule is not for are looked at. */

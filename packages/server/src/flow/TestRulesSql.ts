@@ -177,7 +177,7 @@ const failures = (sql: PgClient.PgClient) => {
 
 /** Whether a pass in the run `r` completes tickets. */
 const proves = (sql: PgClient.PgClient): Statement.Fragment =>
-  sql`(r.deployment_changed is distinct from true and not r.git_dirty)`
+  sql`(r.deployment_changed is distinct from true and not r.git_dirty and r.publisher_kind <> 'agent')`
 
 const statuses =
   (sql: PgClient.PgClient): Repo["statuses"] =>

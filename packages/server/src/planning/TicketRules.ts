@@ -69,6 +69,36 @@ export const checkPersons = (
       )
 }
 
+/**
+ * A ticket that needs evidence is neither canceled nor taken from what it blocks by agents and account keys (docs/contract.md, Evidence):
+ * it would hold nothing back any more, as if it had been completed without.
+ */
+export const checkHolding = (by: Access, before: Holding, after: Holding): Effect.Effect<void, Forbidden> => {
+  const isLetGo = before.completion === "evidence" && lettingGo(before, after).length > 0
+  return !isLetGo || by.principal.kind === "user"
+    ? Effect.void
+    : Effect.fail(
+        new Forbidden({
+          message: "A ticket that needs evidence is canceled, and taken from what it blocks, by people.",
+          reason: "persons_only"
+        })
+      )
+}
+
+type Holding = Pick<TicketDetails, "blocks" | "completion" | "project" | "status">
+
+/** What of a change makes that a ticket holds nothing back any more. */
+export const lettingGo = (before: Holding, after: Holding) => {
+  const isCanceled = after.status.category === "canceled" && before.status.category !== "canceled"
+  const isUnblocked = before.blocks && !after.blocks
+  const hasLeft = before.blocks && before.project !== null && before.project.id !== after.project?.id
+  return [
+    ...(isCanceled ? [{ field: "status", from: before.status.name, to: after.status.name }] : []),
+    ...(isUnblocked ? [{ field: "blocks", from: "true", to: "false" }] : []),
+    ...(hasLeft ? [{ field: "project", from: before.project.name, to: after.project?.name ?? null }] : [])
+  ]
+}
+
 /** What needs evidence must say of what. */
 export const checkCompletion = ({
   cases,

@@ -18,7 +18,15 @@ import { changesOf, updateEvents } from "./TicketEvents.ts"
 import { concernedBy } from "./TicketNotifications.ts"
 import { keepEarlier } from "./TicketTexts.ts"
 import { ownerRefOf } from "./TicketOwners.ts"
-import { checkCompletion, checkExpected, checkOwner, checkPersons, checkProject, referencesOf } from "./TicketRules.ts"
+import {
+  checkCompletion,
+  checkExpected,
+  checkHolding,
+  checkOwner,
+  checkPersons,
+  checkProject,
+  referencesOf
+} from "./TicketRules.ts"
 import type {
   LockedProject,
   LockedTeam,
@@ -125,6 +133,7 @@ const updateOnce = (dependencies: Dependencies) => {
     if (input.expected !== undefined) yield* checkExpected(before, input.expected)
     const changedFields = new Set(changes.map(({ field }) => field))
     yield* checkCompletion(after)
+    yield* checkHolding(by, before, after)
     yield* checkChange(held, after, changedFields)
     const at = yield* nextUpdate(before)
     const {

@@ -4,6 +4,7 @@ import type { TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { assert } from "vitest"
 import {
+  finishRun,
   getRun,
   type Http,
   join,
@@ -11,6 +12,8 @@ import {
   onEachServer,
   refresh,
   registerAgent,
+  report,
+  startRun,
   teamKey
 } from "../support/Http.ts"
 import { connectAgent } from "./AgentClient.ts"
@@ -113,7 +116,7 @@ onEachServer("A run that an agent publishes", (test) => {
     }
   })
 
-  test("counts as any other for the rules of its product", async (owner) => {
+  test("tells the rules of its product what failed, and proves to none that it passes again", async (owner) => {
     const { client, person, read, start, workspace } = await scene(owner)
     try {
       const team = teamKey()
@@ -128,6 +131,9 @@ onEachServer("A run that an agent publishes", (test) => {
       await finish([failed("ships", "Expected 200")])
       assert.deepStrictEqual(await ticket(), [[["ships"], "user", "backlog"]])
       await finish([passed("ships")])
+      assert.deepStrictEqual(await ticket(), [[["ships"], "user", "backlog"]])
+      const { number } = await startRun(workspace)
+      await finishRun(workspace, number, { tests: [report("ships")] })
       assert.deepStrictEqual(await ticket(), [[["ships"], "user", "completed"]])
     } finally {
       await client.close()

@@ -10,16 +10,17 @@ import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
 import { readEvidence } from "../../src/flow/Evidence.ts"
 import { EvidenceRepo, evidenceRuns } from "../../src/flow/EvidenceRepo.ts"
+import { Projects } from "../../src/planning/Projects.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { addDeployment, addEnvironment } from "../catalog/Rows.ts"
-import { addMember, as, type CallerOf, eventsOf, refusal, unique } from "../identity/Scene.ts"
+import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
+import { addMember, as, type CallerOf, eventsOf, now, refusal, unique } from "../identity/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { countAll } from "../runs/cases/CasesScene.ts"
-import { finishBody, machine, report, startBody } from "../runs/Scene.ts"
+import { finishBody, machine, newKey, report, startBody } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { type FlowScene, makeFlowScene, resultsOf, start } from "./FlowScene.ts"
 
@@ -125,7 +126,7 @@ withServicesOnEachStorage("Evidence", (it) => {
       })
   )
 
-  it.effect("is of the environment in which the test failed last, while the product is deployed there", () =>
+  it.effect("is of the environment in which the test failed, while that is not archived", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
       const canary = yield* addEnvironment(at.workspace.id, { name: unique("Canary") })
@@ -153,9 +154,81 @@ withServicesOnEachStorage("Evidence", (it) => {
       assert.deepStrictEqual(yield* at.missing(at.agent), ["b 0/1"])
       yield* as(at.admin)(environments.restore(slug))
       assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
+      // A member may delete the deployment, and make it anew: that waives nothing.
       yield* as(at.admin)((yield* Deployments).delete(at.product.slug, slug))
-      const after = yield* as(at.viewer)(read(at.ticket.identifier))
-      assert.deepStrictEqual([after.cases[0]!.environment, after.cases[0]!.passed], [null, 1])
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
+    })
+  )
+
+  it.effect("is of each environment in which the test failed, whatever somebody tries on their machine", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const local = yield* addEnvironment(at.workspace.id, { name: unique("Local") })
+      const there = yield* addDeployment(at.product, local, { version: "v1", baseUrl: "http://localhost:3000" })
+      const here = { ...at, environment: local, deployment: there }
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const places = Effect.map(as(at.viewer)(read(at.ticket.identifier)), ({ cases, complete }) => [
+        complete,
+        ...cases.map(({ environment, passed }) => `${environment} ${passed}`)
+      ])
+      const { slug } = at.environment
+      const tried = Effect.fnUntraced(function* (failed: ReadonlyArray<string>, fields: Partial<StartTestRun>) {
+        yield* TestClock.adjust("1 second")
+        const { number } = yield* as(at.memberKey)(runs.start(startBody(here, { git: gitOf(mended), ...fields })))
+        const passed = ["a", "b"].filter((caseId) => !failed.includes(caseId))
+        yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf(failed, passed) })))
+      })
+      // A reproduction with uncommitted changes, or against another address, moves nothing.
+      yield* tried(["a", "b"], { git: { ...gitOf(broken), dirty: true } })
+      yield* tried(["a", "b"], { baseUrl: "http://localhost:5000" })
+      yield* tried([], {})
+      assert.deepStrictEqual(yield* places, [false, `${slug} 0`, `${slug} 0`])
+      // What fails in both has to pass in both.
+      yield* tried(["a"], { git: gitOf("d".repeat(40)) })
+      assert.deepStrictEqual(yield* places, [false, `${local.slug} 0`, `${slug} 0`])
+      yield* tried([], {})
+      assert.deepStrictEqual(yield* places, [false, `${slug} 0`, `${slug} 0`])
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* places, [true, `${local.slug} 1`, `${slug} 1`])
+    })
+  )
+
+  it.effect("is of no commit that failed there before, and of none that nobody knows", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* TestClock.adjust("1 second")
+      yield* runBy(at, at.memberKey, "d".repeat(40), ["a"], ["b"])
+      yield* TestClock.adjust("1 second")
+      yield* runBy(at, at.memberKey, broken, [], ["a"])
+      yield* runBy(at, at.memberKey, "unknown", [], ["a"])
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(at.ticket.identifier))
+      assert.deepStrictEqual(
+        cases[0]!.runs.map(({ excluded }) => excluded),
+        ["unknown_commit", "same_commit"]
+      )
+      yield* runBy(at, at.memberKey, mended, [], ["a"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
+    })
+  )
+
+  it.effect("is no run against an address that was the deployment's only while it started", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const deployments = yield* Deployments
+      const move = (baseUrl: string | null) =>
+        as(at.member)(deployments.update(at.product.slug, at.environment.slug, { baseUrl }))
+      const { baseUrl } = startBody(at)
+      yield* move("http://localhost:3000")
+      const moved = startBody(at, { git: gitOf(mended), baseUrl: "http://localhost:3000" })
+      const { number } = yield* as(at.memberKey)(runs.start(moved))
+      yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf([], ["a", "b"]) })))
+      yield* move(baseUrl)
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
     })
   )
 
@@ -271,6 +344,7 @@ withServicesOnEachStorage("Evidence", (it) => {
       const outsider = yield* addAgent(at.owner)
       yield* runBy(at, at.owner, mended, [], ["a", "b"])
       assert.deepStrictEqual(yield* missing(outsider), ["a 0/1", "b 0/1"])
+      assert.deepStrictEqual(yield* missing(at.owner), ["a 0/1", "b 0/1"])
       assert.deepStrictEqual(yield* missing(at.admin), [])
       // Once it has failed again, those who owned it before have nothing to do with it.
       yield* TestClock.adjust("1 minute")
@@ -342,8 +416,13 @@ withServicesOnEachStorage("Evidence", (it) => {
       assert.strictEqual(yield* refusal(as(at.admin)(tickets.create({ ...input, cases }))), "Conflict evidence_missing")
       assert.strictEqual(yield* refusal(as(at.admin)(tickets.create(input))), "InvalidInput")
       assert.strictEqual(yield* refusal(update(at.admin, { cases: null })), "InvalidInput")
-      // It may be canceled, and what is completed may move on.
-      yield* update(agent, { status: at.status("canceled").id })
+      // People may cancel it, and what is completed may move on.
+      const canceled = at.status("canceled").id
+      for (const by of [agent, at.memberKey]) {
+        assert.strictEqual(yield* refusal(update(by, { status: canceled })), "Forbidden persons_only")
+      }
+      yield* update(at.admin, { status: canceled })
+      const waived = { field: "status", from: at.status("started").name, to: at.status("canceled").name }
 
       for (const by of [agent, at.memberKey]) {
         for (const mine of [
@@ -382,9 +461,61 @@ withServicesOnEachStorage("Evidence", (it) => {
       ])
       yield* update(at.admin, { completion: "free" })
       assert.deepStrictEqual(yield* entries("evidence_waived"), [
-        [at.admin.principal.id, [{ field: "completion", from: "evidence", to: "free" }]]
+        [at.admin.principal.id, [{ field: "completion", from: "evidence", to: "free" }]],
+        [at.admin.principal.id, [waived]]
       ])
       assert.strictEqual((yield* update(agent, { status: done })).status.category, "completed")
+    })
+  )
+
+  it.effect("holds back what the ticket blocks until people say otherwise, and is told in the audit", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const { update } = at
+      const slug = unique("project")
+      const projects = yield* Projects
+      yield* as(at.admin)(
+        projects.create({ slug, name: "Checkout", teams: [at.team.key], products: [at.product.slug] })
+      )
+      yield* update(at.agent, { project: slug, blocks: true })
+      for (const by of [at.agent, at.memberKey]) {
+        for (const change of [{ blocks: false }, { project: null }, { category: "canceled" }] as const) {
+          assert.strictEqual(yield* refusal(update(by, change)), "Forbidden persons_only")
+        }
+      }
+      yield* update(at.member, { project: null })
+      yield* update(at.agent, { project: slug })
+      yield* update(at.member, { blocks: false })
+      // The same ids are other tests of another product.
+      const other = yield* addProduct(at.workspace.id, { name: "Other" })
+      yield* update(at.admin, { cases: { product: other.slug, caseIds: ["a", "b"] } })
+      const { entries } = yield* as(at.owner)((yield* Audit).list({}))
+      assert.deepStrictEqual(
+        entries.filter(({ action }) => action.startsWith("evidence_")).map(({ action, changes }) => [action, changes]),
+        [
+          ["evidence_changed", [{ field: "product", from: at.product.slug, to: other.slug }]],
+          ["evidence_waived", [{ field: "blocks", from: "true", to: "false" }]],
+          ["evidence_waived", [{ field: "project", from: "Checkout", to: null }]]
+        ]
+      )
+    })
+  )
+
+  it.effect("is not of a key that the owner made after the failure", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* at.update(at.admin, { owner: at.admin.principal.id })
+      yield* TestClock.adjust("1 second")
+      const createdBy = { createdByKind: "user", createdById: at.admin.principal.id } as const
+      const ci = yield* newKey(at, null, { ...createdBy, createdAt: yield* now })
+      yield* runBy(at, ci, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.member), ["a 0/1", "b 0/1"])
+      // Of one that was there before, as that of a CI is, it is.
+      yield* TestClock.adjust("1 second")
+      yield* runBy(at, at.memberKey, "d".repeat(40), ["a", "b"])
+      yield* TestClock.adjust("1 second")
+      yield* runBy(at, ci, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.member), [])
     })
   )
 

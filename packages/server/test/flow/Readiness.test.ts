@@ -625,15 +625,12 @@ withServicesOnEachStorage("Readiness", (it) => {
       const agent = yield* addAgent(scene.member)
       yield* shop.staging.update({ version: "v1" })
       yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
-      const told = Effect.map(
-        shop.ready("v1"),
-        ({ notCounted, ready, reasons, runs }): ReadonlyArray<unknown> => [
-          ready,
-          reasons.map(({ kind }) => kind),
-          runs.map(({ run }) => run),
-          notCounted.map(({ reason, run }) => [run, reason])
-        ]
-      )
+      const told = Effect.map(shop.ready("v1"), ({ notCounted, ready, reasons, runs }): ReadonlyArray<unknown> => [
+        ready,
+        reasons.map(({ kind }) => kind),
+        runs.map(({ run }) => run),
+        notCounted.map(({ reason, run }) => [run, reason])
+      ])
       const missing = (run: number, reason: string) => [false, ["run_missing"], [], [[run, reason]]]
       const skipping = yield* shop.staging.start(startOf("critical"))
       yield* shop.staging.finish(skipping, "passed", { tests: [report("a", { attempt: null })] })

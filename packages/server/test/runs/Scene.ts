@@ -89,8 +89,12 @@ export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestR
 })
 
 /** Another key of the workspace; with a maker, of that trusted publisher. */
-export const newKey = Effect.fnUntraced(function* ({ memberKey, workspace }: Deployed, makerId: string | null) {
-  const key = apiKeyRow(keyOfWorkspace(workspace.id), { makerId })
+export const newKey = Effect.fnUntraced(function* (
+  { memberKey, workspace }: Pick<Deployed, "memberKey" | "workspace">,
+  makerId: string | null,
+  fields: Parameters<typeof apiKeyRow>[1] = {}
+) {
+  const key = apiKeyRow(keyOfWorkspace(workspace.id), { makerId, ...fields })
   yield* (yield* ApiKeysRepo).insert(key)
   return { ...memberKey, principal: { ...memberKey.principal, id: key.id, name: key.name } } as CallerOf
 })

@@ -7,10 +7,11 @@ import { Icon } from "../ui/Icon.tsx"
 /** A test of a ticket: where it failed last, and in which runs it has passed since. */
 
 const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
-  same_commit: "of the commit that failed",
-  of_owner: "published by an owner of the ticket",
+  unknown_commit: "of an unknown commit",
+  same_commit: "of a commit that failed",
+  of_owner: "published by an owner of the ticket, or by you",
   other_address: "against another address than the deployment's",
-  other_environment: "in another environment than the one where it failed last",
+  other_environment: "in another environment than the one where it failed",
   deployment_changed: "the deployment changed meanwhile",
   uncommitted_changes: "with uncommitted changes"
 }
