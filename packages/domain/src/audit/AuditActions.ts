@@ -38,6 +38,7 @@ export const auditActions = [
   "proof_failed",
   "publisher_created",
   "publisher_deleted",
+  "run_deleted",
   "run_token_reported",
   "secret_changed",
   "secret_created",

@@ -15,7 +15,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
-import { hasFailed, hasTested, isWhole } from "../runs/RunScope.ts"
+import { hasFailed, hasTested, isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere, mostTelling } from "../runs/TestedAddress.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
@@ -139,8 +139,6 @@ const unresolved =
 /** Whether a run decides, or would if it had tested the deployment. */
 const mayDecide = (run: TestRunRow): boolean =>
   run.result !== null && run.deploymentChanged !== true && hasTested(run) && isReproducible(run)
-
-const isReproducible = ({ gitDirty, publisherKind }: TestRunRow): boolean => !gitDirty && publisherKind !== "agent"
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>

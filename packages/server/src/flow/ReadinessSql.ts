@@ -7,7 +7,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
-import { hasTestedSql, isWholeSql } from "../runs/RunScope.ts"
+import { hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, mostTelling, testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -127,15 +127,12 @@ type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "
     readonly mutedTests: ReadonlyArray<MutedFailure>
   }
 
-/** Whether somebody can have the same run again who was not made to say that it passed. */
-const isReproducible = "not git_dirty and publisher_kind <> 'agent'"
-
 /**
  * Whether a run decides, or would if it had tested the deployment. The first conditions are those of the index
  * (`test_runs_deciding`), which have to be there word for word.
  */
 const mayDecide = `coverage is not null and result is not null and deployment_changed is distinct from true
-  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql} and ${isReproducible}`
+  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql} and ${isReproducibleSql}`
 
 /** Whether runs of an environment decide. */
 const isSource = (
@@ -237,7 +234,7 @@ const unresolved =
           select number, environment_id, state = 'running' and expires_at > ${date(now)} as is_running from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
             and coverage = asked.coverage and coverage is not null and ${isSource(sql, { environmentId, fromId }, "environment_id")} and result is null
-            and ${sql.literal(isWholeSql)} and ${sql.literal(isReproducible)} and ${testsDeploymentNow(sql, "test_runs")}
+            and ${sql.literal(isWholeSql)} and ${sql.literal(isReproducibleSql)} and ${testsDeploymentNow(sql, "test_runs")}
           order by number desc limit ${sql.literal(String(mostUnresolved))}
         ) t join environments e on e.id = t.environment_id
         order by t.is_running desc, t.number desc limit 1

@@ -15,6 +15,12 @@ export const hasTested = (run: Pick<TestRunRow, "flaky" | "gateResult" | "passed
 
 export const hasTestedSql = `(${hasFailedSql} or passed + flaky > 0)`
 
+/** Whether somebody else can run the same again, and it was not an agent who says what came of it. */
+export const isReproducible = ({ gitDirty, publisherKind }: Pick<TestRunRow, "gitDirty" | "publisherKind">): boolean =>
+  !gitDirty && publisherKind !== "agent"
+
+export const isReproducibleSql = "(not git_dirty and publisher_kind <> 'agent')"
+
 /** Whether it was to run all tests of its coverage. */
 export const isWhole = ({ selection }: { readonly selection: TestRunRow["selection"] }): boolean =>
   selection.folders.length + selection.caseIds.length === 0

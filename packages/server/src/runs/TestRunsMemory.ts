@@ -1,7 +1,6 @@
 import type { DeploymentId, EventId, PersonId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
@@ -33,8 +32,9 @@ import {
   TestRunsRepo,
   testRunTestsTable
 } from "./TestRunsRepo.ts"
-import { hasFailed, hasTested, isWhole } from "./RunScope.ts"
+import { hasFailed, hasTested, isReproducible, isWhole } from "./RunScope.ts"
 import { mostElsewhere, mostTelling } from "./TestedAddress.ts"
+import { testsDeploymentNow } from "./TestedDeployment.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -320,12 +320,13 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilte
 
 /** Of some runs of a deployment, the one that tells how it fares, as `TestRunSearchSql.ts` chooses it. */
 const telling = (runs: ReadonlyArray<TestRunRow>): ReadonlyArray<TestRunRow> => {
-  const hasWhole = runs.some((run) => isWhole(run) && hasTested(run))
+  const tells = (run: TestRunRow): boolean => hasTested(run) && isReproducible(run) && run.deploymentChanged !== true
+  const hasWhole = runs.some((run) => isWhole(run) && tells(run))
   const counts = (run: TestRunRow): boolean => isWhole(run) || hasFailed(run) || !hasWhole
   return runs
     .toSorted(
       (a, b) =>
-        Number(hasTested(b)) - Number(hasTested(a)) ||
+        Number(tells(b)) - Number(tells(a)) ||
         Number(counts(b)) - Number(counts(a)) ||
         compare(b.finishedAt!, a.finishedAt!) ||
         b.number - a.number
@@ -350,7 +351,7 @@ const latestIn = (database: MemoryDatabase, workspaceId: WorkspaceId): ReadonlyS
           .filter((run) => run.productId === productId && run.environmentId === environmentId && run.result !== null)
           .toSorted((a, b) => b.number - a.number)
           .slice(0, mostElsewhere)
-        return telling(newest.filter((run) => testsDeployment(run)).slice(0, mostTelling))
+        return telling(newest.filter((run) => testsDeploymentNow(database, run)).slice(0, mostTelling))
       })
   )
 

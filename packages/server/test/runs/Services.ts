@@ -30,7 +30,7 @@ export const layerRuns = Runs.layerServices.pipe(
     Flow.layerPorts,
     Layer.succeed(RunEnds, { isWatched: () => Effect.succeed(false), finished: () => Effect.void })
   ]),
-  Layer.provide(AuditRoom.layer),
+  Layer.provideMerge(AuditRoom.layer),
   Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])
 )

@@ -17,6 +17,7 @@ import * as Files from "../../src/files/Files.ts"
 import * as Runs from "../../src/runs/Runs.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, type CallerOf, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
+import { addAgent } from "../planning/TicketsScene.ts"
 import { eventually } from "../support/Eventually.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { attempt, finishBody, git, machine, makeDeployed, report, startBody, toldOf } from "./Scene.ts"
@@ -547,6 +548,18 @@ for (const storage of sharedStorages) {
           const broken = yield* run("failed", part)
           assert.deepStrictEqual(yield* told, [broken])
           const mended = yield* run("passed")
+          assert.deepStrictEqual(yield* told, [mended])
+          // Nor what nobody could run again, nor what another version was deployed beneath, nor what an agent says.
+          yield* run("failed", { ...all, git: { ...git, dirty: true } })
+          const changed = yield* start()
+          yield* as(at.admin)((yield* Deployments).update(at.product.slug, at.environment.slug, { version: "v2" }))
+          yield* end(changed, "failed")
+          const agent = yield* addAgent(at.member)
+          const ofAgent = yield* as(agent)(runs.start(startBody(at, all)))
+          yield* TestClock.adjust("1 second")
+          yield* as(agent)(
+            runs.finish(ofAgent.number, finishBody({ tests: [report("case", { attempt: attempt("failed") })] }))
+          )
           assert.deepStrictEqual(yield* told, [mended])
         })
     )

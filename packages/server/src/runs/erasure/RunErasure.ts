@@ -4,7 +4,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Latch, Layer, Metric, Option } from "effect"
 import { type Access, atLeast } from "../../access/Access.ts"
 import { Settings } from "../../Config.ts"
-import { Events } from "../../events/Events.ts"
+import { AuditedEvents } from "../../audit/AuditedEvents.ts"
 import { Storage } from "../../storage/Storage.ts"
 import { filesErased, runsErased } from "../../telemetry/Metrics.ts"
 import { ResultChanges } from "../ResultChanges.ts"
@@ -38,7 +38,7 @@ interface Dependencies {
   readonly runsRepo: TestRunsRepo["Service"]
   readonly runs: TestRuns["Service"]
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   /** Open when a run was deleted here whose rows are yet to be erased. */
   readonly isDeleted: Latch.Latch
   readonly changes: ResultChanges["Service"]
@@ -52,7 +52,7 @@ function* make() {
     runsRepo: yield* TestRunsRepo,
     runs: yield* TestRuns,
     storage: yield* Storage,
-    events: yield* Events,
+    events: yield* AuditedEvents,
     isDeleted: yield* Latch.make(false),
     changes: yield* ResultChanges
   }

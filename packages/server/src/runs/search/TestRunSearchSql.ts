@@ -6,8 +6,8 @@ import type { Statement } from "effect/sql"
 import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
 import type { TestRunFilter } from "../TestRunsRepo.ts"
-import { hasFailedSql, hasTestedSql, isWholeSql } from "../RunScope.ts"
-import { mostElsewhere, mostTelling, testsDeployment } from "../TestedAddress.ts"
+import { hasFailedSql, hasTestedSql, isReproducibleSql, isWholeSql } from "../RunScope.ts"
+import { mostElsewhere, mostTelling, testsDeploymentNow } from "../TestedAddress.ts"
 import { foldSha } from "../TestRunState.ts"
 import { type BlockSizes, joinedRuns, numbersOf, readBlocks } from "./SearchBlocks.ts"
 import { filterTerms } from "./SearchTerms.ts"
@@ -49,8 +49,8 @@ export const list =
 
 /**
  * Whether the run `r` tells how its deployment fares: of its newest runs that tested it (`mostTelling`), that which finished last. Those in which nothing
- * passed or failed come after all others; so do those that passed a part of the tests, where others ran all. There are few deployments,
- * and many runs.
+ * passed or failed come after all others, with those during which it changed, those with uncommitted changes and those of agents; so do
+ * those that passed a part of the tests, where others ran all. There are few deployments, and many runs.
  */
 const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.Fragment =>
   sql`r.number = any(array(
@@ -58,15 +58,18 @@ const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.F
       select n.number from (
         select number, finished_at, has_failed, has_tested, is_whole, bool_or(is_whole and has_tested) over () as has_whole
         from (
-          select newest.*, ${sql.literal(hasFailedSql)} as has_failed, ${sql.literal(hasTestedSql)} as has_tested,
+          select newest.*, ${sql.literal(hasFailedSql)} as has_failed, (${sql.literal(hasTestedSql)}
+              and ${sql.literal(isReproducibleSql)} and deployment_changed is distinct from true) as has_tested,
             ${sql.literal(isWholeSql)} as is_whole
           from (
-            select number, finished_at, base_url, deployment_base_url, gate_result, result, passed, flaky, selection from test_runs
+            select number, finished_at, product_id, environment_id, base_url, deployment_base_url, gate_result, result, passed,
+              flaky, selection, deployment_changed, git_dirty, publisher_kind
+            from test_runs
             where workspace_id = ${workspaceId} and product_id = d.product_id and environment_id = d.environment_id
               and result is not null
             order by number desc limit ${sql.literal(String(mostElsewhere))}
           ) newest
-          where ${testsDeployment(sql, "newest")}
+          where ${testsDeploymentNow(sql, "newest")}
           order by number desc limit ${sql.literal(String(mostTelling))}
         ) tested
       ) n

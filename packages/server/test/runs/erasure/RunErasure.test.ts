@@ -6,6 +6,7 @@ import type { BlobOwner } from "../../../src/files/Blob.ts"
 import { PendingBlobsRepo } from "../../../src/files/PendingBlobsRepo.ts"
 import { WorkspacesRepo } from "../../../src/identity/WorkspacesRepo.ts"
 import { ReleasesRepo } from "../../../src/releases/ReleasesRepo.ts"
+import { Audit } from "../../../src/audit/Audit.ts"
 import { RunErasure } from "../../../src/runs/erasure/RunErasure.ts"
 import { Retries } from "../../../src/runs/Retries.ts"
 import { TestRunFiles } from "../../../src/runs/TestRunFiles.ts"
@@ -144,6 +145,12 @@ for (const storage of sharedStorages) {
           subjectLabel: `Run ${number}`
         })
         assert.deepInclude(event.actor, { kind: "user", id: at.admin.principal.id })
+        // What was red may be gone with it.
+        const { entries } = yield* as(at.owner)((yield* Audit).list({ action: "run_deleted" }))
+        assert.deepStrictEqual(
+          entries.map(({ actor, subject }) => [actor?.kind, subject?.label]),
+          [["user", `Run ${number}`]]
+        )
 
         assertRows(yield* rowsOf(id), { ...before, erased: 1 })
         assert.isFalse(yield* isGarbage(id))
