@@ -65,7 +65,8 @@ const example = {
   owner: "0197a1b2-0000-7000-8000-0000000000e1",
   ask: "build",
   above: 10,
-  closeAfter: 3
+  closeAfter: 3,
+  completion: "evidence"
 } as const
 
 const fields = {
@@ -106,6 +107,13 @@ const fields = {
       description:
         "A ticket is completed once each of its tests has passed in so many runs since it failed last, also where a retry has made it flaky.",
       default: 3
+    })
+  ),
+  completion: Schema.optionalKey(
+    OneOf(["free", "evidence"]).annotate({
+      description:
+        'What completes the tickets. `evidence`: they need it as tickets with `completion: "evidence"` do, also for the rule itself. Take it where agents own them, who may else complete them as they like.',
+      default: "free"
     })
   )
 }
@@ -148,6 +156,7 @@ export const TestRule = Schema.Struct({
   ask: Schema.NullOr(RuleAsk),
   above: Schema.Int,
   closeAfter: Schema.Int,
+  completion: OneOf(["free", "evidence"]).annotate({ description: "What completes its tickets." }),
   author: Actor,
   state: TestRuleState,
   createdAt: Timestamp,

@@ -227,7 +227,8 @@ const resolving = ({ environments, products, teams, tickets }: Dependencies) =>
       ownerId: owner?.id ?? null,
       ask,
       above: input.above ?? before?.above ?? 10,
-      closeAfter: input.closeAfter ?? before?.closeAfter ?? 3
+      closeAfter: input.closeAfter ?? before?.closeAfter ?? 3,
+      completion: input.completion ?? before?.completion ?? "free"
     }
     return rule
   })
@@ -251,6 +252,7 @@ const present = (rule: FoundTestRule): TestRule => ({
   ask: rule.ask,
   above: rule.above,
   closeAfter: rule.closeAfter,
+  completion: rule.completion,
   author: rule.author,
   state: rule.state,
   createdAt: rule.createdAt,

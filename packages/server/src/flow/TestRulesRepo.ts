@@ -36,6 +36,7 @@ export const testRules = table("test_rules", {
   ask: nullable(text<NonNullable<TestRule["ask"]>>()),
   above: integer(),
   closeAfter: integer(),
+  completion: text<TestRule["completion"]>(),
   authorId: uuid<PersonId>(),
   state: text<TestRule["state"]>(),
   createdAt: instant(),

@@ -267,6 +267,7 @@ const openTicket = (dependencies: Dependencies) => {
         title: titleOf(tests, run),
         description: descriptionOf(tests, run, place, nameOf(rule)),
         cases: { product: rule.product, caseIds: tests.map(({ caseId }) => caseId) },
+        completion: rule.completion,
         // An owner who has left or does not see it, and a project that is gone, cannot keep a failure from its ticket.
         owner: mayOwn ? rule.ownerId : null,
         project: isLinked && project?.archived === false ? rule.project : null
@@ -305,7 +306,7 @@ const closeTickets = (dependencies: Dependencies) => {
   return Effect.fnUntraced(function* (finished: Finished, one: Acting) {
     const { as, author, rule } = one
     const { place, run, told } = finished
-    if (run.git.dirty || run.deploymentChanged) return
+    if (run.git.dirty || run.deploymentChanged || run.publisher.kind === "agent") return
     const open = (yield* repo.openOf(viewerOf(author), rule.id)).filter(({ id }) => !told.has(id))
     if (open.length === 0) return
     const ids = [...new Set(open.flatMap(({ caseIds }) => caseIds))]

@@ -73,6 +73,7 @@ import latestRuns from "./migrations/0190_latest_runs.ts"
 import testedElsewhere from "./migrations/0191_tested_elsewhere.ts"
 import decidingRuns from "./migrations/0193_deciding_runs.ts"
 import uncountedRuns from "./migrations/0194_uncounted_runs.ts"
+import ruleCompletion from "./migrations/0196_rule_completion.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -147,7 +148,8 @@ export const migrations = {
   "0190_latest_runs": latestRuns,
   "0191_tested_elsewhere": testedElsewhere,
   "0193_deciding_runs": decidingRuns,
-  "0194_uncounted_runs": uncountedRuns
+  "0194_uncounted_runs": uncountedRuns,
+  "0196_rule_completion": ruleCompletion
 }
 
 /** The number of the latest migration. */

@@ -46,6 +46,7 @@ withServicesOnEachStorage("Test rules", (it) => {
         ask: "plan",
         above: 10,
         closeAfter: 3,
+        completion: "free",
         author: { ...at.member.principal },
         state: "active"
       })
@@ -384,6 +385,25 @@ withServicesOnEachStorage("Test rules", (it) => {
       assert.deepStrictEqual(yield* ticketsOf(at), [["a", "backlog", 1]])
       const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
       assert.include(comment!.body, "The ticket stays open: it needs evidence of runs that count")
+    })
+  )
+
+  it.effect("make tickets that need evidence where they say so, of their owner too", () =>
+    Effect.gen(function* () {
+      const at = yield* makeFlowScene
+      const agent = yield* addAgent(at.member)
+      const made = yield* rule(at, { closeAfter: 1, owner: agent.principal.id, completion: "evidence" })
+      assert.strictEqual(made.completion, "evidence")
+      yield* run(at, ["a"])
+      const { completion, id } = yield* ticket(at)
+      assert.strictEqual(completion, "evidence")
+      const tickets = yield* Tickets
+      const set = (category: "canceled" | "completed") =>
+        refusal(as(agent)(tickets.update(id, { status: at.status(category).id })))
+      assert.strictEqual(yield* set("completed"), "Conflict evidence_missing")
+      assert.strictEqual(yield* set("canceled"), "Forbidden persons_only")
+      const changed = yield* as(at.owner)((yield* TestRules).update(made.id, { completion: "free" }))
+      assert.strictEqual(changed.completion, "free")
     })
   )
 

@@ -50,6 +50,7 @@ interface Filled {
   readonly ask: (typeof asks)[number]["value"]
   readonly above: string
   readonly closeAfter: string
+  readonly completion: TestRule["completion"]
 }
 
 const filledOf = (rule: TestRule | undefined): Partial<Filled> =>
@@ -67,7 +68,8 @@ const filledOf = (rule: TestRule | undefined): Partial<Filled> =>
         owner: rule.owner ?? none,
         ask: rule.ask ?? "build",
         above: String(rule.above),
-        closeAfter: String(rule.closeAfter)
+        closeAfter: String(rule.closeAfter),
+        completion: rule.completion
       }
 
 /** What is not typed is what the rule has now, or for a new one what belongs together. */
@@ -87,6 +89,7 @@ const useFilled = ({ likely }: RuleThings, rule: TestRule | undefined) => {
     ask: "build",
     above: "10",
     closeAfter: "3",
+    completion: "free",
     ...filledOf(rule),
     ...typed
   }
@@ -112,9 +115,15 @@ const payloadOf = (filled: Filled, isAgent: boolean): RulePayload | undefined =>
     owner: orNull(filled.owner),
     ask: isAgent ? filled.ask : null,
     above,
-    closeAfter
+    closeAfter,
+    completion: filled.completion
   }
 }
+
+const completions = [
+  { value: "free", label: "May be completed without evidence" },
+  { value: "evidence", label: "Need evidence to be completed" }
+] as const
 
 interface FieldsProps {
   readonly filled: Filled
@@ -251,6 +260,12 @@ const TicketFields = ({ filled, set, things }: FieldsProps) => {
         filled.closeAfter,
         (closeAfter) => set({ closeAfter })
       )}
+      <Select
+        label="Its tickets"
+        onChange={(completion) => set({ completion })}
+        options={completions}
+        value={filled.completion}
+      />
     </fieldset>
   )
 }

@@ -16,7 +16,8 @@ const names = {
   owner: "owner",
   ask: "request to the agent",
   above: "number of tests that share a ticket",
-  closeAfter: "number of runs that complete a ticket"
+  closeAfter: "number of runs that complete a ticket",
+  completion: "completion of tickets"
 } as const satisfies Record<keyof RulePayload, string>
 
 const fields = Object.keys(names) as ReadonlyArray<keyof RulePayload>

@@ -20,7 +20,7 @@ export interface RuleNames {
   readonly isOwnerRevoked: boolean
 }
 
-type Said = Pick<TestRule, "above" | "ask" | "branch" | "closeAfter" | "coverage" | "when">
+type Said = Pick<TestRule, "above" | "ask" | "branch" | "closeAfter" | "completion" | "coverage" | "when">
 
 const asks: Readonly<Record<NonNullable<TestRule["ask"]>, string>> = {
   build: "build it",
@@ -54,9 +54,9 @@ export const sentenceOf = ({ ask, branch, coverage, when }: Said, names: RuleNam
 }
 
 /** What else a rule does, which is the same for most. */
-export const restOf = ({ above, closeAfter }: Said): string =>
+export const restOf = ({ above, closeAfter, completion }: Said): string =>
   `${
     above === 1 ? "Tests" : `Where ${formatCount(above)} tests or more fail at once, those`
   } that fail alike share a ticket. It is completed once its tests have passed ${
     closeAfter === 1 ? "a run" : `${closeAfter} runs`
-  } since.`
+  } since${completion === "evidence" ? ", and only with evidence" : ""}.`

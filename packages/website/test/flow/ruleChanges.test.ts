@@ -14,7 +14,8 @@ const mine: RulePayload = {
   owner: null,
   ask: null,
   above: 10,
-  closeAfter: 3
+  closeAfter: 3,
+  completion: "free"
 }
 const first = { ...mine, id: "rule" } as unknown as TestRule
 

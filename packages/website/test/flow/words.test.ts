@@ -6,6 +6,7 @@ const said = {
   ask: null,
   branch: null,
   closeAfter: 3,
+  completion: "free",
   coverage: null,
   when: { failures: 1, ofLast: 1 }
 } as const
