@@ -62,7 +62,7 @@ export class ReadinessApi extends HttpApiGroup.make("readiness")
       doc(
         "admin",
         "Set the readiness policy of a deployment",
-        "Replaces what must hold before a version may go out: what is left out gets its default. The policy belongs to the product and the environment, and stays when the deployment is deleted and made again. Returns 404 if the environment of `from` does not exist, 400 if it is the deployment's own, and 409 `archived` if the product or environment is archived. With `expected`, nothing is set if the policy is another one by now: 409 `policy_changed`. Requires the role `admin` or `owner`.",
+        "Replaces what must hold before a version may go out: what is left out gets its default. The policy belongs to the product and the environment, and stays when the deployment is deleted and made again. Returns 404 if the environment of `from` does not exist, 400 if it is the deployment's own, and 409 `archived` if the product or environment is archived. With `expected`, nothing is set if the policy is another one by now: 409 `policy_changed`, unless it is as asked already. Requires the role `admin` or `owner`.",
         { conflicts: { archived, policy_changed: "Somebody has changed the policy." } }
       )
     ),
