@@ -337,13 +337,13 @@ const muted = (ticket: TicketDetails, before: MuteDetails | null, mute: MuteDeta
   ].filter(({ from, to }) => from !== to)
 })
 
-/** How many tests; of those that came or went beside others their names, as far as an event holds them. */
+/** How many tests, with the names of those that came or went, as far as an event holds them. */
 const namesOfChange = (before: MuteDetails | null, mute: MuteDetails) => {
-  if (before === null || before.productId !== mute.productId) {
-    return { from: before && testsOf(before), to: testsOf(mute) }
-  }
-  const { added, gone } = changedTests(before.cases, mute.cases)
-  return { from: namedWith(testsOf(before), gone), to: namedWith(testsOf(mute), added) }
+  const isSameProduct = before?.productId === mute.productId
+  const { added, gone } = isSameProduct
+    ? changedTests(before.cases, mute.cases)
+    : { added: mute.cases, gone: before?.cases ?? [] }
+  return { from: before && namedWith(testsOf(before), gone), to: namedWith(testsOf(mute), added) }
 }
 
 const namedWith = (tests: string, caseIds: ReadonlyArray<string>): string =>

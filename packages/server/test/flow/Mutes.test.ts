@@ -66,16 +66,19 @@ withServicesOnEachStorage("Muting", (it) => {
       assert.deepStrictEqual(yield* mute(at, ticket, ["a", "b"]), shown)
       const replaced = yield* mute(at, ticket, ["c"])
       assert.deepStrictEqual([replaced.mute!.cases, replaced.cases], [["c"], shown.cases])
+      const another = yield* addProduct(at.workspace.id)
+      yield* mute(at, ticket, ["e", "d"], { product: another.slug })
       const events = yield* eventsOfKinds(at, "ticket_muted")
-      const tests = (count: string) => `${count} of ${at.product.slug}`
+      const tests = (count: string, { slug } = at.product) => `${count} of ${slug}`
       assert.deepStrictEqual(
         events.map(({ actor, changes, subjectLabel }): unknown => [idOf(actor), changes, subjectLabel]),
         [
           [
-            { field: "mute", from: null, to: tests("2 tests") },
+            { field: "mute", from: null, to: `${tests("2 tests")}, a, b` },
             { field: "until", from: null, to: until }
           ],
-          [{ field: "mute", from: `${tests("2 tests")}, a, b`, to: `${tests("1 test")}, c` }]
+          [{ field: "mute", from: `${tests("2 tests")}, a, b`, to: `${tests("1 test")}, c` }],
+          [{ field: "mute", from: `${tests("1 test")}, c`, to: `${tests("2 tests", another)}, d, e` }]
         ].map((changes) => [at.member.principal.id, changes, `${ticket.identifier} ${ticket.title}`])
       )
     })
