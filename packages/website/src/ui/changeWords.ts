@@ -13,7 +13,7 @@ const fields: Readonly<Record<string, string>> = {
   flakyCount: "flaky tests",
   freezes: "freeze window",
   from: "versions from",
-  gateResult: "result without muted tests",
+  gateResult: "result for the gate",
   isDefault: "default",
   mutes: "overdue mutes",
   passes: "runs to pass in",

@@ -13,7 +13,7 @@ describe("What has changed", () => {
     expect(told("completion", "free", "evidence")).toBe("completion: by anybody to only with evidence")
     expect(told("counts", "2 of 5 failed")).toBe("tests: 2 of 5 failed")
     expect(told("flakyCount", "0", "1")).toBe("flaky tests: 0 to 1")
-    expect(told("gateResult", "failed", "passed")).toBe("result without muted tests: failed to passed")
+    expect(told("gateResult", "failed", "passed")).toBe("result for the gate: failed to passed")
     expect(told("isDefault", "true")).toBe("default: yes")
     expect(told("from", "staging")).toBe("versions from: staging")
     expect(told("cases", "1 test of shop")).toBe("tests: 1 test of shop")
