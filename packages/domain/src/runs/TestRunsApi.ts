@@ -42,7 +42,8 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         ),
         result: Schema.optionalKey(
           OneOf(["passed", "failed", "flaky"]).annotate({
-            description: "Only runs with this result. `flaky` means finished runs with at least one flaky test."
+            description:
+              "Only runs with this `result`. One that passed and failed for the gate (`gateResult`) is among `passed`. `flaky` means finished runs with at least one flaky test."
           })
         ),
         q: Schema.optionalKey(

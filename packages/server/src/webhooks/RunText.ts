@@ -58,7 +58,7 @@ const resultText = (
   const failed = Number.parseInt(counts ?? "", 10)
   const result = change?.to ?? "failed"
   const elsewhere =
-    "what failed passed only on another release or address, or with uncommitted changes: the gate failed"
+    "failed for the gate: what failed passed only on another release or address, or with uncommitted changes"
   if (change === undefined && gate !== undefined && failed === 0) {
     return gate === "failed" ? elsewhere : "what failed has passed now: the gate passes"
   }

@@ -109,7 +109,7 @@ describe("What webhooks send", () => {
       ])
       assert.strictEqual(
         told("retry_finished", flaky, result, now("gateResult", "failed"), counts)[1],
-        "• failed → passed; what failed passed only on another release or address, or with uncommitted changes: the gate failed"
+        "• failed → passed; failed for the gate: what failed passed only on another release or address, or with uncommitted changes"
       )
       assert.strictEqual(
         told("retry_finished", now("gateResult", "passed"), now("counts", "1 of 5 failed"))[1],
@@ -122,7 +122,7 @@ describe("What webhooks send", () => {
       )
       assert.strictEqual(
         told("retry_finished", flaky, now("gateResult", "failed"), now("counts", "0 of 5 failed"))[1],
-        "• what failed passed only on another release or address, or with uncommitted changes: the gate failed"
+        "• failed for the gate: what failed passed only on another release or address, or with uncommitted changes"
       )
     })
   })

@@ -7,7 +7,6 @@ import { serviceUrl } from "../api/client.ts"
 import { Button } from "../ui/Button.tsx"
 import { formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
-import { Badge } from "../ui/Badge.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
@@ -29,6 +28,8 @@ const RunPeek = later(
   () => import("./RunPeek.tsx"),
   () => <SkeletonRows rows={6} />
 )
+
+const RunMarks = later(() => import("./RunMarks.tsx"))
 
 /** The subject is read first: what stands after it gives way before it does. */
 const columns =
@@ -79,18 +80,7 @@ const RunRow = ({
             >
               {run.error === null ? countsText(run.counts) : run.error}
             </span>
-            {run.gateResult !== run.result && (
-              <Badge
-                title={
-                  run.gateResult === "failed"
-                    ? "A retry tested another release or address, or had uncommitted changes: what passed there does not count for the gate"
-                    : "What failed was muted when the run started: it does not count for the gate"
-                }
-                tone={run.gateResult === "failed" ? "danger" : "warning"}
-              >
-                gate {run.gateResult === "failed" ? "fails" : "passes"}
-              </Badge>
-            )}
+            {run.gateResult !== run.result && <RunMarks run={run} />}
           </>
         )}
       </span>

@@ -14,7 +14,7 @@ export const gateText = ({
   tests
 }: Pick<TestRun, "gateResult" | "mutes" | "result" | "tests">): string | undefined => {
   if (gateResult === result || gateResult === null) return undefined
-  if (gateResult === "failed") return "retried elsewhere: gate fails"
+  if (gateResult === "failed") return "failed for the gate: retried elsewhere"
   const muted = mutedIds({ mutes })
   const count = tests.filter(({ caseId, status }) => status === "failed" && muted.has(caseId)).length
   return `${result}, ${count} muted: gate passes`

@@ -1,7 +1,7 @@
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Status } from "../ui/StatusMark.tsx"
 
-/** What a run came to, in one word. A passed run with flaky tests is flaky, and one whose tests passed elsewhere alone has failed. */
+/** What a run came to. A passed run with flaky tests is flaky; one whose tests passed elsewhere alone has failed for the gate. */
 export const statusOf = ({
   counts,
   gateResult,
@@ -12,8 +12,10 @@ export const statusOf = ({
     ? "running"
     : state === "interrupted"
       ? "interrupted"
-      : [result, gateResult].includes("failed")
+      : result === "failed"
         ? "failed"
-        : counts.flaky > 0
-          ? "flaky"
-          : "passed"
+        : gateResult === "failed"
+          ? "gateFailed"
+          : counts.flaky > 0
+            ? "flaky"
+            : "passed"

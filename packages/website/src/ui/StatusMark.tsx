@@ -1,6 +1,6 @@
 /** What runs and tests came to: a shape, a colour and a word, the same everywhere. */
 
-export type Status = "passed" | "failed" | "flaky" | "skipped" | "running" | "interrupted"
+export type Status = "passed" | "failed" | "gateFailed" | "flaky" | "skipped" | "running" | "interrupted"
 
 interface Look {
   readonly colour: string
@@ -10,9 +10,12 @@ interface Look {
   readonly sign: string
 }
 
+const failed = { colour: "text-danger", word: "Failed", isFilled: true, sign: "M5.8 5.8l4.4 4.4M10.2 5.8l-4.4 4.4" }
+
 const looks: Readonly<Record<Status, Look>> = {
   passed: { colour: "text-success", word: "Passed", isFilled: true, sign: "M5 8.3l2.1 2.1L11.2 6" },
-  failed: { colour: "text-danger", word: "Failed", isFilled: true, sign: "M5.8 5.8l4.4 4.4M10.2 5.8l-4.4 4.4" },
+  failed,
+  gateFailed: { ...failed, word: "Passed, failed for the gate" },
   flaky: { colour: "text-warning", word: "Flaky", isFilled: false, sign: "M4.6 8.7q1.7-2.6 3.4-.7t3.4-.7" },
   skipped: { colour: "text-faint", word: "Skipped", isFilled: false, sign: "M5.5 8h5" },
   running: { colour: "text-info", word: "Running", isFilled: false, sign: "" },

@@ -302,6 +302,25 @@ describe("A run and its tests", () => {
     expect(await axeFindings(page)).toEqual([])
   })
 
+  it("says that it passed and failed for the gate, in the list of what passed, too", async () => {
+    const { git, machine } = runOf("Ship elsewhere")
+    const { number } = await start("Ship elsewhere")
+    const test = passedTest("ships elsewhere")
+    await finish(number, [{ ...test, attempt: { ...test.attempt, status: "failed" } }])
+    const baseUrl = "https://pr-1.shop.example.com"
+    await site.call("POST", `test-runs/${number}/retries`, { passes: 1, baseUrl, git, machine })
+    await site.call("POST", `test-runs/${number}/retries/1/finish`, {
+      interrupted: false,
+      tests: [{ caseId: test.caseId, attempts: [test.attempt] }]
+    })
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs?result=passed&q=elsewhere`)
+    await page.getByRole("link", { name: /^Passed, failed for the gate .*1 flaky of 1 failed for the gate/ }).click()
+    await page.getByText("failed for the gate: retried elsewhere").waitFor()
+    await page.getByText("Passed, failed for the gate", { exact: true }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+  })
+
   it("becomes a ticket, by keyboard alone, with what failed and an owner", async () => {
     if ((await site.call<{ teams: ReadonlyArray<unknown> }>("GET", "teams")).teams.length === 0)
       await site.call("POST", "teams", { key: "ENG", name: "Engineering" })

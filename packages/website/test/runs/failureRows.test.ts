@@ -73,7 +73,7 @@ describe("The failures of a run", () => {
       result: "passed",
       state: "finished"
     } as const
-    expect(statusOf({ ...run, gateResult: "failed" })).toBe("failed")
+    expect(statusOf({ ...run, gateResult: "failed" })).toBe("gateFailed")
     expect(statusOf({ ...run, gateResult: "passed" })).toBe("flaky")
   })
 
@@ -82,7 +82,9 @@ describe("The failures of a run", () => {
     const failed = { mutes, tests, result: "failed" as const }
     expect(gateText({ ...failed, gateResult: "passed" })).toBe("failed, 2 muted: gate passes")
     expect(gateText({ ...failed, gateResult: "failed" })).toBeUndefined()
-    expect(gateText({ ...failed, result: "passed", gateResult: "failed" })).toBe("retried elsewhere: gate fails")
+    expect(gateText({ ...failed, result: "passed", gateResult: "failed" })).toBe(
+      "failed for the gate: retried elsewhere"
+    )
     expect(gateText({ ...failed, result: null, gateResult: null })).toBeUndefined()
   })
 
