@@ -81,7 +81,7 @@ const setVersion = Command.make(
     if (Option.isSome(version) && Option.isSome(versionFlag)) {
       return yield* Failure.usage("Say the version once: as an argument, or with --version.")
     }
-    const { commitOf, commitsSince, wholeCommit } = yield* Effect.promise(() => import("./Commits.ts"))
+    const { commitOf, commitsSince, hasChanges, wholeCommit } = yield* Effect.promise(() => import("./Commits.ts"))
     const named = Option.getOrUndefined(Option.orElse(version, () => versionFlag))
     const next = yield* Effect.promise(() => (named === undefined ? commitOf("HEAD") : wholeCommit(named)))
     if (next === undefined) return yield* Failure.usage("There is no commit here: say which version runs.")
@@ -111,6 +111,9 @@ const setVersion = Command.make(
       }),
       { waitSeconds: wait }
     )
+    if (named === undefined && (yield* Effect.promise(hasChanges))) {
+      yield* note(`There are uncommitted changes here: the commit ${next} is recorded, which is without them.`)
+    }
     if (found.note !== undefined) yield* note(oneLine(found.note))
     const against = Option.getOrUndefined(kept)?.reasons.filter(({ severity }) => severity === "block") ?? []
     if (against.length > 0) yield* note(againstPolicy(against))

@@ -1,6 +1,7 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
 import { gateText } from "@delivery/domain/runs/GateText"
 import { retryOutcome } from "@delivery/domain/runs/RetryOutcome"
+import { testedNothing } from "@delivery/domain/runs/RunRemarks"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -67,7 +68,9 @@ const publish = Command.make(
     ),
     fail: Flag.Boolean("fail").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Exit with 1 if the run failed, muted tests left out. Default: 0 once it is published")
+      Flag.withDescription(
+        "Exit with 1 if the run failed, or none of its tests passed or failed, muted ones left out. Default: 0 once it is published"
+      )
     )
   },
   Effect.fnUntraced(function* ({ again, attach, fail, files, ...options }) {
@@ -111,6 +114,9 @@ const publish = Command.make(
       })
     }
     if (fail && run.gateResult === "failed") return yield* new Failure({ message: "The run failed." })
+    if (fail && testedNothing(run)) {
+      return yield* new Failure({ message: "Nothing was tested: no test passed or failed, muted ones left out." })
+    }
   })
 ).pipe(Command.withDescription("Publish results as a run, whether tests failed or not"))
 

@@ -713,6 +713,25 @@ describe("delivery", () => {
     )
   })
 
+  test("publish --fail exits with 1 where nothing passed or failed", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const skipped = '<testcase name="is skipped" classname="s"><skipped/></testcase>'
+    writeFileSync(join(at.directory, "skip.xml"), `<testsuite name="s">${skipped}</testsuite>`)
+    const passed = '<testcase name="passes" classname="s"/>'
+    writeFileSync(join(at.directory, "some.xml"), `<testsuite name="s">${skipped}${passed}</testsuite>`)
+    const publish = (...args: ReadonlyArray<string>) => at.delivery(["runs", "publish", ...args], { env })
+    const failing = await publish("skip.xml", "--fail")
+    assert.include(failing, {
+      code: 1,
+      err: "Nothing was tested: no test passed or failed, muted ones left out.\n"
+    })
+    assert.match(failing.out, /^Run 1 passed: 0 passed, 0 failed, 1 skipped/)
+    assert.include(await publish("skip.xml"), { code: 0, err: "" })
+    assert.include(await publish("some.xml", "--fail"), { code: 0, err: "" })
+  })
+
   test("opens the page of a run with the browser that BROWSER names", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
@@ -736,11 +755,17 @@ describe("delivery", () => {
     return git(at, "rev-parse", "HEAD")
   }
 
+  /** What lies there besides is no change. */
+  const repository = (at: Home) => {
+    git(at, "init", "--quiet")
+    writeFileSync(join(at.directory, ".git/info/exclude"), "*\n")
+  }
+
   test("set-version sends the commits that git has since the last version", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
     const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
-    git(at, "init", "--quiet")
+    repository(at)
     const first = commit(at, "Add the basket")
     const setVersion = (...args: ReadonlyArray<string>) => at.delivery(["deployments", "set-version", ...args], { env })
     assert.deepInclude(await setVersion(), { code: 0, err: "No commits are sent: there was no version before.\n" })
@@ -774,6 +799,27 @@ describe("delivery", () => {
     })
     const listed = await at.delivery(["deployments", "list"], { env })
     assert.match(listed.out, new RegExp(`^shop\\s+staging\\s+${third}`, "m"))
+  })
+
+  test("set-version says that the commit is recorded without the uncommitted changes", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    repository(at)
+    writeFileSync(join(at.directory, "basket.ts"), "1")
+    git(at, "add", "--force", "basket.ts")
+    const head = commit(at, "Add the basket")
+    const setVersion = (...args: ReadonlyArray<string>) =>
+      at.delivery(["deployments", "set-version", "--no-commits", ...args], { env })
+    assert.include(await setVersion(), { code: 0, err: "" })
+    writeFileSync(join(at.directory, "basket.ts"), "2")
+    const { code, err } = await setVersion()
+    assert.deepStrictEqual(
+      [code, err],
+      [0, `There are uncommitted changes here: the commit ${head} is recorded, which is without them.\n`]
+    )
+    assert.strictEqual((await workspace.get<Deployment>("deployments/shop/staging")).version, head)
+    assert.include(await setVersion("v2"), { code: 0, err: "" })
   })
 
   test("set-version says what the policy has against the version, unless it is told why", async (owner) => {
