@@ -1290,7 +1290,7 @@ describe("delivery", () => {
     const made = await workspace.post<NewDeploymentToken>("deployments/shop/staging/tokens", { name: "server" })
     await workspace.post("teams", { key: "ENG", name: "Engineering", visibility: "open" })
     const at = home()
-    git(at, "init", "--quiet")
+    repository(at)
     commit(at, "Add the basket")
     mkdirSync(join(at.directory, "screenshots"))
     writeFileSync(join(at.directory, "screenshots/a.png"), "picture")
