@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { DeploymentId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { daysFrom, nearestRank } from "../runs/CaseFigures.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -6,6 +7,10 @@ import { Timestamp } from "../Timestamp.ts"
 const releaseFields = {
   product: Schema.String.annotate({ description: "The slug of the product.", examples: ["shop"] }),
   environment: Schema.String.annotate({ description: "The slug of the environment.", examples: ["production"] }),
+  deployment: DeploymentId.annotate({
+    description:
+      "The deployment. One that was deleted and made anew is another, whose releases are counted from 1 again."
+  }),
   number: Schema.Int.annotate({ description: "The number of the release in its deployment.", examples: [4] }),
   version: Schema.String.annotate({ examples: ["9fceb02"] }),
   at: Timestamp
@@ -14,6 +19,7 @@ const releaseFields = {
 const exampleRelease = {
   product: "shop",
   environment: "production",
+  deployment: DeploymentId.make("0197a1b2-0000-7000-8000-000000000006"),
   number: 4,
   version: "9fceb02",
   at: "2026-11-21T09:30:00.000Z"
@@ -148,7 +154,7 @@ export const deliveryMetrics = (
       compare(a.product, b.product) ||
       compare(a.environment, b.environment) ||
       a.number - b.number ||
-      compare(a.version, b.version)
+      compare(a.deployment, b.deployment)
   )
   const releases = inOrder.map(({ rollback: _, ...release }) => release)
   const failures = inOrder.flatMap(({ rollback, ...release }) =>

@@ -40,6 +40,7 @@ const releases = (memory: Memory) => (scope: MetricsScope) =>
       .map((release) => ({
         product: database.table(products).get(release.productId)!.slug,
         environment: database.table(environments).get(release.environmentId)!.slug,
+        deployment: release.deploymentId,
         number: release.number,
         version: release.version!,
         at: release.at,

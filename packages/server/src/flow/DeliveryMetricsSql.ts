@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import type { DeploymentId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -13,6 +14,7 @@ const ofProduct = (sql: PgClient.PgClient, column: string, { productId }: Metric
   productId === undefined ? sql.literal("true") : sql`${sql.literal(column)} = ${productId}`
 
 interface ReleaseRow {
+  readonly deployment: DeploymentId
   readonly product: string
   readonly environment: string
   readonly number: number
@@ -23,7 +25,8 @@ interface ReleaseRow {
 }
 
 const releases = (sql: PgClient.PgClient) => (scope: MetricsScope) =>
-  sql<ReleaseRow>`select p.slug as product, e.slug as environment, r.number, r.version, r.at,
+  sql<ReleaseRow>`select p.slug as product, e.slug as environment,
+      r.deployment_id as deployment, r.number, r.version, r.at,
       next.number as "nextNumber", next.at as "nextAt"
     from deployment_releases r
     join environments e on e.id = r.environment_id and e.class = 'production'

@@ -1,5 +1,5 @@
 import type { DeliveryMetrics as Measures } from "@delivery/domain/flow/DeliveryMetrics"
-import type { ProductId } from "@delivery/domain/Ids"
+import type { DeploymentId, ProductId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -77,7 +77,16 @@ const recomputed = (
           next.version !== null &&
           list.slice(0, index + 1).some((earlier) => earlier.version === next.version)
         return [
-          { release: { ...production.get(id)!, number: index + 1, version, at }, next: isBack ? next : undefined }
+          {
+            release: {
+              ...production.get(id)!,
+              deployment: id as DeploymentId,
+              number: index + 1,
+              version,
+              at
+            },
+            next: isBack ? next : undefined
+          }
         ]
       })
     )
@@ -284,14 +293,17 @@ withServicesOnEachStorage("Delivery metrics", (it) => {
       yield* TestClock.adjust("2 hours")
       yield* staging.update({ version: "v1", commits })
       yield* production.update({ version: "v1" })
+      const { id: gone } = yield* production.get
       yield* (yield* Deployments).delete(scene.product.slug, "production").pipe(as(scene.member))
       yield* production.create("v2")
+      const { id: anew } = yield* production.get
       const found = yield* metrics(scene, {})
+      // They are counted from 1 again: the id of the deployment tells them apart.
       assert.deepStrictEqual(
-        found.deploymentFrequency.releases.map(({ number, version }) => [number, version]),
+        found.deploymentFrequency.releases.map(({ deployment, number, version }) => [deployment, number, version]),
         [
-          [1, "v1"],
-          [1, "v2"]
+          [gone, 1, "v1"],
+          [anew, 1, "v2"]
         ]
       )
       assert.deepStrictEqual(

@@ -165,7 +165,7 @@ const CommitRow = ({ at, ms, product, release, sha, slug }: CommitProps) => (
 const Lists = ({ metrics, slug }: { readonly metrics: DeliveryMetrics; readonly slug: string }) => {
   const { deploymentFrequency, leadTime, timeToRestore } = metrics
   const slowest = leadTime.commits.toSorted((a, b) => b.ms - a.ms)
-  const keyOf = ({ environment, number, product }: MeasuredRelease) => `${product} ${environment} ${number}`
+  const keyOf = ({ deployment, number }: MeasuredRelease) => `${deployment} ${number}`
   const failed = new Set(timeToRestore.failures.map(keyOf))
   // A commit came to production with the release that was made when its lead time ended.
   const releaseOf = new Map(

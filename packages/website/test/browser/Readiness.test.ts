@@ -589,4 +589,25 @@ describe("Readiness", () => {
       .locator("[aria-current=page]", { hasText: "Trends" })
       .waitFor()
   })
+
+  it("measures no release of a deployment that was made anew by one of the deployment before", async () => {
+    await site.call("POST", "products", { slug: "anew", name: "Anew", type: "library" })
+    const anew = "deployments/anew/production"
+    const create = () => site.call("POST", "deployments", { product: "anew", environment: "production" })
+    await create()
+    for (const version of ["v1", "v2", "v1"]) await site.call("PATCH", anew, { version })
+    await site.call("DELETE", anew)
+    await create()
+    for (const version of ["v3", "v4"]) await site.call("PATCH", anew, { version })
+    const page = await openScreen(site, "products/anew/delivery")
+    await page
+      .getByRole("link", { name: /Change failure rate/ })
+      .getByText("1 of 5 releases rolled back")
+      .waitFor()
+    const releases = page.getByRole("list", { name: "Releases", exact: true }).getByRole("listitem")
+    expect(await releases.count()).toBe(5)
+    const back = releases.filter({ hasText: "rolled back" })
+    expect(await back.count()).toBe(1)
+    await back.getByText("v2", { exact: true }).waitFor()
+  })
 })
