@@ -128,15 +128,13 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     const found: Array<FoundEvidence> = []
     for (const caseId of cases.caseIds) {
       const inCase = byCase.get(caseId) ?? []
-      const failures = failuresOf(inCase)
-      // A failure that an owner published does not make them a stranger to it.
-      const foreign = failures.find((result) => !isBy(result, everOwners, result.finishedAt))
+      const { failures, foreign } = failuresOf(inCase, everOwners)
       const owners = (pastOwners ?? []).filter(({ until }) => foreign === undefined || until > foreign.finishedAt)
       const persons = new Set(yield* repo.personsOf([...present, ...owners]))
       const places = placesOf(failures).map((place) => {
         const runs = inCase
           .filter((one) => !hasFailed(one) && (place.failed === undefined || later(place.failed, one) === one))
-          .map((result) => ({ result, excluded: exclusionOf(result, place, persons) }))
+          .map((result) => ({ result, excluded: exclusionOf(result, place, persons, foreign?.finishedAt) }))
         return { ...place, runs, passed: runs.filter(({ excluded }) => excluded === null).length }
       })
       const { environment, failed, passed, runs } = places.find((place) => place.passed < passes) ?? places[0]!
@@ -145,11 +143,21 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     return found
   })
 
-/** The failures that have to be undone. What somebody tries on their machine is none, where there are others. */
-const failuresOf = (results: ReadonlyArray<EvidenceResult>): ReadonlyArray<EvidenceResult> => {
-  const failures = results.filter(hasFailed)
-  const told = failures.filter(({ dirty, isOfDeployment }) => isOfDeployment && !dirty)
-  return told.length > 0 ? told : failures
+/**
+ * The failures that have to be undone: none that somebody tried on their machine, or that an owner published, where there are others. The
+ * newest that no owner published, nor a key of theirs, does not make them a stranger to it.
+ */
+const failuresOf = (results: ReadonlyArray<EvidenceResult>, everOwners: ReadonlySet<string>) => {
+  const all = results.filter(hasFailed)
+  const deployed = all.filter(({ dirty, isOfDeployment }) => isOfDeployment && !dirty)
+  const ofOthers = deployed.filter(
+    ({ keyMaker, personId }) =>
+      !(personId !== null && everOwners.has(personId)) && !(keyMaker !== null && everOwners.has(keyMaker))
+  )
+  return {
+    failures: ofOthers.length > 0 ? ofOthers : deployed.length > 0 ? deployed : all,
+    foreign: ofOthers[0]
+  }
 }
 
 /** Where a test has to pass again, after which failure, and of which commits it has failed there. */
@@ -185,14 +193,14 @@ const hasFailed = ({ status }: EvidenceResult): boolean => status === "failed" |
 const later = (one: EvidenceResult | undefined, other: EvidenceResult): EvidenceResult =>
   one === undefined || (compare(one.finishedAt, other.finishedAt) || one.number - other.number) < 0 ? other : one
 
-/** Whether one of the persons published it, or an agent or a key of theirs did; a key that is older than the failure may be that of a CI. */
+/** Whether one of the persons published it, or an agent or a key of theirs did; a key from before the failure may be that of a CI. */
 const isBy = (
   { keyMadeAt, keyMaker, personId }: EvidenceResult,
   persons: ReadonlySet<string>,
   failedAt: Timestamp | undefined
 ): boolean =>
   (personId !== null && persons.has(personId)) ||
-  (keyMaker !== null && persons.has(keyMaker) && failedAt !== undefined && keyMadeAt !== null && keyMadeAt > failedAt)
+  (keyMaker !== null && persons.has(keyMaker) && (failedAt === undefined || (keyMadeAt ?? failedAt) > failedAt))
 
 interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
   readonly failed: EvidenceResult | undefined
@@ -205,8 +213,9 @@ interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
  */
 const exclusionOf = (
   result: EvidenceResult,
-  { commits, environment, failed }: Place,
-  persons: ReadonlySet<string>
+  { commits, environment }: Place,
+  persons: ReadonlySet<string>,
+  failedAt: Timestamp | undefined
 ): EvidenceRun["excluded"] => {
   if (!result.isOfDeployment) return "other_address"
   if (environment !== null && result.environment !== environment) return "other_environment"
@@ -214,7 +223,7 @@ const exclusionOf = (
   if (!isKnownCommit(result.commit)) return "unknown_commit"
   if (commits.some((commit) => isSameCommit(result.commit, commit))) return "same_commit"
   if (result.dirty) return "uncommitted_changes"
-  return isBy(result, persons, failed?.finishedAt) ? "of_owner" : null
+  return isBy(result, persons, failedAt) ? "of_owner" : null
 }
 
 /** What there is, as the API answers it. */
@@ -246,7 +255,7 @@ const placeOf = ({ branch, commit, environment, finishedAt, number }: EvidenceRe
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts} A person may complete it all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })

@@ -51,7 +51,8 @@ const results =
 const newestRuns = (database: MemoryDatabase, workspaceId: WorkspaceId, productId: ProductId) => {
   const runs = database
     .table(testRuns)
-    .filter((run) => run.workspaceId === workspaceId && run.productId === productId && run.result !== null)
+    .filter((run) => run.workspaceId === workspaceId && run.productId === productId)
+    .filter(({ finishedAt, result, state }) => result !== null || (state === "interrupted" && finishedAt !== null))
     .toSorted((a, b) => b.number - a.number)
   return [runs.slice(0, evidenceRuns), runs.slice(evidenceRuns)] as const
 }
@@ -66,6 +67,7 @@ const resultsOf = (
   const key = publisher.kind === "apiKey" ? database.table(apiKeys).get(publisher.id) : undefined
   return (database.table(testRunTestsTable).get(run.id) ?? [])
     .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
+    .filter(({ status }) => run.result !== null || status === "failed")
     .map(({ caseId, status, title }) => ({
       caseId,
       title: shownName(title),

@@ -37,8 +37,8 @@ export class EvidenceRepo extends Context.Service<
   EvidenceRepo,
   {
     /**
-     * The results of the tests in the newest finished runs of the product, newest run first, skipped ones left out; and those in which
-     * each failed last before them.
+     * The results of the tests in the newest finished and interrupted runs of the product, newest run first, skipped ones left out, and of
+     * interrupted ones all but failures; and those in which each failed last before them.
      */
     readonly results: (
       workspaceId: WorkspaceId,

@@ -30,7 +30,8 @@ const results =
   (workspaceId, productId, caseIds) =>
     sql<ResultRow>`with newest as materialized (
         select r.id, r.number from test_runs r
-        where r.workspace_id = ${workspaceId} and r.product_id = ${productId} and r.result is not null
+        where r.workspace_id = ${workspaceId} and r.product_id = ${productId}
+          and (r.result is not null or (r.state = 'interrupted' and r.finished_at is not null))
         order by r.number desc limit ${sql.literal(String(evidenceRuns))}
       ), tested as (
         select unnest(${texts(caseIds, (caseId) => caseId)}) as case_id
@@ -64,7 +65,7 @@ const results =
         join test_runs r on r.id = found.run_id
         join environments e on e.id = r.environment_id
         left join api_keys k on r.publisher_kind = 'apiKey' and k.id = r.publisher_id
-      where t.status <> 'skipped' order by r.number desc`.pipe(
+      where t.status <> 'skipped' and (r.result is not null or t.status = 'failed') order by r.number desc`.pipe(
       Effect.map((rows) =>
         rows.map(({ finishedAt, keyMadeAt, publisherId, publisherKind, ...row }) => ({
           ...row,

@@ -16,7 +16,7 @@ import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
 import { hasFailed, hasTested, isReproducible, isWhole } from "../runs/RunScope.ts"
-import { mostElsewhere, mostTelling } from "../runs/TestedAddress.ts"
+import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
@@ -213,7 +213,7 @@ const leftOut =
     memory.read((database) =>
       ids.flatMap((id): ReadonlyArray<LeftOutTest> => {
         const { coverage, environmentId, productId } = database.table(testRuns).get(id)!
-        const [last, ...before] = database
+        const those = database
           .table(testRuns)
           .filter(
             (run) =>
@@ -222,11 +222,11 @@ const leftOut =
               run.deploymentVersion === version &&
               run.coverage === coverage &&
               isWhole(run) &&
-              mayDecide(run) &&
+              (mayDecide(run) || (run.state === "interrupted" && run.finishedAt !== null && isReproducible(run))) &&
               testsDeploymentNow(database, run)
           )
           .toSorted(lastFirst)
-          .slice(0, mostTelling)
+        const [last, ...before] = those.slice(those.findIndex((run) => run.id === id)).slice(0, mostElsewhere)
         const testsOf = ({ id }: TestRunRow) => database.table(testRunTestsTable).get(id) ?? []
         // What runs in the one that decides is said of that, whatever came of it.
         const told = new Set(testsOf(last!).flatMap(({ caseId, status }) => (status === "skipped" ? [] : [caseId])))
@@ -234,10 +234,12 @@ const leftOut =
         for (const run of before) {
           const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
           for (const { caseId, status, title } of testsOf(run)) {
+            // What passed elsewhere in a retry is flaky: of such a run all that is flaky has failed.
+            const hasFailed = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
             if (status === "skipped" || told.has(caseId)) continue
-            if (status === "failed" && muted.has(caseId)) continue
+            if (hasFailed && muted.has(caseId)) continue
             told.add(caseId)
-            if (status === "failed") {
+            if (hasFailed) {
               found.push({
                 coverage: coverage!,
                 caseId,

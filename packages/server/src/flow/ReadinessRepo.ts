@@ -172,8 +172,9 @@ export class ReadinessRepo extends Context.Service<
      */
     readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>
     /**
-     * The tests that failed in one of the `mostTelling` runs up to those that decide, of the same version, coverage and environment, and
-     * were not muted there, and that no later one of these has. By the coverages and the ids.
+     * The tests that failed in one of the `mostElsewhere` runs before those that decide, of the same version, coverage and environment,
+     * which might have decided or were interrupted, and were not muted there, and that no later one of these has. By the coverages and
+     * the ids.
      */
     readonly leftOut: (
       asked: Pick<AskedRuns, "productId" | "version" | "workspaceId">,

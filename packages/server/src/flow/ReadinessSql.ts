@@ -8,7 +8,7 @@ import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
 import { hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
-import { mostElsewhere, mostTelling, testsDeploymentNow } from "../runs/TestedAddress.ts"
+import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
@@ -296,34 +296,45 @@ const uncounted =
       dieOnSqlError
     )
 
-/** Among the last runs that may have decided with one that does; of them, those alone are read whose tests failed. */
+/**
+ * Among the last runs that may have decided with one that does, and those that were interrupted; of them, those alone are read whose tests
+ * failed. What passed elsewhere in a retry is flaky there: of such a run all that is flaky has failed.
+ */
 const leftOut =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["leftOut"] =>
-  ({ productId, version, workspaceId }, runs) =>
-    sql<LeftOutTest>`with deciding as (
-        select r.id, r.coverage, r.environment_id from test_runs r where r.id = any(${uuids(runs)})
+  ({ productId, version, workspaceId }, runs) => {
+    const isOf = sql`workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+      and coverage = d.coverage and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
+    return sql<LeftOutTest>`with deciding as (
+        select r.id, r.number, r.coverage, r.environment_id, r.finished_at from test_runs r where r.id = any(${uuids(runs)})
       ), before as materialized (
-        select d.coverage, t.id, t.number, t.failed, t.mutes,
+        select d.coverage, t.id, t.number, t.failed, t.mutes, t.retried_elsewhere is true as is_elsewhere,
           row_number() over (partition by d.id order by t.finished_at desc, t.number desc) as place
         from deciding d cross join lateral (
-          select id, number, failed, mutes, finished_at from test_runs
-          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-            and coverage = d.coverage and environment_id = d.environment_id and ${sql.literal(mayDecide)}
-            and ${testsDeploymentNow(sql, "test_runs")}
-          order by finished_at desc, number desc limit ${sql.literal(String(mostTelling))}
+          (select id, number, failed, mutes, finished_at, retried_elsewhere from test_runs
+          where ${isOf} and ${sql.literal(mayDecide)}
+          order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))})
+          union all
+          (select id, number, failed, mutes, finished_at, retried_elsewhere from test_runs
+          where ${isOf} and coverage is not null and result is null and state = 'interrupted' and finished_at is not null
+            and ${sql.literal(isWholeSql)} and ${sql.literal(isReproducibleSql)}
+          order by number desc limit ${sql.literal(String(mostElsewhere))})
         ) t
+        where (t.finished_at, t.number) <= (d.finished_at, d.number)
       )
       select distinct on (b.coverage, t.case_id) b.coverage, t.case_id as "caseId",
         left(t.title, ${maxShownName}) as title, b.number
-      from before b join test_run_tests t on t.run_id = b.id and t.status = 'failed'
-      where b.place > 1 and b.failed > 0
+      from before b join test_run_tests t on t.run_id = b.id
+        and (t.status = 'failed' or (t.status = 'flaky' and b.is_elsewhere))
+      where b.place > 1 and (b.failed > 0 or b.is_elsewhere)
         and not coalesce(b.mutes, '[]') @> jsonb_build_array(jsonb_build_object('caseId', t.case_id))
         and not exists (
           select 1 from before l join test_run_tests p on p.run_id = l.id and p.case_id = t.case_id
           where l.coverage = b.coverage and l.place < b.place
-            and (p.status in ('passed', 'flaky') or (p.status = 'failed' and l.place = 1))
+            and (p.status = 'passed' or (p.status = 'flaky' and not l.is_elsewhere) or (p.status = 'failed' and l.place = 1))
         )
       order by b.coverage, t.case_id, b.place`.pipe(dieOnSqlError)
+  }
 
 /**
  * Whether there is a value is asked, and never the value. One of the name of a deleted one tells what became of that. What was loaded is

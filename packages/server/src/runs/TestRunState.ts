@@ -55,10 +55,10 @@ export const runPath = "test-runs/"
 /** A commit SHA for comparison: ASCII letters in lower case, which every database does alike. */
 export const foldSha = (sha: string): string => sha.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
-/** Whether two publishers mean one commit: the beginning of a SHA stands for it, and what is no digit of it says nothing. */
-/** Whether git said which commit it was: publishers say `unknown` where there is none. */
-export const isKnownCommit = (sha: string): boolean => foldSha(sha) !== "unknown"
+/** Whether it can be the id of a commit: publishers say `unknown` where there is none, and names of branches move. */
+export const isKnownCommit = (sha: string): boolean => /^(?!0+$)[0-9a-f]{7,64}$/.test(foldSha(sha))
 
+/** Whether two publishers mean one commit: the beginning of a SHA stands for it, and what is no digit of it says nothing. */
 export const isSameCommit = (one: string, other: string): boolean => {
   const [a, b] = [one, other].map((sha) => foldSha(sha.normalize("NFKC")).replaceAll(/[^0-9a-z]/g, ""))
   return a === b || ([a!, b!].every((sha) => /^[0-9a-f]{7,64}$/.test(sha)) && (a!.startsWith(b!) || b!.startsWith(a!)))

@@ -175,7 +175,8 @@ withServicesOnEachStorage("Evidence", (it) => {
       const { slug } = at.environment
       const tried = Effect.fnUntraced(function* (failed: ReadonlyArray<string>, fields: Partial<StartTestRun>) {
         yield* TestClock.adjust("1 second")
-        const { number } = yield* as(at.memberKey)(runs.start(startBody(here, { git: gitOf(mended), ...fields })))
+        const begun = startBody(here, { git: gitOf(mended), ...fields })
+        const { number } = yield* as(at.memberKey)(runs.start(begun))
         const passed = ["a", "b"].filter((caseId) => !failed.includes(caseId))
         yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf(failed, passed) })))
       })
@@ -184,8 +185,15 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* tried(["a", "b"], { baseUrl: "http://localhost:5000" })
       yield* tried([], {})
       assert.deepStrictEqual(yield* places, [false, `${slug} 0`, `${slug} 0`])
-      // What fails in both has to pass in both.
-      yield* tried(["a"], { git: gitOf("d".repeat(40)) })
+      // Nor does what an owner publishes, of a commit or by a key of theirs.
+      const own = yield* as(at.member)(runs.start(startBody(here, { git: gitOf("e".repeat(40)) })))
+      yield* as(at.member)(runs.finish(own.number, finishBody({ tests: resultsOf(["a", "b"], []) })))
+      assert.deepStrictEqual(yield* places, [false, `${slug} 0`, `${slug} 0`])
+      // What fails in both has to pass in both, also where the run was interrupted.
+      yield* TestClock.adjust("1 second")
+      const { number } = yield* as(at.memberKey)(runs.start(startBody(here, { git: gitOf("d".repeat(40)) })))
+      const cut = finishBody({ interrupted: true, tests: resultsOf(["a"], ["b"]) })
+      yield* as(at.memberKey)(runs.finish(number, cut))
       assert.deepStrictEqual(yield* places, [false, `${local.slug} 0`, `${slug} 0`])
       yield* tried([], {})
       assert.deepStrictEqual(yield* places, [false, `${slug} 0`, `${slug} 0`])
@@ -201,12 +209,12 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* runBy(at, at.memberKey, "d".repeat(40), ["a"], ["b"])
       yield* TestClock.adjust("1 second")
       yield* runBy(at, at.memberKey, broken, [], ["a"])
-      yield* runBy(at, at.memberKey, "unknown", [], ["a"])
+      for (const sha of ["unknown", "HEAD", "v1.2", "0".repeat(40)]) yield* runBy(at, at.memberKey, sha, [], ["a"])
       const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
       const { cases } = yield* as(at.viewer)(read(at.ticket.identifier))
       assert.deepStrictEqual(
         cases[0]!.runs.map(({ excluded }) => excluded),
-        ["unknown_commit", "same_commit"]
+        [...["HEAD", "v1.2", "0", "unknown"].map(() => "unknown_commit" as const), "same_commit"]
       )
       yield* runBy(at, at.memberKey, mended, [], ["a"])
       assert.deepStrictEqual(yield* at.missing(at.agent), [])
@@ -508,6 +516,11 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* TestClock.adjust("1 second")
       const createdBy = { createdByKind: "user", createdById: at.admin.principal.id } as const
       const ci = yield* newKey(at, null, { ...createdBy, createdAt: yield* now })
+      yield* runBy(at, ci, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.member), ["a 0/1", "b 0/1"])
+      // A failure of that key does not make it older than the failure.
+      yield* runBy(at, ci, "e".repeat(40), ["a", "b"])
+      yield* TestClock.adjust("1 second")
       yield* runBy(at, ci, mended, [], ["a", "b"])
       assert.deepStrictEqual(yield* at.missing(at.member), ["a 0/1", "b 0/1"])
       // Of one that was there before, as that of a CI is, it is.

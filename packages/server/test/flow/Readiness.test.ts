@@ -1,6 +1,7 @@
 import { maxMutedFailures, type Reason, type ReasonKind } from "@delivery/domain/flow/Readiness"
 import { defaultPolicy, type ReasonSetting } from "@delivery/domain/flow/ReadinessPolicy"
 import type { Coverage, TestReport } from "@delivery/domain/runs/TestEntry"
+import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import type { ProductId, TicketId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { assert } from "@effect/vitest"
@@ -742,6 +743,46 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* mutes.end(identifier).pipe(as(scene.owner))
       assert.deepStrictEqual(yield* told, [["test_missing", left]])
       yield* tested({ a: "passed" })
+      assert.deepStrictEqual(yield* told, [])
+    })
+  )
+
+  it.effect("is not shown by runs without what passed elsewhere alone, or failed in a run that was interrupted", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const retries = yield* Retries
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const told = Effect.map(shop.ready("v1"), ({ reasons }) =>
+        reasons.map(({ kind, message }) => `${kind} ${/: (.*?)\./.exec(message)?.[1]}`)
+      )
+      const tested = Effect.fnUntraced(function* (
+        tests: Readonly<Record<string, "failed" | "passed">>,
+        fields: Partial<FinishTestRun> = {}
+      ) {
+        const run = yield* shop.staging.start(startOf("critical"))
+        yield* TestClock.adjust("1 second")
+        const reports = Object.entries(tests).map(([caseId, status]) => report(caseId, { attempt: attempt(status) }))
+        yield* shop.staging.finish(run, "passed", { tests: reports, ...fields })
+        return run
+      })
+      const failed = yield* tested({ a: "failed", b: "passed" })
+      const dirty = { passes: 1, baseUrl: null, git: { ...git, dirty: true }, machine }
+      const { retry } = yield* retries.start(failed, dirty).pipe(as(scene.member))
+      const passing = { interrupted: false, tests: [{ caseId: "a", attempts: [attempt("passed")] }] }
+      yield* retries.finish(failed, retry, passing).pipe(as(scene.member))
+      yield* tested({ b: "passed" })
+      assert.deepStrictEqual(yield* told, [`test_missing a (run ${failed})`])
+      yield* tested({ a: "passed" })
+      assert.deepStrictEqual(yield* told, [])
+      const interrupted = yield* tested({ c: "failed" }, { interrupted: true })
+      assert.deepStrictEqual(yield* told, [])
+      yield* tested({ a: "passed", b: "passed" })
+      assert.deepStrictEqual(yield* told, [`test_missing c (run ${interrupted})`])
+      for (let n = 0; n < 25; n++) yield* tested({ b: "passed" })
+      assert.deepStrictEqual(yield* told, [`test_missing c (run ${interrupted})`])
+      yield* tested({ c: "passed" })
       assert.deepStrictEqual(yield* told, [])
     })
   )
