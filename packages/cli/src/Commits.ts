@@ -12,7 +12,8 @@ export const commitOf = async (version: string): Promise<string | undefined> =>
     : (await git(cwd(), "rev-parse", "--verify", "--quiet", `${version}^{commit}`)) || undefined
 
 /** Whether the working tree has changes that are in no commit, as runs say of theirs. */
-export const hasChanges = async (): Promise<boolean> => ((await git(cwd(), "status", "--porcelain")) ?? "") !== ""
+export const hasChanges = async (): Promise<boolean> =>
+  ((await git(cwd(), "status", "--porcelain", "--untracked-files=no")) ?? "") !== ""
 
 /** The whole id of a commit whose short one was given, as screens and logs show it; any other version as it is. */
 export const wholeCommit = async (version: string): Promise<string> =>

@@ -32,7 +32,7 @@ export const readGit = async (
   const [checkedOut, head, status, pullRequest] = await Promise.all([
     git(cwd, "rev-parse", "--verify", "HEAD"),
     git(cwd, "symbolic-ref", "--quiet", "--short", "HEAD"),
-    git(cwd, "status", "--porcelain"),
+    git(cwd, "status", "--porcelain", "--untracked-files=no"),
     pullRequestOf(environment)
   ])
   const merged = pullRequest?.head ?? null

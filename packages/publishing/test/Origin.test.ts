@@ -44,6 +44,20 @@ describe("the commit of a run", () => {
     expect(read).toEqual({ sha: head, branch: "basket", dirty: false, subject: "Add the basket", pullRequest: 42 })
   })
 
+  it("has uncommitted changes where files of it have, and not by reports that lie beside them", async () => {
+    const dirtyOf = async () => (await readGit(directory, {}, {})).dirty
+    writeFileSync(join(directory, "tests.ts"), "one")
+    git("add", "tests.ts")
+    expect(await dirtyOf()).toBe(true)
+    git("commit", "--quiet", "-m", "Add tests")
+    writeFileSync(join(directory, "report.xml"), "<testsuites/>")
+    expect(await dirtyOf()).toBe(false)
+    writeFileSync(join(directory, "tests.ts"), "two")
+    expect(await dirtyOf()).toBe(true)
+    git("checkout", "--quiet", "--", "tests.ts")
+    git("reset", "--quiet", "--hard", "HEAD~1")
+  })
+
   it("has the title of the pull request where a shallow checkout lacks its head", async () => {
     const missing = "0123456789".repeat(4)
     const read = await readGit(directory, githubOf("pull_request", missing), {})

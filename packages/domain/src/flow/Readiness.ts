@@ -243,7 +243,7 @@ export const Readiness = Schema.Struct({
   }),
   notCounted: Schema.Array(UncountedRun).annotate({
     description:
-      "For each coverage that the policy requires, the newest run that would decide if it had not tested another address than the deployment's, if there is one. Then, for each coverage and for none, a run that decides nothing for another reason: where a run decides, the newest that failed after it, else the newest."
+      "For each coverage that the policy requires, the newest run that would decide if it had not tested another address than the deployment's, if there is one. Then, for each coverage and for none, a run that decides nothing for another reason: where a run decides, the newest after it that failed, or that passed where the deciding one keeps the version back; else the newest."
   })
 }).annotate({
   identifier: "Readiness",

@@ -35,7 +35,10 @@ export const exampleGit = {
 export const Git = Body({
   branch: Text(500),
   sha: Text(100).check(atLeast(1)),
-  dirty: Schema.Boolean.annotate({ description: "Whether the working tree had uncommitted changes." }),
+  dirty: Schema.Boolean.annotate({
+    description:
+      "Whether the working tree had uncommitted changes. The publishers of this service look at files that git tracks, so a report that lies beside them is none."
+  }),
   subject: Text(2_000).annotate({ description: "The first line of the commit message." }),
   pullRequest: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxNumber }))).annotate({

@@ -2,7 +2,7 @@ import type { NewerRun, Readiness, RunExclusion } from "@delivery/domain/flow/Re
 import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
-import type { ElsewhereRun, FoundRun, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
+import type { ElsewhereRun, FoundRun, LeftOutTest, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** What is said of runs beside those that decide (docs/contract.md, Readiness). Pure. */
 
@@ -10,17 +10,18 @@ interface FoundRuns {
   readonly runs: ReadonlyArray<FoundRun>
   readonly elsewhere: ReadonlyArray<ElsewhereRun>
   readonly uncounted: ReadonlyArray<UncountedRun>
+  readonly leftOut: ReadonlyArray<LeftOutTest>
 }
 
 /** What the runs that tested another address would have decided, and what else decides nothing; each by the coverages in the order of the policy. */
 export const notCountedOf = (
   { requires }: Pick<ReadinessPolicy, "requires">,
-  { elsewhere, runs, uncounted }: FoundRuns
+  { elsewhere, leftOut, runs, uncounted }: FoundRuns
 ): Readiness["notCounted"] => {
   const coverages = requires.map(({ coverage }) => coverage)
   const others = [...coverages, null].flatMap((coverage) =>
     uncounted
-      .filter((one) => one.coverage === coverage && isTold(one, coverages, runs))
+      .filter((one) => one.coverage === coverage && isTold(one, coverages, { leftOut, runs }))
       .toSorted((a, b) => compare(b.finishedAt, a.finishedAt) || b.number - a.number)
       .slice(0, 1)
   )
@@ -35,15 +36,23 @@ export const notCountedOf = (
   ]
 }
 
-/** Whether, for its coverage, or for one of all where it names none, no run decides, or it failed after the one that does. */
+/**
+ * Whether, for its coverage, or for one of all where it names none, no run decides, or it finished after the one that does and failed, or
+ * passed where that one keeps the version back.
+ */
 const isTold = (
   { coverage, finishedAt, result }: UncountedRun,
   coverages: ReadonlyArray<string>,
-  runs: ReadonlyArray<FoundRun>
+  { leftOut, runs }: Pick<FoundRuns, "leftOut" | "runs">
 ): boolean =>
   (coverage === null ? coverages : [coverage]).some((asked) => {
     const deciding = runs.find((run) => run.coverage === asked)
-    return deciding === undefined || (result === "failed" && deciding.finishedAt < finishedAt)
+    if (deciding === undefined) return true
+    const isKeptBack =
+      deciding.gateResult === "failed" ||
+      deciding.retriedElsewhere ||
+      leftOut.some((one) => one.coverage === deciding.coverage)
+    return deciding.finishedAt < finishedAt && (result === "failed" || isKeptBack)
   })
 
 const presentUncounted = (

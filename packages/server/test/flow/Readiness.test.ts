@@ -723,9 +723,14 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* tested({ a: "skipped", d: "passed" })
       const left = `passed without a test that failed before: Test a (run ${first}). Run it again, or mute it with a ticket.`
       assert.deepStrictEqual(yield* told, [["test_missing", left]])
-      // Neither a part of the tests nor another environment makes up for it.
+      // Neither a part of the tests nor another environment makes up for it, and that is said.
       const part = yield* shop.staging.start({ selection: { ...startOf("critical").selection, caseIds: ["a"] } })
+      yield* TestClock.adjust("1 second")
       yield* shop.staging.finish(part, "passed")
+      assert.deepStrictEqual(
+        (yield* shop.ready("v1")).notCounted.map(({ reason, result, run }) => [run, result, reason]),
+        [[part, "passed", "part_of_tests"]]
+      )
       const qa = yield* addQa(scene, shop)
       yield* qa.create("v1")
       assert.deepStrictEqual(yield* told, [["test_missing", left]])
