@@ -102,7 +102,8 @@ const races = [
   "runs/erasure/ErasureRaces.test.ts",
   "runs/Races.test.ts",
   "runs/RetriesConcurrency.test.ts",
-  "runs/RunShardsRaces.test.ts"
+  "runs/RunShardsRaces.test.ts",
+  "vault/ApprovalRaces.test.ts"
 ].map((path) => `packages/server/test/${path}`)
 
 // What `pnpm test:fast` leaves out: suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that
@@ -130,6 +131,7 @@ const needMore = [
   "storage/Sql.test.ts",
   "storage/Tables.test.ts",
   "telemetry/**",
+  "vault/ApprovalRaces.test.ts",
   "vault/VaultConcurrency.test.ts",
   "vault/VaultTampering.test.ts"
 ].map((path) => `packages/server/test/${path}`)

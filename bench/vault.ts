@@ -7,6 +7,7 @@ import { SecureRandom } from "effect/crypto"
 import { layerSqlStorage } from "../packages/server/src/App.ts"
 import * as AuditRoom from "../packages/server/src/audit/AuditRoom.ts"
 import { EnvironmentsRepo } from "../packages/server/src/catalog/EnvironmentsRepo.ts"
+import { WriteApprovals } from "../packages/server/src/catalog/WriteApprovals.ts"
 import { ProductsRepo } from "../packages/server/src/catalog/ProductsRepo.ts"
 import { Settings } from "../packages/server/src/Config.ts"
 import * as EventsRoom from "../packages/server/src/events/EventsRoom.ts"
@@ -97,7 +98,13 @@ const prepare = Effect.fnUntraced(function* (vault: Vault["Service"], slug: stri
   }
   for (const index of range(5)) {
     const kind = index === 0 ? ("production" as const) : ("non-production" as const)
-    const environment = { ...row(`environment-${index}`), id: newId<EnvironmentId>(), class: kind, emoji: null }
+    const environment = {
+      ...row(`environment-${index}`),
+      id: newId<EnvironmentId>(),
+      class: kind,
+      emoji: null,
+      approvals: false
+    }
     yield* (yield* EnvironmentsRepo).insert(environment)
   }
   const caller: CallerTag["Service"] = {
@@ -176,7 +183,8 @@ try {
   await Effect.runPromise(
     program.pipe(
       Effect.provide(
-        Layer.mergeAll(Keys.layerMemoryKeyring, Ids.layer, Settings.layer({})).pipe(
+        WriteApprovals.layer.pipe(
+          Layer.provideMerge([Keys.layerMemoryKeyring, Ids.layer, Settings.layer({})]),
           Layer.provideMerge(layerSqlStorage),
           Layer.provideMerge(
             PgClient.layer({ url: Redacted.make(postgres.url), multiplex: true, multiplexConcurrency: 4 })

@@ -11,6 +11,7 @@ import { AuditApi } from "./audit/AuditApi.ts"
 import { AuthApi } from "./auth/AuthApi.ts"
 import { LoginsApi } from "./auth/LoginsApi.ts"
 import { TokensApi } from "./auth/TokensApi.ts"
+import { ApprovalsApi } from "./catalog/ApprovalsApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
 import { ProductsApi } from "./catalog/ProductsApi.ts"
@@ -64,6 +65,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TokensApi)
   .add(ProductsApi)
   .add(EnvironmentsApi)
+  .add(ApprovalsApi)
   .add(DeploymentsApi)
   .add(VaultApi)
   .add(DeploymentTokensApi)

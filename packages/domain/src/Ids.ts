@@ -46,6 +46,9 @@ export type ProductId = typeof ProductId.Type
 export const EnvironmentId = uuid.pipe(Schema.brand("EnvironmentId"))
 export type EnvironmentId = typeof EnvironmentId.Type
 
+export const ApprovalId = uuid.pipe(Schema.brand("ApprovalId"))
+export type ApprovalId = typeof ApprovalId.Type
+
 export const DeploymentId = uuid.pipe(Schema.brand("DeploymentId"))
 export type DeploymentId = typeof DeploymentId.Type
 

@@ -37,6 +37,11 @@ export const EnvironmentRef = Schema.Struct({
 })
 export type EnvironmentRef = typeof EnvironmentRef.Type
 
+const Approvals = Schema.Boolean.annotate({
+  description:
+    "Whether writes of secret values here, and changes of the class, need the approval of a second person, who is an admin or owner."
+})
+
 /** A place where products run, such as staging (docs/contract.md, Catalog). */
 export const Environment = Schema.Struct({
   id: EnvironmentId,
@@ -44,6 +49,7 @@ export const Environment = Schema.Struct({
   name: Schema.String,
   class: EnvironmentClass,
   emoji: Schema.NullOr(Schema.String).annotate({ description: emojiDescription }),
+  approvals: Approvals,
   archived: Schema.Boolean,
   archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was archived; null if it is not." }),
   createdAt: Timestamp,
@@ -58,6 +64,7 @@ export const Environment = Schema.Struct({
       name: "Staging",
       class: "non-production",
       emoji: "🧪",
+      approvals: false,
       archived: false,
       archivedAt: null,
       createdAt: "2026-11-21T09:30:00.000Z",
@@ -80,7 +87,8 @@ export const UpdateEnvironment = Body({
   slug: Schema.optionalKey(Slug),
   name: Schema.optionalKey(Name(100)),
   class: Schema.optionalKey(EnvironmentClass),
-  emoji
+  emoji,
+  approvals: Schema.optionalKey(Approvals)
 }).annotate({
   identifier: "UpdateEnvironment",
   description: "The fields to change.",

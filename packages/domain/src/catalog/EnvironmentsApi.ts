@@ -11,6 +11,8 @@ const params = {
   slug: WorkspaceRef,
   environment: PathRef.annotate({ description: "The slug or id of the environment.", examples: ["staging"] })
 }
+const approvalRequired =
+  "Production: writes there need the approval of a second person. Ask for it with POST /v1/workspaces/main/approvals or `delivery approvals request`."
 const slugInUse = { conflicts: { slug_in_use: 'The slug "staging" is already in use.' } }
 
 /** Environments (docs/contract.md, Catalog). Changes require an admin or owner. */
@@ -50,10 +52,11 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       doc(
         "admin",
         "Update an environment",
-        "Changes the fields that are sent. Archived environments can be changed too. Returns 409 `slug_in_use` if another environment has the slug. Returns 409 `holds_secrets` if the class changes from production to non-production while the environment holds secret values, because they would become readable. Where none is current, the values of earlier versions are erased for good. Requires the role `admin` or `owner`.",
+        "Changes the fields that are sent. Archived environments can be changed too. Returns 409 `slug_in_use` if another environment has the slug. Returns 409 `holds_secrets` if the class changes from production to non-production while the environment holds secret values, because they would become readable. Where none is current, the values of earlier versions are erased for good. Where `approvals` is on, a change of the class, and turning it off, is 409 `approval_required` without an approval of a second person; turning it on needs none. Changes of the class and of `approvals` are entries of the audit. Requires the role `admin` or `owner`.",
         {
           conflicts: {
             ...slugInUse.conflicts,
+            approval_required: approvalRequired,
             holds_secrets:
               "The environment holds secret values. They would become readable in an environment of another class."
           }
@@ -63,12 +66,13 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.post("archive", `${path}/:environment/archive`, {
       params,
       success: Environment,
-      error: [Forbidden, NotFound]
+      error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
         "admin",
         "Archive an environment",
-        "Takes the environment out of lists and makes its deployments inactive. Its slug stays taken. Archiving an archived environment changes nothing. Requires the role `admin` or `owner`."
+        "Takes the environment out of lists and makes its deployments inactive. Its slug stays taken. Archiving an archived environment changes nothing. Where `approvals` is on, it is 409 `approval_required` without an approval of a second person. It is an entry of the audit. Requires the role `admin` or `owner`.",
+        { conflicts: { approval_required: approvalRequired } }
       )
     ),
     HttpApiEndpoint.post("restore", `${path}/:environment/restore`, {

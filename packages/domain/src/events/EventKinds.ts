@@ -2,6 +2,11 @@
 export const eventKinds = [
   "agent_registered",
   "agent_revoked",
+  "approval_approved",
+  "approval_ended",
+  "approval_rejected",
+  "approval_requested",
+  "approval_withdrawn",
   "attachment_added",
   "attachment_deleted",
   "comment_deleted",

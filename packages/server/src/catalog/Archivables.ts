@@ -1,12 +1,13 @@
 import { type Archived, isListed } from "@delivery/domain/Archived"
 import { Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
+import type { Change } from "@delivery/domain/events/Event"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
-import { anyRole, atLeast } from "../access/Access.ts"
-import { changesBetween, type Events } from "../events/Events.ts"
+import { type Access, anyRole, atLeast } from "../access/Access.ts"
+import { changesBetween, type Events, type NewEvent } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { UniqueViolation } from "../storage/Sql.ts"
@@ -39,7 +40,8 @@ export interface ArchivablesRepo<Row> {
 /** A row as the API answers it. */
 export type Presented<Row> = Omit<Row, "workspaceId"> & { readonly archived: boolean }
 
-export interface Archivables<Row, Create, Update> {
+/** `Refused` is what archiving can be refused with, beside what everything is. */
+export interface Archivables<Row, Create, Update, Refused = never> {
   readonly list: (archived?: Archived) => Effect.Effect<ReadonlyArray<Presented<Row>>, NotFound, Caller>
   readonly create: (input: Create) => Effect.Effect<Presented<Row>, NotFound | Forbidden | Conflict, Caller>
   readonly get: (ref: string) => Effect.Effect<Presented<Row>, NotFound, Caller>
@@ -47,12 +49,12 @@ export interface Archivables<Row, Create, Update> {
     ref: string,
     input: Update
   ) => Effect.Effect<Presented<Row>, NotFound | Forbidden | Conflict, Caller>
-  readonly archive: (ref: string) => Effect.Effect<Presented<Row>, NotFound | Forbidden, Caller>
+  readonly archive: (ref: string) => Effect.Effect<Presented<Row>, NotFound | Forbidden | Refused, Caller>
   readonly restore: (ref: string) => Effect.Effect<Presented<Row>, NotFound | Forbidden, Caller>
 }
 
 /** The differences between the two, and what both need. */
-interface Dependencies<Row extends ArchivableRow, Create> {
+interface Dependencies<Row extends ArchivableRow, Create, Refused = never> {
   /** The noun of errors and events. */
   readonly noun: "product" | "environment"
   /** The name of the service, for spans. */
@@ -64,30 +66,34 @@ interface Dependencies<Row extends ArchivableRow, Create> {
   readonly newRow: (input: Create, id: Row["id"], workspaceId: WorkspaceId, now: Timestamp) => Row
   /** The properties that a PATCH may change. */
   readonly editable: ReadonlyArray<keyof Row & string>
-  /** Refuses a change of the row, which the transaction has locked. */
-  readonly checkUpdate: (before: Row, after: Row) => Effect.Effect<void, Conflict>
+  /** Refuses a change of the row, which the transaction has locked. Answers what the audit tells beside the change. */
+  readonly checkUpdate: (by: Access, before: Row, after: Row) => Effect.Effect<ReadonlyArray<Change>, Conflict>
+  /** The same where the row is to be archived. */
+  readonly checkArchive: (by: Access, before: Row) => Effect.Effect<ReadonlyArray<Change>, Refused>
+  /** Stores the event of a change, and its entry of the audit where it has one. */
+  readonly record: (by: Access, event: NewEvent, audited: ReadonlyArray<Change>) => Effect.Effect<void>
 }
 
 /** The operations of products or environments. */
-export const makeArchivables = <Row extends ArchivableRow, Create, Update extends Partial<Row>>(
-  dependencies: Dependencies<Row, Create>
-): Archivables<Row, Create, Update> => ({
+export const makeArchivables = <Row extends ArchivableRow, Create, Update extends Partial<Row>, Refused = never>(
+  dependencies: Dependencies<Row, Create, Refused>
+): Archivables<Row, Create, Update, Refused> => ({
   list: list(dependencies),
   create: create(dependencies),
   get: get(dependencies),
   update: update(dependencies),
-  archive: setArchived(dependencies, "archive"),
-  restore: setArchived(dependencies, "restore")
+  archive: setArchived(dependencies, "archive", dependencies.checkArchive),
+  restore: setArchived(dependencies, "restore", () => Effect.succeed([]))
 })
 
-const list = <Row extends ArchivableRow, Create>({ name, repo }: Dependencies<Row, Create>) =>
+const list = <Row extends ArchivableRow>({ name, repo }: Pick<Dependencies<Row, never>, "name" | "repo">) =>
   Effect.fn(`${name}.list`)(function* (archived: Archived = "exclude") {
     const { workspace } = yield* anyRole
     const rows = yield* repo.list(workspace.id)
     return rows.filter(isListed(archived)).map(present).toSorted(byName)
   })
 
-const create = <Row extends ArchivableRow, Create>({
+const create = <Row extends ArchivableRow, Create, Refused>({
   events,
   name,
   newRow,
@@ -95,7 +101,7 @@ const create = <Row extends ArchivableRow, Create>({
   noun,
   repo,
   storage
-}: Dependencies<Row, Create>) =>
+}: Dependencies<Row, Create, Refused>) =>
   Effect.fn(`${name}.create`)(function* (input: Create) {
     const by = yield* atLeast("admin")
     const now = timestamp(yield* Clock.currentTimeMillis)
@@ -107,22 +113,26 @@ const create = <Row extends ArchivableRow, Create>({
     return present(row)
   })
 
-const get = <Row extends ArchivableRow, Create>({ name, noun, repo }: Dependencies<Row, Create>) =>
+const get = <Row extends ArchivableRow>({
+  name,
+  noun,
+  repo
+}: Pick<Dependencies<Row, never>, "name" | "noun" | "repo">) =>
   Effect.fn(`${name}.get`)(function* (ref: string) {
     const { workspace } = yield* anyRole
     const row = yield* repo.find(workspace.id, ref)
     return row === undefined ? yield* NotFound.of(noun, ref) : present(row)
   })
 
-const update = <Row extends ArchivableRow, Create>({
+const update = <Row extends ArchivableRow, Create, Refused>({
   checkUpdate,
   editable,
-  events,
   name,
   noun,
+  record,
   repo,
   storage
-}: Dependencies<Row, Create>) =>
+}: Dependencies<Row, Create, Refused>) =>
   Effect.fn(`${name}.update`)(function* (ref: string, input: Partial<Row>) {
     const by = yield* atLeast("admin")
     const change = Effect.gen(function* () {
@@ -131,10 +141,10 @@ const update = <Row extends ArchivableRow, Create>({
       const changed = { ...before, ...input }
       const changes = changesBetween(before, changed, ...editable)
       if (changes.length === 0) return present(before)
-      yield* checkUpdate(before, changed)
+      const audited = yield* checkUpdate(by, before, changed)
       const after = { ...changed, updatedAt: yield* nextUpdate(before) }
       yield* repo.update(after)
-      yield* events.record(by, { kind: `${noun}_updated`, subject: subjectOf(noun, after), changes })
+      yield* record(by, { kind: `${noun}_updated`, subject: subjectOf(noun, after), changes }, audited)
       return present(after)
     })
     return yield* storage
@@ -142,9 +152,10 @@ const update = <Row extends ArchivableRow, Create>({
       .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.slugInUse(input.slug ?? ""))))
   })
 
-const setArchived = <Row extends ArchivableRow, Create>(
-  { events, name, noun, repo, storage }: Dependencies<Row, Create>,
-  action: "archive" | "restore"
+const setArchived = <Row extends ArchivableRow, Create, Refused>(
+  { name, noun, record, repo, storage }: Omit<Dependencies<Row, Create, Refused>, "checkArchive">,
+  action: "archive" | "restore",
+  check: Dependencies<Row, Create, Refused>["checkArchive"]
 ) =>
   Effect.fn(`${name}.${action}`)(function* (ref: string) {
     const by = yield* atLeast("admin")
@@ -155,8 +166,9 @@ const setArchived = <Row extends ArchivableRow, Create>(
       if ((before.archivedAt !== null) === archived) return present(before)
       const now = yield* nextUpdate(before)
       const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }
+      const audited = yield* check(by, before)
       yield* repo.update(after)
-      yield* events.record(by, { kind: `${noun}_${action}d`, subject: subjectOf(noun, after) })
+      yield* record(by, { kind: `${noun}_${action}d`, subject: subjectOf(noun, after) }, audited)
       return present(after)
     })
     return yield* storage.transaction(change).pipe(Effect.catchTag("UniqueViolation", Effect.die))

@@ -1,4 +1,8 @@
 import { Layer } from "effect"
+import { Approvals } from "./Approvals.ts"
+import * as ApprovalsMemory from "./ApprovalsMemory.ts"
+import { approvals } from "./ApprovalsRepo.ts"
+import * as ApprovalsSql from "./ApprovalsSql.ts"
 import * as CatalogHttp from "./CatalogHttp.ts"
 import { Deployments } from "./Deployments.ts"
 import { deployments } from "./DeploymentsRepo.ts"
@@ -14,20 +18,40 @@ import { products } from "./ProductsRepo.ts"
 import * as ProductsSql from "./ProductsSql.ts"
 import { commitMentions, deploymentReleases, versionCommits } from "./ReleaseRows.ts"
 import { ReleaseWaits } from "./ReleaseWaits.ts"
+import { WriteApprovals } from "./WriteApprovals.ts"
 
 /** The catalog: products, environments, and what is deployed where. */
 
-export const tables = [products, environments, deployments, deploymentReleases, versionCommits, commitMentions]
+export const tables = [
+  products,
+  environments,
+  approvals,
+  deployments,
+  deploymentReleases,
+  versionCommits,
+  commitMentions
+]
 
-export const layerSql = Layer.mergeAll(ProductsSql.layer, EnvironmentsSql.layer, DeploymentsSql.layer)
+export const layerSql = Layer.mergeAll(
+  ProductsSql.layer,
+  EnvironmentsSql.layer,
+  ApprovalsSql.layer,
+  DeploymentsSql.layer
+)
 
-export const layerMemory = Layer.mergeAll(ProductsMemory.layer, EnvironmentsMemory.layer, DeploymentsMemory.layer)
+export const layerMemory = Layer.mergeAll(
+  ProductsMemory.layer,
+  EnvironmentsMemory.layer,
+  ApprovalsMemory.layer,
+  DeploymentsMemory.layer
+)
 
 /** Needs `SecretHoldings`, `DeploymentLocks` and `DeploymentEnds`, which the vault, the runs and deploy supply. */
 export const layer = Layer.mergeAll(
   Products.layer,
   Environments.layer,
+  Approvals.layer,
   Layer.provide(Deployments.layer, ReleaseWaits.layer)
-)
+).pipe(Layer.provideMerge(WriteApprovals.layer))
 
 export const layerHttp = CatalogHttp.layer

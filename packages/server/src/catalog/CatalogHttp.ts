@@ -2,6 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
 import { answerRefused } from "../http/ArrivedBodies.ts"
 import { handlersOf } from "../http/Handlers.ts"
+import { Approvals } from "./Approvals.ts"
 import { Deployments } from "./Deployments.ts"
 import { Environments } from "./Environments.ts"
 import { Products } from "./Products.ts"
@@ -31,6 +32,18 @@ export const layer = Layer.mergeAll(
         .handle("update", ({ params, payload }) => environments.update(params.environment, payload))
         .handle("archive", ({ params }) => environments.archive(params.environment))
         .handle("restore", ({ params }) => environments.restore(params.environment))
+    )
+  ),
+
+  handlersOf(DeliveryApi, "approvals", (handlers) =>
+    Effect.map(Approvals, (approvals) =>
+      handlers
+        .handle("list", ({ query }) => approvals.list(query))
+        .handle("request", ({ payload }) => approvals.request(payload))
+        .handle("get", ({ params }) => approvals.get(params.approval))
+        .handle("approve", ({ params }) => approvals.approve(params.approval))
+        .handle("reject", ({ params, payload }) => approvals.reject(params.approval, payload?.reason))
+        .handle("end", ({ params }) => approvals.end(params.approval))
     )
   ),
 

@@ -1,7 +1,7 @@
 import type { EnvironmentClass } from "@delivery/domain/catalog/Environment"
 import type { EnvironmentId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context } from "effect"
-import { instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { boolean, instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import type { ArchivablesRepo } from "./Archivables.ts"
 
 /** The environments of each workspace. */
@@ -12,6 +12,8 @@ export const environments = table("environments", {
   name: text(),
   class: text<EnvironmentClass>(),
   emoji: nullable(text()),
+  /** Whether writes there need the approval of a second person. */
+  approvals: boolean(),
   archivedAt: nullable(instant()),
   createdAt: instant(),
   updatedAt: instant()

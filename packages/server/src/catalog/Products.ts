@@ -8,6 +8,7 @@ import { Conflict } from "@delivery/domain/Errors"
 import type { ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, Effect, Layer } from "effect"
+import type { Access } from "../access/Access.ts"
 import { Events } from "../events/Events.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -23,15 +24,18 @@ export class Products extends Context.Service<Products, Archivables<ProductRow, 
 }
 
 function* make() {
+  const events = yield* Events
   return makeArchivables<ProductRow, CreateProduct, UpdateProduct>({
     noun: "product",
     name: "Products",
     repo: yield* ProductsRepo,
     storage: yield* Storage,
-    events: yield* Events,
+    events,
+    record: (by, event) => events.record(by, event),
     nextId: yield* NextId,
     newRow,
     editable: ["slug", "name", "type", "repository", "baseBranch"],
+    checkArchive: () => Effect.succeed([]),
     checkUpdate: checkUpdate(yield* DeploymentsRepo)
   })
 }
@@ -51,9 +55,9 @@ const newRow = (input: CreateProduct, id: ProductId, workspaceId: WorkspaceId, n
 
 /** If the new type needs a `baseUrl`, each deployment of the product must have one. */
 const checkUpdate = (deployments: DeploymentsRepo["Service"]) =>
-  Effect.fnUntraced(function* (before: ProductRow, after: ProductRow) {
-    if (!needsBaseUrl(after.type) || needsBaseUrl(before.type)) return
-    if (!(yield* deployments.someWithoutBaseUrl(before.id))) return
+  Effect.fnUntraced(function* (_: Access, before: ProductRow, after: ProductRow) {
+    if (!needsBaseUrl(after.type) || needsBaseUrl(before.type)) return []
+    if (!(yield* deployments.someWithoutBaseUrl(before.id))) return []
     return yield* new Conflict({
       message: `A product of the type ${after.type} needs a baseUrl in each of its deployments, and one has none.`,
       reason: "needs_base_url"

@@ -73,6 +73,7 @@ import latestRuns from "./migrations/0190_latest_runs.ts"
 import testedElsewhere from "./migrations/0191_tested_elsewhere.ts"
 import decidingRuns from "./migrations/0193_deciding_runs.ts"
 import uncountedRuns from "./migrations/0194_uncounted_runs.ts"
+import approvals from "./migrations/0195_approvals.ts"
 import ruleCompletion from "./migrations/0196_rule_completion.ts"
 
 /** By number and name. */
@@ -149,6 +150,7 @@ export const migrations = {
   "0191_tested_elsewhere": testedElsewhere,
   "0193_deciding_runs": decidingRuns,
   "0194_uncounted_runs": uncountedRuns,
+  "0195_approvals": approvals,
   "0196_rule_completion": ruleCompletion
 }
 

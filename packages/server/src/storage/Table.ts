@@ -2,6 +2,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import { uuids as uuidsOf } from "./Columns.ts"
 import { iso } from "./Sql.ts"
 
 /**
@@ -144,6 +145,7 @@ const parameterOf = (column: Column<unknown>, value: unknown): unknown => {
   if (value === null || value === undefined) return null
   if (column.type === "timestamptz") return new Date(value as string)
   if (column.type === "jsonb") return PgTypes.json(value)
+  if (column.type === "_uuid") return uuidsOf(value as ReadonlyArray<string>)
   return value
 }
 

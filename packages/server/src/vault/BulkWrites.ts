@@ -4,6 +4,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, type Redacted } from "effect"
 import type { Access } from "../access/Access.ts"
 import type { ValueCipher } from "./ValueCipher.ts"
+import { holdApprovals } from "./GuardedWrites.ts"
 import { newSecret, nextVersion, storeWrite } from "./SecretWrites.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
 import type { EnvironmentPart, LockedSecret, NewVersion, ProductPart, Targets } from "./VaultRepo.ts"
@@ -35,6 +36,7 @@ export const writeAll = (dependencies: VaultDependencies) => {
   const { repo } = dependencies
   const makeMissing = createMissing(dependencies)
   const store = storeWrite(dependencies)
+  const hold = holdApprovals(dependencies)
   return Effect.fnUntraced(function* (
     by: Access,
     cipher: ValueCipher,
@@ -52,13 +54,19 @@ export const writeAll = (dependencies: VaultDependencies) => {
     const created = yield* makeMissing(by, input.name, products, locked)
     const secrets = new Map([...locked, ...created].map((secret) => [secret.productId, secret]))
     const createdIds = new Set(created.map(({ id }) => id))
+    const approvals = yield* hold(
+      by,
+      targets,
+      environments.map(({ id }) => id)
+    )
     const { versions, written } = nextVersions(cipher, products, environments, secrets, createdIds, valueOf)
     yield* store(by, {
       source,
       targets,
       secrets: [...secrets.values()],
       created: createdIds,
-      versions
+      versions,
+      approvals
     })
     return { written, products, environments }
   })

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
 import type { AuditOrigin } from "../audit/Audit.ts"
+import { environmentLock } from "../catalog/EnvironmentLock.ts"
 import { batched } from "../storage/Batched.ts"
 import { column, idsAndSlugs, texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
@@ -14,6 +15,7 @@ import type {
   EnvironmentPart,
   FoundSecrets,
   FoundVersion,
+  LockedTargets,
   PairState,
   ProductPart,
   SecretRow,
@@ -67,8 +69,10 @@ export const lockTargets =
         select p.id, p.slug, p.name, p.archived_at from products p
         where p.workspace_id = ${workspaceId} and ${isNamed(sql, "p", products)} order by p.id for share
       ), e as (
-        select e.id, e.slug, e.name, e.class, e.emoji, e.archived_at from environments e
-        where e.workspace_id = ${workspaceId} and ${isNamed(sql, "e", environments)} order by e.id for share
+        select e.id, e.slug, e.name, e.class, e.emoji, e.archived_at, e.approvals,
+          pg_advisory_xact_lock_shared(${environmentLock(sql, "e.id::text")}) from environments e
+        where e.workspace_id = ${workspaceId}
+          and ${environments === "all" ? sql.literal("true") : isNamed(sql, "e", environments)} order by e.id for share
       ), d as (
         select product_id, environment_id, bool_or(deleted_at is null) as now from deployments
         where workspace_id = ${workspaceId} and product_id in (select id from p)
@@ -77,6 +81,7 @@ export const lockTargets =
       )
       select ${sql.literal(productData)}, null::bytea as sealed from p
       union all select ${sql.literal(environmentData)}, null from e
+      union all select 'guarded', jsonb_build_array(e.id), null from e where e.approvals
       union all select ${sql.literal(deploymentData)}, null from d`.pipe(
       Effect.map((rows) => readRows(workspaceId, rows)),
       dieOnSqlError
@@ -189,6 +194,7 @@ type FoundRow = { readonly sealed: Uint8Array | null } & (
       readonly kind: "environment"
       readonly data: [EnvironmentId, string, string, EnvironmentClass, string | null, JsonInstant | null]
     }
+  | { readonly kind: "guarded"; readonly data: [EnvironmentId] }
   | { readonly kind: "deployment"; readonly data: [ProductId, EnvironmentId, boolean] }
   | { readonly kind: "secret"; readonly data: [SecretId, ProductId, string, JsonInstant, JsonInstant] }
   | {
@@ -207,9 +213,10 @@ type FoundRow = { readonly sealed: Uint8Array | null } & (
     }
 )
 
-const readRows = (workspaceId: WorkspaceId, rows: ReadonlyArray<FoundRow>): FoundSecrets => {
+const readRows = (workspaceId: WorkspaceId, rows: ReadonlyArray<FoundRow>): FoundSecrets & LockedTargets => {
   const products: Array<ProductPart> = []
   const environments: Array<EnvironmentPart> = []
+  const guarded: Array<EnvironmentId> = []
   const deployments: Array<PairState> = []
   const secrets: Array<SecretRow> = []
   const versions: Array<FoundVersion> = []
@@ -223,6 +230,10 @@ const readRows = (workspaceId: WorkspaceId, rows: ReadonlyArray<FoundRow>): Foun
       case "environment": {
         const [id, slug, name, environmentClass, emoji, archivedAt] = row.data
         environments.push({ id, slug, name, class: environmentClass, emoji, archivedAt: instantOrNull(archivedAt) })
+        break
+      }
+      case "guarded": {
+        guarded.push(...row.data)
         break
       }
       case "deployment": {
@@ -249,7 +260,7 @@ const readRows = (workspaceId: WorkspaceId, rows: ReadonlyArray<FoundRow>): Foun
       }
     }
   }
-  return { products, environments, deployments, secrets, versions }
+  return { products, environments, guarded, deployments, secrets, versions }
 }
 
 /** An instant as PostgreSQL writes it into JSON. */

@@ -1,10 +1,12 @@
 import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import type { EnvironmentId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import type { CreateSecret, UpdateSecret } from "@delivery/domain/vault/Secret"
 import { Clock, Effect, type Redacted } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import type { ValueCipher } from "./ValueCipher.ts"
 import { decryptVersion, readSecret, replaySecret, type WrittenSecret, writtenSecret } from "./SecretReads.ts"
+import { holdApprovals } from "./GuardedWrites.ts"
 import { newSecret, nextVersion, secretEvent, storeWrite } from "./SecretWrites.ts"
 import { writeAudit } from "./VaultAudit.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
@@ -51,6 +53,7 @@ export const create = (dependencies: VaultDependencies) => {
 const createSecret = (dependencies: VaultDependencies) => {
   const { repo } = dependencies
   const make = newSecret(dependencies)
+  const hold = holdApprovals(dependencies)
   const store = storeWrite(dependencies)
   const read = readSecret(dependencies)
   return Effect.fnUntraced(function* (
@@ -70,13 +73,15 @@ const createSecret = (dependencies: VaultDependencies) => {
     const now = timestamp(yield* Clock.currentTimeMillis)
     const secret = yield* make(by, product.id, input.name, now)
     yield* Effect.catchTag(repo.insert([secret]), "UniqueViolation", () => Effect.fail(Conflict.nameInUse(input.name)))
+    const approvals = yield* hold(by, targets, idsOf(valueOf.keys()))
     const versions = nextVersions(cipher, secret, valueOf)
     yield* store(by, {
       source: "edit",
       targets,
       secrets: [secret],
       created: new Set([secret.id]),
-      versions
+      versions,
+      approvals
     })
     const answer = yield* read(by, cipher, { product: product.id, name: input.name, asked })
     return { answer, written: writtenSecret(answer) }
@@ -109,6 +114,7 @@ export const update = (dependencies: VaultDependencies) => {
 
 const updateSecret = (dependencies: VaultDependencies) => {
   const { repo } = dependencies
+  const hold = holdApprovals(dependencies)
   const store = storeWrite(dependencies)
   const read = readSecret(dependencies)
   const earlier = earlierValues(dependencies)
@@ -120,12 +126,14 @@ const updateSecret = (dependencies: VaultDependencies) => {
     const values = Object.entries(input.values ?? {})
     const restored = Object.entries(input.restore ?? {})
     const expected = Object.entries(input.expectedVersions ?? {})
+    const newName = input.newName === name ? undefined : input.newName
+    const named = [...values, ...restored, ...expected].map(([ref]) => ref)
     const targets = yield* repo.lockTargets(by.workspace.id, {
       products: [productRef],
-      environments: [...values, ...restored, ...expected].map(([ref]) => ref)
+      // A new name changes what products read wherever the secret has a value.
+      environments: newName === undefined ? named : "all"
     })
     const product = yield* requireProduct(targets, productRef)
-    const newName = input.newName === name ? undefined : input.newName
     // Both names, since of two secrets that take each other's name, each would wait for the other.
     if (newName !== undefined) yield* repo.lockNames(by.workspace.id, name, newName)
     const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
@@ -133,7 +141,12 @@ const updateSecret = (dependencies: VaultDependencies) => {
     const valueOf = yield* resolveKeys(targets.environments, "values", values)
     const expectedVersions = yield* resolveKeys(targets.environments, "expectedVersions", expected)
     const versionOf = yield* resolveKeys(targets.environments, "restore", restored)
-    yield* checkWritable(targets, [product], [...valueOf.keys(), ...versionOf.keys()])
+    const written = [...valueOf.keys(), ...versionOf.keys()]
+    yield* checkWritable(targets, [product], written)
+    const approvals = yield* hold(by, targets, [
+      ...idsOf(written),
+      ...(newName === undefined ? [] : secret.versions.keys())
+    ])
     if (newName !== undefined) {
       yield* Effect.catchTag(repo.rename(secret.id, newName), "UniqueViolation", () =>
         Effect.fail(Conflict.nameInUse(newName))
@@ -148,6 +161,7 @@ const updateSecret = (dependencies: VaultDependencies) => {
         secrets: [{ ...secret, name: newName ?? name }],
         created: new Set(),
         versions,
+        approvals,
         ...(newName === undefined ? {} : { renamed: { from: name, to: newName } })
       })
     }
@@ -155,6 +169,9 @@ const updateSecret = (dependencies: VaultDependencies) => {
     return { answer, written: writtenSecret(answer) }
   })
 }
+
+const idsOf = (environments: Iterable<EnvironmentPart>): ReadonlyArray<EnvironmentId> =>
+  Array.from(environments, ({ id }) => id)
 
 /** The versions of the values that a body has. */
 const nextVersions = (
@@ -194,21 +211,23 @@ const earlierValues = ({ repo }: VaultDependencies) =>
 export const remove = (dependencies: VaultDependencies) => {
   const { repo, storage } = dependencies
   const makeAudit = writeAudit(dependencies)
+  const hold = holdApprovals(dependencies)
   const event = secretEvent(dependencies)
   return Effect.fn("Vault.delete")(function* (productRef: string, name: string) {
     const by = yield* atLeast("member")
     yield* storage.transaction(
       Effect.gen(function* () {
-        const targets = yield* repo.lockTargets(by.workspace.id, { products: [productRef], environments: [] })
+        const targets = yield* repo.lockTargets(by.workspace.id, { products: [productRef], environments: "all" })
         const product = yield* requireProduct(targets, productRef)
         const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
         if (secret === undefined) return yield* NotFound.of("secret")
         yield* checkWritable(targets, [product], [])
+        const approvals = yield* hold(by, targets, secret.versions.keys())
         const events = [yield* event(by, "secret_deleted", product, secret, [])]
         yield* repo.write({
           by,
           at: timestamp(yield* Clock.currentTimeMillis),
-          audit: yield* makeAudit(by, events, [], []),
+          audit: yield* makeAudit(by, events, [], [], approvals),
           source: "edit",
           versions: [],
           updated: [],

@@ -1,3 +1,4 @@
+import type { Change as EventChange } from "@delivery/domain/events/Event"
 import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
@@ -46,6 +47,8 @@ export interface SecretsWrite {
   /** Those of the secrets that the transaction made. */
   readonly created: ReadonlySet<SecretId>
   readonly versions: ReadonlyArray<NewVersion>
+  /** The approvals with which it is made. */
+  readonly approvals: ReadonlyArray<EventChange>
   readonly renamed?: { readonly from: string; readonly to: string }
 }
 
@@ -54,9 +57,9 @@ export const storeWrite = (dependencies: VaultDependencies) => {
   const makeEvents = writeEvents(dependencies)
   const makeAudit = writeAudit(dependencies)
   return Effect.fnUntraced(function* (by: Access, write: SecretsWrite) {
-    const { created, renamed, secrets, source, targets, versions } = write
+    const { approvals, created, renamed, secrets, source, targets, versions } = write
     const events = yield* makeEvents(by, write)
-    const audit = yield* makeAudit(by, events, versions, targets.environments)
+    const audit = yield* makeAudit(by, events, versions, targets.environments, approvals)
     const changed = new Set(versions.map(({ secretId }) => secretId))
     const updated = yield* Effect.forEach(
       secrets.filter(({ id }) => !created.has(id) && (renamed !== undefined || changed.has(id))),
@@ -97,12 +100,9 @@ const writeEvents = (dependencies: VaultDependencies) => {
   })
 }
 
-/** What changed, in an event. */
-type Changes = ReadonlyArray<{ readonly field: string; readonly from: string | null; readonly to: string | null }>
-
 export const secretEvent =
   ({ events }: VaultDependencies) =>
-  (by: Access, kind: EventKind, product: ProductPart, secret: SecretRow, changes: Changes) =>
+  (by: Access, kind: EventKind, product: ProductPart, secret: SecretRow, changes: ReadonlyArray<EventChange>) =>
     events.make(by, {
       kind,
       subject: {

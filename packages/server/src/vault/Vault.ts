@@ -15,6 +15,7 @@ import type {
 } from "@delivery/domain/vault/Secret"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Audit } from "../audit/Audit.ts"
+import { WriteApprovals } from "../catalog/WriteApprovals.ts"
 import { Events } from "../events/Events.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -72,6 +73,7 @@ function* make() {
     dataKeys: yield* DataKeys,
     events: yield* Events,
     audit: yield* Audit,
+    approvals: yield* WriteApprovals,
     nextId: yield* NextId
   }
   return Vault.of({

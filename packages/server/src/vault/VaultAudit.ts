@@ -1,4 +1,5 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
+import type { Change } from "@delivery/domain/events/Event"
 import type { SecretId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect } from "effect"
@@ -25,25 +26,25 @@ export const auditedVersions = (
   return { environments: sorted.map(({ slug }) => slug), versions: sorted.map(({ version }) => version) }
 }
 
-/** The entries of a write: one for each of its events. Those that tell of values name their versions. */
+/** The entries of a write: one for each of its events, with its approvals. Those that tell of values name their versions. */
 export const writeAudit =
   ({ audit }: VaultDependencies) =>
   (
     by: Access,
     events: ReadonlyArray<StoredEvent>,
     versions: ReadonlyArray<NewVersion>,
-    environments: ReadonlyArray<EnvironmentPart>
+    environments: ReadonlyArray<EnvironmentPart>,
+    approvals: ReadonlyArray<Change>
   ) => {
     const versionsOf = Map.groupBy(versions, ({ secretId }): string => secretId)
     return Effect.forEach(events, ({ changes, kind, subjectId, subjectLabel, subjectType }) =>
       audit.make(by, {
         action: kind as AuditAction,
         subject: { type: subjectType, id: subjectId as SecretId, label: subjectLabel },
-        ...(kind === "secret_renamed"
-          ? { changes }
-          : kind === "secret_deleted"
-            ? {}
-            : auditedVersions(versionsOf.get(subjectId) ?? [], environments))
+        changes: [...(kind === "secret_renamed" ? changes : []), ...approvals],
+        ...(kind === "secret_renamed" || kind === "secret_deleted"
+          ? {}
+          : auditedVersions(versionsOf.get(subjectId) ?? [], environments))
       })
     )
   }

@@ -1,4 +1,5 @@
 import type { Audit } from "../audit/Audit.ts"
+import type { WriteApprovals } from "../catalog/WriteApprovals.ts"
 import type { Events } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
 import type { Storage } from "../storage/Storage.ts"
@@ -12,5 +13,6 @@ export interface VaultDependencies {
   readonly dataKeys: DataKeys["Service"]
   readonly events: Events["Service"]
   readonly audit: Audit["Service"]
+  readonly approvals: WriteApprovals["Service"]
   readonly nextId: NextId["Service"]
 }

@@ -59,14 +59,21 @@ const lockTargets =
   (workspaceId, refs) =>
     memory.read((database) => {
       const namedProducts = database.table(products).filter(isNamed(workspaceId, refs.products))
-      const namedEnvironments = database.table(environments).filter(isNamed(workspaceId, refs.environments))
+      const namedEnvironments = database
+        .table(environments)
+        .filter(
+          refs.environments === "all"
+            ? (row) => row.workspaceId === workspaceId
+            : isNamed(workspaceId, refs.environments)
+        )
       const pairs = pairStates(
         database,
         (row) =>
           namedProducts.some(({ id }) => id === row.productId) &&
           namedEnvironments.some(({ id }) => id === row.environmentId)
       )
-      return { products: namedProducts, environments: namedEnvironments, deployments: pairs }
+      const guarded = namedEnvironments.filter(({ approvals }) => approvals).map(({ id }) => id)
+      return { products: namedProducts, environments: namedEnvironments, guarded, deployments: pairs }
     })
 
 const lock =

@@ -98,6 +98,12 @@ export interface Targets {
   readonly deployments: ReadonlyArray<PairState>
 }
 
+/** The same, locked: what is written there needs an approval, or needs none, until the transaction ends. */
+export interface LockedTargets extends Targets {
+  /** The environments in which writes need the approval of a second person. */
+  readonly guarded: ReadonlyArray<EnvironmentId>
+}
+
 /** Where a version belongs. */
 export interface VersionPlace {
   readonly secretId: SecretId
@@ -193,7 +199,7 @@ export const isReadable = (environmentClass: EnvironmentClass, deployed: boolean
  *
  * A writing transaction takes locks in this order, and no other: the request's row (`claimRequest`), products and
  * environments by id, shared (`lockTargets`), names in order (`lockNames`: whoever makes or renames secrets), secrets by
- * id (`lock`). Rows of values and versions need no locks of their own: whoever writes them has locked the secret.
+ * id (`lock`), approvals by id, shared (`WriteApprovals`). Rows of values and versions need no locks of their own: whoever writes them has locked the secret.
  */
 export class VaultRepo extends Context.Service<
   VaultRepo,
@@ -203,11 +209,11 @@ export class VaultRepo extends Context.Service<
      * entry of the audit if there is a value.
      */
     readonly find: (workspaceId: WorkspaceId, selection: Selection, read?: AuditOrigin) => Effect.Effect<FoundSecrets>
-    /** The products and environments that refs (slug or id) name, locked until the transaction ends. */
+    /** The products and environments that refs (slug or id) name, or all environments, locked until the transaction ends. */
     readonly lockTargets: (
       workspaceId: WorkspaceId,
-      refs: { readonly products: ReadonlyArray<string>; readonly environments: ReadonlyArray<string> }
-    ) => Effect.Effect<Targets>
+      refs: { readonly products: ReadonlyArray<string>; readonly environments: ReadonlyArray<string> | "all" }
+    ) => Effect.Effect<LockedTargets>
     /** Locks names of the workspace until the transaction ends, for whoever makes secrets of a name, or renames. */
     readonly lockNames: (workspaceId: WorkspaceId, ...names: ReadonlyArray<string>) => Effect.Effect<void>
     /** Locks the products' secrets of the name until the transaction ends; by id. */

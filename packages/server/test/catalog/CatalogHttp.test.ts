@@ -38,7 +38,7 @@ const rooms = [
     noun: "environment",
     path: "environments",
     body: { slug: "staging", name: "Staging", class: "non-production" },
-    defaults: {},
+    defaults: { approvals: false },
     optional: { field: "emoji", value: "🧪", others: ["🏴‍☠️"], wrong: ["", " ", "x".repeat(17), 1] },
     choice: { field: "class", values: ["production", "non-production"] }
   }

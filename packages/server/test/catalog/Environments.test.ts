@@ -53,7 +53,15 @@ withServicesOnEachStorage("Environments", (it) => {
       const input = { slug, name: "Live", class: "production", emoji: "🚀" } as const
       const made = yield* environments.create(input).pipe(as(admin))
       const at = yield* now
-      const expected = { ...input, id: made.id, archived: false, archivedAt: null, createdAt: at, updatedAt: at }
+      const expected = {
+        ...input,
+        id: made.id,
+        approvals: false,
+        archived: false,
+        archivedAt: null,
+        createdAt: at,
+        updatedAt: at
+      }
       assert.deepStrictEqual(made, expected)
       assert.deepStrictEqual(yield* environments.get(slug).pipe(as(viewer)), expected)
       assert.deepStrictEqual(yield* environments.get(made.id).pipe(as(viewer)), expected)

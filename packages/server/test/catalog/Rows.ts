@@ -56,6 +56,7 @@ export const environmentRow = (workspaceId: WorkspaceId, fields: Partial<Environ
     name: slug,
     class: "non-production",
     emoji: null,
+    approvals: false,
     archivedAt: null,
     createdAt: minute(0),
     updatedAt: minute(0),
