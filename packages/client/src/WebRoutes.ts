@@ -87,6 +87,14 @@ export const routes = {
     archive: "POST /v1/workspaces/:slug/environments/:environment/archive",
     restore: "POST /v1/workspaces/:slug/environments/:environment/restore"
   },
+  approvals: {
+    list: "GET /v1/workspaces/:slug/approvals",
+    request: "POST /v1/workspaces/:slug/approvals",
+    get: "GET /v1/workspaces/:slug/approvals/:approval",
+    approve: "POST /v1/workspaces/:slug/approvals/:approval/approve",
+    reject: "POST /v1/workspaces/:slug/approvals/:approval/reject",
+    end: "POST /v1/workspaces/:slug/approvals/:approval/end"
+  },
   deployments: {
     list: "GET /v1/workspaces/:slug/deployments",
     create: "POST /v1/workspaces/:slug/deployments",

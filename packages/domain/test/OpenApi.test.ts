@@ -298,12 +298,14 @@ describe("the API description", () => {
 
   it("documents numbers in paths and queries as numbers", () => {
     const numbers = [...operations.values()].flatMap(({ operationId, parameters }) =>
-      // The cursors of the audit and of deliveries are ids, those of cases are titles, those of notifications times with ids.
+      // The cursors of approvals, of the audit and of deliveries are ids, those of cases are titles, those of notifications times with ids.
       parameters.filter(
         ({ name }) =>
           name === "run" ||
           (name === "cursor" &&
-            !["audit.list", "cases.list", "webhooks.deliveries", "ticketNotifications.list"].includes(operationId))
+            !["approvals.list", "audit.list", "cases.list", "webhooks.deliveries", "ticketNotifications.list"].includes(
+              operationId
+            ))
       )
     )
     assert.isNotEmpty(numbers)

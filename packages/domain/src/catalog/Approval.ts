@@ -16,7 +16,9 @@ export const pendingApprovalHours = 24
 /** How many approvals a page has. */
 export const approvalsPageSize = 100
 
-export const ApprovalState = OneOf(["pending", "approved", "rejected", "withdrawn", "ended", "expired"]).annotate({
+export const approvalStates = ["pending", "approved", "rejected", "withdrawn", "ended", "expired"] as const
+
+export const ApprovalState = OneOf(approvalStates).annotate({
   identifier: "ApprovalState",
   description:
     "`pending`: nobody has decided yet. `approved`: who asked may write now. `rejected`: an admin said no. `withdrawn`: who asked needs it no more. `expired`: its time is over, decided or not. `ended`: somebody ended it, or it counts no more since the membership, the role or the credential of who asked or who approved is gone.",
@@ -106,6 +108,8 @@ export type RejectApproval = typeof RejectApproval.Type
 
 export const ApprovalsPage = Schema.Struct({
   approvals: Schema.Array(Approval),
-  nextCursor: Schema.NullOr(Schema.String).annotate({ description: "The cursor of the next page; null on the last." })
+  nextCursor: Schema.NullOr(ApprovalId).annotate({
+    description: "Send it as `cursor` to get the next page. Null on the last page."
+  })
 }).annotate({ identifier: "ApprovalsPage", description: "A page of approvals, newest first." })
 export type ApprovalsPage = typeof ApprovalsPage.Type

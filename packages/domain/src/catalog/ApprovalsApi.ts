@@ -3,12 +3,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { isId, Ref, undocumented } from "../Text.ts"
+import { isId, OneOf, Ref, undocumented } from "../Text.ts"
 import {
   Approval,
   ApprovalsPage,
   approvalsPageSize,
-  ApprovalState,
+  approvalStates,
   maxApprovalMinutes,
   minApprovalMinutes,
   pendingApprovalHours,
@@ -48,7 +48,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
           Ref.annotate({ description: "Only of this environment, by slug or id.", examples: ["production"] })
         ),
         state: Schema.optionalKey(
-          ApprovalState.annotate({ description: "Only those in this state.", examples: ["pending"] })
+          OneOf(approvalStates).annotate({ description: "Only those in this state.", examples: ["pending"] })
         ),
         cursor: Schema.optionalKey(Cursor)
       },
@@ -90,7 +90,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     }).annotateMerge(
       doc(
         "admin",
-        "Approve",
+        "Approve a write",
         `Lets who asked write for the minutes that they asked for, from now on. ${deciders} Returns 409 \`approval_closed\` where it is pending no more.`,
         { conflicts: closed }
       )

@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import type { Notification } from "@delivery/domain/agents/Notification"
+import type { Approval } from "@delivery/domain/catalog/Approval"
 import type { AuditEntry, AuditPage } from "@delivery/domain/audit/Audit"
 import type { PasskeyCreationOptions } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
@@ -230,6 +231,18 @@ const bulk = async (owner: Http) => {
 }
 const ofProduct = async (owner: Http) => ({ params: { product: await madeProduct(owner) } })
 const ofEnvironment = async (owner: Http) => ({ params: { environment: await madeEnvironment(owner) } })
+/** What asks for an approval, in an environment that needs some. */
+const approvalIn = async (owner: Http) => {
+  const environment = await madeEnvironment(owner)
+  await owner.patch(`environments/${environment}`, { approvals: true })
+  return { environment, reason: "Rotate a key", minutes: 5 }
+}
+/** An approval that a member has asked for. */
+const ofApproval = async (owner: Http) => {
+  const member = await join(owner, "member")
+  const { id } = await member.post<Approval>("approvals", await approvalIn(owner))
+  return { params: { approval: id } }
+}
 const ofMember = async (owner: Http) => ({ params: { member: (await accept(owner, "viewer", email())).person.id } })
 const run = async (publisher: Http) => ({ run: String((await startRun(publisher)).number) })
 
@@ -512,6 +525,14 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "environments.archive": { who: "admin", request: ofEnvironment },
   "environments.restore": { who: "admin", request: ofEnvironment },
+
+  "approvals.list": { who: "viewer" },
+  "approvals.request": { who: "member", request: async (owner) => ({ json: await approvalIn(owner) }) },
+  "approvals.get": { who: "viewer", request: ofApproval },
+  "approvals.approve": { who: "an admin in person", request: ofApproval },
+  "approvals.reject": { who: "an admin in person", request: ofApproval },
+  // That of somebody else.
+  "approvals.end": { who: "admin", request: ofApproval },
 
   "deployments.list": { who: "viewer" },
   "deployments.create": { who: "member", request: async (owner) => ({ json: await pair(owner) }) },
@@ -1503,9 +1524,10 @@ onServers(
       const made = new Set(["apiKeys.create", "agents.register"])
       const reading = new Set(["auth.previewInvite", "testRuns.signUrl"])
       const writing = new Set(["auth.startSingleSignOn", "auth.finishSingleSignOn"])
+      const ofSecrets = new Set(["deploy.secrets", "deploy.secret", "approvals.request", "approvals.end"])
       const scopeOf = ({ method, name }: Endpoint): Scope => {
         const [group] = name.split(".")
-        if (group === "vault" || ["deploy.secrets", "deploy.secret"].includes(name)) return "vault"
+        if (group === "vault" || ofSecrets.has(name)) return "vault"
         if (made.has(name) || ["admin", "owner", "an admin in person"].includes(rows[name]!.who)) return "admin"
         if (reading.has(name) || (method === "GET" && !writing.has(name))) return "read"
         return ["testRuns", "retries", "leases"].includes(group!) ? "publish" : "write"

@@ -221,6 +221,7 @@ const query = fc.oneof(
             "category",
             "product",
             "environment",
+            "state",
             "result",
             "q",
             "commit",

@@ -117,6 +117,7 @@ const untouched: ReadonlyArray<string> = [
   "trustedPublishers",
   "products",
   "environments",
+  "approvals",
   "deployments",
   "deploymentTokens",
   "deploy",
