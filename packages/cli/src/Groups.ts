@@ -37,6 +37,11 @@ const groups = [
     load: async () => (await import("./Secrets.ts")).secrets
   },
   {
+    name: "approvals",
+    description: "Approvals of writes by a second person: request, list, approve, reject, end",
+    load: async () => (await import("./Approvals.ts")).approvals
+  },
+  {
     name: "tickets",
     description: "Tickets: list, show, create, take",
     load: async () => (await import("./Tickets.ts")).tickets

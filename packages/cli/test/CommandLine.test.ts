@@ -1,3 +1,4 @@
+import type { Approval } from "@delivery/domain/catalog/Approval"
 import type { Commit } from "@delivery/domain/catalog/Commit"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
@@ -262,7 +263,7 @@ describe("delivery", () => {
     const at = home()
     const { out } = await at.delivery(["--help"])
     const commands = [...out.slice(out.indexOf("SUBCOMMANDS")).matchAll(/^ {2}(\w+) +(\S.*)$/gm)]
-    assert.lengthOf(commands, 8)
+    assert.lengthOf(commands, 9)
     for (const [, name = "", description = ""] of commands) {
       const own = await at.delivery([name, "--help"])
       assert.strictEqual(own.out.split("\n")[1]?.trim(), description)
@@ -1285,6 +1286,65 @@ describe("delivery", () => {
     assert.deepStrictEqual(await json(at, ["secrets", "export"], { env }), { ...values, BOTH: `'"`, "not a name": "x" })
   })
 
+  test("a write that needs a second person is asked for, approved, made and ended", async (owner) => {
+    const workspace = await withProduction(owner)
+    await workspace.patch("environments/live", { approvals: true })
+    const [sam, ada] = [await joinWorkspace(workspace, "member"), await joinWorkspace(workspace, "admin")]
+    const at = home()
+    const set = () =>
+      at.delivery(["secrets", "set", "A"], {
+        env: { ...secretsEnv(workspace), ...as(sam), DELIVERY_ENVIRONMENT: "live" },
+        input: "canary-7f"
+      })
+    const refused = await set()
+    assert.include(refused, { code: 1, out: "" })
+    assert.include(refused.err, "Live: writes there need the approval of a second person.")
+    assert.include(refused.err, "`delivery approvals request live`")
+    const approvals = (by: Http, ...args: ReadonlyArray<string>) => at.delivery(["approvals", ...args], { env: as(by) })
+    assert.include(await approvals(sam, "list"), { code: 0, err: "", out: "No approvals.\n" })
+    for (const minutes of ["4", "481", "x"]) {
+      assert.include(await approvals(sam, "request", "live", "--reason", "Why", "--minutes", minutes), { code: 2 })
+    }
+    const ask = async () => {
+      const args = ["approvals", "request", "live", "--reason", "Rotate a key"]
+      return json<Approval>(at, args, { env: as(sam) })
+    }
+    const { id } = await ask()
+    const again = await approvals(sam, "request", "live", "--reason", "Rotate a key", "--minutes", "5")
+    assert.include(again, { code: 1, err: "You have asked for an approval in Live already. It is pending.\n" })
+    const listed = await approvals(ada, "list", "--state", "pending", "--environment", "live")
+    assert.include(listed, { code: 0, err: "" })
+    assert.match(listed.out, new RegExp(`^${id} +live +pending +30 min +Sam +20`, "m"))
+    assert.include(await approvals(sam, "approve", id), { code: 1, out: "" })
+    const approved = await approvals(ada, "approve", id)
+    assert.include(approved, { code: 0, err: "" })
+    assert.match(approved.out, /^Sam may write in Live until 20\S+Z\.\n$/)
+    assert.include(await set(), { code: 0, err: "", out: "A is at version 1 in live.\n" })
+    assert.include(await approvals(ada, "end", id), {
+      code: 0,
+      out: "The approval has ended: writes are refused from now on.\n"
+    })
+    assert.include(await set(), { code: 1, out: "" })
+    assert.include(await approvals(ada, "reject", (await ask()).id, "--reason", "Not today"), {
+      code: 0,
+      out: "Sam may not write in Live.\n"
+    })
+    assert.include(await approvals(ada, "reject", (await ask()).id), { code: 0 })
+    assert.include(await approvals(sam, "end", (await ask()).id), { code: 0, out: "The approval is withdrawn.\n" })
+    const { approvals: all } = await json<{ approvals: ReadonlyArray<Approval> }>(at, ["approvals", "list"], {
+      env: as(sam)
+    })
+    assert.deepStrictEqual(
+      all.map(({ decisionReason, reason, state }) => [state, reason, decisionReason]),
+      [
+        ["withdrawn", "Rotate a key", null],
+        ["rejected", "Rotate a key", null],
+        ["rejected", "Rotate a key", "Not today"],
+        ["ended", "Rotate a key", null]
+      ]
+    )
+  })
+
   test("every command of the README works", async (owner) => {
     const workspace = await newDeployment(owner)
     const made = await workspace.post<NewDeploymentToken>("deployments/shop/staging/tokens", { name: "server" })
@@ -1312,6 +1372,8 @@ describe("delivery", () => {
       .replace("npm install --global @delivery/cli\n", "")
       // They need a project with Playwright: RunsPlaywright.test.ts.
       .replace(/^delivery runs (retry|trace) .*\n/gm, "")
+      // They need a second person: the test above.
+      .replace(/^delivery approvals (request|approve|end) .*\n/gm, "")
       .replaceAll("dtk_...", made.token)
       .replaceAll("https://delivery.example.com", server.baseUrl)
       .replaceAll("--workspace main", `--workspace ${workspace.workspace}`)

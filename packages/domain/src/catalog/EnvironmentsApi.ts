@@ -12,7 +12,7 @@ const params = {
   environment: PathRef.annotate({ description: "The slug or id of the environment.", examples: ["staging"] })
 }
 const approvalRequired =
-  "Production: writes there need the approval of a second person. Ask for it with POST /v1/workspaces/main/approvals or `delivery approvals request`."
+  "Production: writes there need the approval of a second person. Ask for it with `delivery approvals request production`, or with POST /v1/workspaces/main/approvals."
 const slugInUse = { conflicts: { slug_in_use: 'The slug "staging" is already in use.' } }
 
 /** Environments (docs/contract.md, Catalog). Changes require an admin or owner. */

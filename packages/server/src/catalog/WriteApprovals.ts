@@ -55,9 +55,11 @@ function* make() {
 }
 
 const required = ({ workspace }: Access, missing: ReadonlyArray<Written>): Conflict => {
-  const names = missing.toSorted(byName).map(({ name }) => name)
+  const sorted = missing.toSorted(byName)
+  const names = sorted.map(({ name }) => name).join(", ")
+  const commands = sorted.map(({ slug }) => `\`delivery approvals request ${slug}\``).join(", ")
   return new Conflict({
-    message: `${names.join(", ")}: writes there need the approval of a second person. Ask for it with POST /v1/workspaces/${workspace.slug}/approvals or \`delivery approvals request\`.`,
+    message: `${names}: writes there need the approval of a second person. Ask for it with ${commands}, or with POST /v1/workspaces/${workspace.slug}/approvals.`,
     reason: "approval_required"
   })
 }

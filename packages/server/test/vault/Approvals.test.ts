@@ -142,6 +142,7 @@ onEachStorage("Approvals", (it) => {
         const error = yield* Effect.flip(call.pipe(as(member)))
         assert.strictEqual("reason" in error && error.reason, "approval_required", name)
         assert.include(error.message, `Production: writes there need the approval of a second person.`)
+        assert.include(error.message, "`delivery approvals request production`")
         assert.include(error.message, `POST /v1/workspaces/${workspace.slug}/approvals`)
       }
       assert.deepStrictEqual(yield* vault.list.pipe(as(member)), before)
