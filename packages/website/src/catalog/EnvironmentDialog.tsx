@@ -21,12 +21,18 @@ const classes = [
   { value: "production", label: "Production", hint: "nobody may read secrets" }
 ] as const
 
+const writes = [
+  { value: "free", label: "Whoever may write", hint: "members and up" },
+  { value: "approved", label: "With the approval of another admin", hint: "for some minutes" }
+] as const
+
 /** Adds an environment, or changes one. */
 const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => {
   const naming = useNameAndSlug(environment)
   const [chosen, setKind] = useState<EnvironmentClass | undefined>(environment?.class)
   const kind = chosen ?? (/^(?:prod|live)/.test(naming.slug) ? "production" : "non-production")
   const [emoji, setEmoji] = useState(environment?.emoji ?? "")
+  const [approvals, setApprovals] = useState(environment?.approvals ?? false)
   const save = useAction({
     act: () => {
       const payload = {
@@ -37,7 +43,10 @@ const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => 
       }
       return environment === undefined
         ? client.environments.create({ params: { slug: workspace }, payload })
-        : client.environments.update({ params: { slug: workspace, environment: environment.id }, payload })
+        : client.environments.update({
+            params: { slug: workspace, environment: environment.id },
+            payload: { ...payload, ...(approvals === environment.approvals ? {} : { approvals }) }
+          })
     },
     changes: catalogKeys(workspace),
     done: ({ name }) => ({ title: environment === undefined ? `${name} was added` : `${name} was changed` }),
@@ -54,6 +63,14 @@ const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => 
     >
       <NameAndSlug error={save.error} placeholder="Staging" value={naming} />
       <Select label="Class" onChange={setKind} options={classes} value={kind} />
+      {environment !== undefined && (
+        <Select
+          label="Who writes secrets"
+          onChange={(value) => setApprovals(value === "approved")}
+          options={writes}
+          value={approvals ? "approved" : "free"}
+        />
+      )}
       <Input
         autoComplete="off"
         hint="Stands behind the name; may be empty"

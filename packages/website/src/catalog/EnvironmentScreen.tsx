@@ -8,6 +8,7 @@ import { Header } from "../ui/Header.tsx"
 import { later } from "../ui/later.tsx"
 import { Deployed } from "./Deployed.tsx"
 
+const EnvironmentApprovals = later(() => import("./EnvironmentApprovals.tsx"))
 const CatalogMenu = later(() => import("./CatalogMenu.tsx"))
 
 /** An environment: what runs there, and how the newest runs of tests in it went. */
@@ -26,19 +27,23 @@ const EnvironmentScreen = ({ environment, slug }: { readonly slug: string; reado
         state={
           <>
             {data?.class === "production" && <Badge tone="warning">production</Badge>}
+            {data?.approvals === true && <Badge tone="warning">needs approvals</Badge>}
             {data?.archived === true && <Badge tone="warning">archived</Badge>}
           </>
         }
         title={data?.name ?? environment}
       />
       <Loaded query={query} rows={6}>
-        {({ slug: name }) => (
-          <Deployed
-            filters={{ environment: name }}
-            isOf={(one) => one.environment.slug === name}
-            nameOf={({ product }) => product.name}
-            slug={slug}
-          />
+        {(found) => (
+          <>
+            <Deployed
+              filters={{ environment: found.slug }}
+              isOf={(one) => one.environment.slug === found.slug}
+              nameOf={({ product }) => product.name}
+              slug={slug}
+            />
+            {found.approvals && <EnvironmentApprovals environment={found} slug={slug} />}
+          </>
         )}
       </Loaded>
     </>

@@ -1,0 +1,149 @@
+import type { Approval } from "@delivery/domain/catalog/Approval"
+import type { Environment } from "@delivery/domain/catalog/Environment"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { actorName } from "../api/actors.ts"
+import { client } from "../api/client.ts"
+import { Loaded } from "../api/Loaded.tsx"
+import { mayAct, useMe, useRole } from "../api/session.ts"
+import { Sure } from "../api/Sure.tsx"
+import { useAction } from "../api/useAction.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Cell, Item } from "../ui/Item.tsx"
+import { later } from "../ui/later.tsx"
+import { Section } from "../ui/Section.tsx"
+import { Since } from "../ui/Since.tsx"
+import { approvalsQuery } from "./approvalsQuery.ts"
+
+/** Who asked to write in an environment that needs the approval of a second person, and what became of it. */
+
+const AskApproval = later(() => import("./AskApproval.tsx"))
+
+interface Props {
+  readonly slug: string
+  readonly environment: Environment
+}
+
+interface RowProps extends Props {
+  readonly approval: Approval
+}
+
+const tones = {
+  pending: "warning",
+  approved: "success",
+  rejected: "plain",
+  withdrawn: "plain",
+  ended: "plain",
+  expired: "plain"
+} as const
+
+/** What is decided about one that is pending, by another admin. */
+const Decide = ({ approval, environment, slug }: RowProps) => {
+  const params = { slug, approval: approval.id }
+  const changes = [approvalsQuery(slug, environment.slug).queryKey]
+  const name = actorName(approval.requestedBy)
+  const approve = useAction({
+    act: () => client.approvals.approve({ params }),
+    changes,
+    done: () => ({ title: `${name} may write in ${environment.name} for ${approval.minutes} minutes` }),
+    failed: () => `${name} may not write in ${environment.name}`
+  })
+  const reject = useAction({
+    act: () => client.approvals.reject({ params, payload: {} }),
+    changes,
+    done: () => ({ title: `${name} may not write in ${environment.name}` })
+  })
+  return (
+    <>
+      <Button aria-label={`Approve ${name}`} isBusy={approve.isPending} onClick={() => approve.mutate()}>
+        Approve
+      </Button>
+      <Sure doing={reject} subject={name} title={`Reject what ${name} asked for?`} verb="Reject">
+        <p>Nothing is written. They may ask again.</p>
+      </Sure>
+    </>
+  )
+}
+
+const End = ({ approval, environment, slug }: RowProps) => {
+  const name = actorName(approval.requestedBy)
+  const end = useAction({
+    act: () => client.approvals.end({ params: { slug, approval: approval.id } }),
+    changes: [approvalsQuery(slug, environment.slug).queryKey],
+    done: () => ({ title: `The approval of ${name} has ended` })
+  })
+  return (
+    <Sure doing={end} subject={name} title={`End the approval of ${name}?`} verb="End">
+      <p>
+        Writes of {name} in {environment.name} are refused from now on, until another approval.
+      </p>
+    </Sure>
+  )
+}
+
+const Row = (props: RowProps) => {
+  const { approval, slug } = props
+  const [me, isAdmin] = [useMe(), mayAct(useRole(slug), "admin")]
+  const isOf = (actor: Approval["decidedBy"]) => actor?.kind === "user" && actor.id === me?.id
+  const isOpen = approval.state === "pending" || approval.state === "approved"
+  const mayEnd = isOpen && (isAdmin || isOf(approval.requestedBy) || isOf(approval.decidedBy))
+  return (
+    <Item
+      actions={
+        <>
+          {approval.state === "pending" && isAdmin && !isOf(approval.requestedBy) && <Decide {...props} />}
+          {mayEnd && <End {...props} />}
+        </>
+      }
+      badges={<Badge tone={tones[approval.state]}>{approval.state}</Badge>}
+      detail={approval.decisionReason === null ? approval.reason : `${approval.reason} · ${approval.decisionReason}`}
+      isFaded={!isOpen}
+      name={actorName(approval.requestedBy)}
+    >
+      <Cell>for {approval.minutes} minutes</Cell>
+      <Cell>
+        {isOpen ? (
+          <Since at={approval.expiresAt} never="" word="until" />
+        ) : (
+          <Since at={approval.requestedAt} never="" word="asked" />
+        )}
+      </Cell>
+    </Item>
+  )
+}
+
+const EnvironmentApprovals = ({ environment, slug }: Props) => {
+  const [isAsking, setAsking] = useState(false)
+  const mayWrite = mayAct(useRole(slug), "member")
+  return (
+    <>
+      <Section
+        actions={
+          mayWrite && !environment.archived && <Button onClick={() => setAsking(true)}>Ask for an approval</Button>
+        }
+        isFlush
+        title="Approvals"
+      >
+        <Loaded query={useQuery(approvalsQuery(slug, environment.slug))} rows={2}>
+          {({ approvals }) =>
+            approvals.length === 0 ? (
+              <p className="text-muted px-4 py-3">
+                Secret values and the class change here only when another admin has approved it. Nobody has asked yet.
+              </p>
+            ) : (
+              <ul aria-label="Approvals">
+                {approvals.map((approval) => (
+                  <Row approval={approval} environment={environment} key={approval.id} slug={slug} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </Section>
+      {isAsking && <AskApproval environment={environment} onClose={() => setAsking(false)} slug={slug} />}
+    </>
+  )
+}
+
+export default EnvironmentApprovals
