@@ -16,6 +16,10 @@ export const pendingApprovalHours = 24
 /** How many approvals a page has. */
 export const approvalsPageSize = 100
 
+/** What a write without an approval is refused with, as examples have it. */
+export const approvalRequired =
+  "Production: writes there need the approval of a second person. Ask for it with `delivery approvals request production`, or with POST /v1/workspaces/main/approvals."
+
 export const approvalStates = ["pending", "approved", "rejected", "withdrawn", "ended", "expired"] as const
 
 export const ApprovalState = OneOf(approvalStates).annotate({

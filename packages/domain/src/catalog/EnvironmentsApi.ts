@@ -4,6 +4,7 @@ import { Archived } from "../Archived.ts"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
+import { approvalRequired } from "./Approval.ts"
 import { CreateEnvironment, Environment, UpdateEnvironment } from "./Environment.ts"
 
 const path = `${workspacePath}/environments` as const
@@ -11,8 +12,6 @@ const params = {
   slug: WorkspaceRef,
   environment: PathRef.annotate({ description: "The slug or id of the environment.", examples: ["staging"] })
 }
-const approvalRequired =
-  "Production: writes there need the approval of a second person. Ask for it with `delivery approvals request production`, or with POST /v1/workspaces/main/approvals."
 const slugInUse = { conflicts: { slug_in_use: 'The slug "staging" is already in use.' } }
 
 /** Environments (docs/contract.md, Catalog). Changes require an admin or owner. */

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { approvalRequired } from "../catalog/Approval.ts"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
@@ -37,7 +38,12 @@ const query = { values: Schema.optionalKey(ValuesAsked) }
 const archived = "The product is archived."
 const notDeployed = "Shop is no longer deployed in Staging."
 const requestIdReused = "The requestId was used for another request."
-const writes = { archived, not_deployed: notDeployed, request_id_reused: requestIdReused }
+const writes = {
+  approval_required: approvalRequired,
+  archived,
+  not_deployed: notDeployed,
+  request_id_reused: requestIdReused
+}
 
 const noStore = {
   headers: {
@@ -55,7 +61,7 @@ const reading =
 const answering =
   "The answer has the values that you may read, and the audit says that you read them: with `values=none` it has none."
 const writing =
-  "Returns 404 if a product or environment does not exist, 409 `archived` if one of them is archived, and 409 `not_deployed` if the deployment of the product in the environment was deleted. (Before the first deployment, values can be written.) Requires the role `member` or higher."
+  "Returns 404 if a product or environment does not exist, 409 `archived` if one of them is archived, and 409 `not_deployed` if the deployment of the product in the environment was deleted. (Before the first deployment, values can be written.) In an environment whose `approvals` is on, returns 409 `approval_required` without an approval of a second person, and writes nothing. Requires the role `member` or higher."
 const bulk =
   "Everything is written or nothing. One call writes at most 1,000 pairs of product and environment (400). Products that have no secret of this name get one. Returns 409 `request_id_reused` if the `requestId` was used for another request."
 
@@ -119,7 +125,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
         doc(
           "vault",
           "Update a secret",
-          `Renames the secret and writes values. Everything is written or nothing. Each write makes the next version, even if the value is the same. Returns 409 \`name_in_use\` if the product has another secret of the new name. Returns 409 \`version_mismatch\` if a version differs from \`expectedVersions\`; \`current\` has the versions that differ. ${answering} ${writing}`,
+          `Renames the secret and writes values. A new name counts as a write wherever the secret has a version. Everything is written or nothing. Each write makes the next version, even if the value is the same. Returns 409 \`name_in_use\` if the product has another secret of the new name. Returns 409 \`version_mismatch\` if a version differs from \`expectedVersions\`; \`current\` has the versions that differ. ${answering} ${writing}`,
           {
             conflicts: {
               version_mismatch: "staging is at version 4.",
@@ -138,8 +144,8 @@ export class VaultApi extends HttpApiGroup.make("vault")
       doc(
         "vault",
         "Delete a secret",
-        "Deletes the secret with all its versions. Its name is free at once; a secret created again under this name starts from version 1. The stored values are erased after 30 days. Returns 409 `archived` if the product is archived. Requires the role `member` or higher.",
-        { conflicts: { archived }, responses: { 204: noStore } }
+        "Deletes the secret with all its versions. Its name is free at once; a secret created again under this name starts from version 1. The stored values are erased after 30 days. Returns 409 `archived` if the product is archived. Where the secret has a version in an environment whose `approvals` is on, it is 409 `approval_required` without an approval of a second person. Requires the role `member` or higher.",
+        { conflicts: { approval_required: approvalRequired, archived }, responses: { 204: noStore } }
       )
     ),
     HttpApiEndpoint.get("list", `${workspacePath}/vault`, {
