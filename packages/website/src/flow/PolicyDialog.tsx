@@ -10,7 +10,8 @@ import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { environmentsQuery } from "../catalog/queries.ts"
 import { Select } from "../ui/Select.tsx"
-import { type FreezeDraft, FreezeFields, freezeDraft, missingOf, windowOf } from "./FreezeFields.tsx"
+import { type FreezeDraft, freezeDraft, missingOf, windowOf } from "./freezeDrafts.ts"
+import { FreezeFields } from "./FreezeFields.tsx"
 import {
   coverages,
   mergePolicies,
