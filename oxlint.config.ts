@@ -136,6 +136,7 @@ const website: ReadonlyArray<Pattern> = [
       "!@delivery/domain/planning/AttachmentLimits",
       "!@delivery/domain/runs/PassedElsewhere",
       "!@delivery/domain/runs/RetryOutcome",
+      "!@delivery/domain/runs/RunRemarks",
       "!@delivery/domain/runs/TestedAddress",
       "!@delivery/domain/vault/DotEnv",
       "!@delivery/domain/vault/ProcessNames"

@@ -1,7 +1,7 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
 import { gateText } from "@delivery/domain/runs/GateText"
 import { retryOutcome } from "@delivery/domain/runs/RetryOutcome"
-import { testedNothing } from "@delivery/domain/runs/RunRemarks"
+import { runRemarks, testedNothing } from "@delivery/domain/runs/RunRemarks"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -30,6 +30,9 @@ const resultOf = ({ result, state }: TestRunSummary): string => result ?? state
 /** Which commit was tested; nothing where git did not say. */
 const commitOf = ({ git: { branch, sha, subject } }: TestRunSummary): string =>
   sha === "unknown" ? "" : `, ${[branch, sha, subject].map(oneLine).join(" ").trimEnd()}`
+
+/** A remark as a line of its own. */
+const sentence = (remark: string): string => `${remark.charAt(0).toUpperCase()}${remark.slice(1)}`
 
 const coloured = (result: string): string =>
   result === "passed" ? colour("green", result) : result === "failed" ? colour("red", result) : colour("yellow", result)
@@ -106,7 +109,10 @@ const publish = Command.make(
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
     for (const line of mutedLines(muted)) yield* note(oneLine(line))
     const said = `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`
-    yield* print(published, testsDeployment(run) ? said : `${said}\n${elsewhereText(run)}`)
+    yield* print(
+      published,
+      [said, ...(testsDeployment(run) ? [] : [elsewhereText(run)]), ...runRemarks(run).map(sentence)].join("\n")
+    )
     const [first] = notAttached
     if (first !== undefined) {
       return yield* new Failure({
@@ -128,7 +134,9 @@ const gatesOf = (run: TestRunSummary): ReadonlyArray<string> => {
 
 const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
   String(run.number),
-  [resultOf(run), ...gatesOf(run), ...(testsDeployment(run) ? [] : ["of another address"])].join(", "),
+  [resultOf(run), ...gatesOf(run), ...(testsDeployment(run) ? [] : ["of another address"]), ...runRemarks(run)].join(
+    ", "
+  ),
   countsOf(run),
   run.product.slug,
   run.environment.slug,
@@ -194,6 +202,7 @@ const runText = (run: TestRun): string => {
     `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
     `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}${commitOf(run)}`,
     ...(testsDeployment(run) ? [] : [elsewhereText(run)]),
+    ...runRemarks(run).map(sentence),
     ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
     ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
     ...gatesOf(run).map((text) => text.replace(/^\S+/, coloured)),

@@ -895,6 +895,31 @@ describe("delivery", () => {
     assert.match((await at.delivery(["runs", "show", String(number)], { env })).out, new RegExp(`^${why}$`, "m"))
   })
 
+  test("runs say where they tested nothing, a part of the tests or a deployment that changed", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const env = as(workspace)
+    const { number } = await startRun(workspace, { selection: { coverage: null, folders: ["basket"], caseIds: [] } })
+    await workspace.send("PATCH", "deployments/shop/staging", { json: { version: "2" } })
+    await finishRun(workspace, number, { tests: [report("a", { attempt: null })] })
+    const whole = await startRun(workspace)
+    await finishRun(workspace, whole.number, { tests: [report("a")] })
+    const { out } = await at.delivery(["runs", "list"], { env })
+    const [, newest, first] = out.split("\n")
+    assert.include(first, "passed, nothing tested, the deployment changed while it ran, a part of the tests")
+    assert.notMatch(newest!, /nothing|changed|part/)
+    const shown = await at.delivery(["runs", "show", String(number)], { env })
+    assert.match(shown.out, /^Nothing tested\nThe deployment changed while it ran\nA part of the tests$/m)
+    const { events } = await workspace.get<{
+      events: ReadonlyArray<{ kind: string; changes: ReadonlyArray<{ field: string; to: string | null }> }>
+    }>("events?kinds=run_finished")
+    const told = events.map(({ changes }) => changes.filter(({ to }) => to === "true").map(({ field }) => field))
+    assert.deepStrictEqual(
+      told.toSorted((a, b) => a.length - b.length),
+      [[], ["nothingTested", "deploymentChanged", "partOfTests"]]
+    )
+  })
+
   test("runs say which of them tested another address than the deployment's", async (owner) => {
     const workspace = await newDeployment(owner, { version: "1" })
     const at = home()

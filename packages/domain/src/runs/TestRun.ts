@@ -179,6 +179,9 @@ const summaryFields = {
   locked: Schema.Boolean.annotate({
     description: "Whether the version of the deployment cannot change, unless forced, while the run is running."
   }),
+  partOfTests: Schema.Boolean.annotate({
+    description: "Whether it was to run a part of the tests: `selection` had folders or tests."
+  }),
   git: Git,
   machine: Machine,
   ciUrl: Schema.NullOr(Schema.String).annotate({
@@ -220,6 +223,7 @@ const summaryExample = {
   release: 4,
   deploymentChanged: false,
   locked: false,
+  partOfTests: false,
   git: exampleGit,
   machine: { hostname: "ci-7", platform: "linux" },
   ciUrl: "https://github.com/example/shop/actions/runs/9876543210",

@@ -1,5 +1,6 @@
 import type { Change } from "@delivery/domain/events/Event"
 import type { Counts, RunResult } from "@delivery/domain/runs/TestRun"
+import { testedNothing } from "@delivery/domain/runs/RunRemarks"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { FinishedTestRun, FoundTestRun } from "./TestRunsRepo.ts"
 
@@ -21,9 +22,12 @@ export const tested = ({
 ]
 
 /** Where a run says less of the deployment than one may think. */
-const otherwise = (run: FoundTestRun): ReadonlyArray<Change> => [
+const otherwise = (run: FoundTestRun, ended: Pick<FinishedTestRun, "counts" | "gateResult">): ReadonlyArray<Change> => [
   ...(testsDeployment(run) ? [] : [fact("address", run.baseUrl)]),
-  ...(run.git.dirty ? [fact("uncommittedChanges", "true")] : [])
+  ...(run.git.dirty ? [fact("uncommittedChanges", "true")] : []),
+  ...(testedNothing(ended) ? [fact("nothingTested", "true")] : []),
+  ...(run.deploymentChanged ? [fact("deploymentChanged", "true")] : []),
+  ...(run.partOfTests ? [fact("partOfTests", "true")] : [])
 ]
 
 /** Alerts are about what is held back: muted failures alone do not. */
@@ -36,7 +40,7 @@ export const endOfRun = (
 ): ReadonlyArray<Change> => [
   ...(result === null ? [] : [fact("result", result), ...gate(result, gateResult), fact("counts", countsText(counts))]),
   ...tested(run),
-  ...(result === null ? [] : otherwise(run))
+  ...(result === null ? [] : otherwise(run, { counts, gateResult }))
 ]
 
 interface Recounted {
@@ -61,5 +65,5 @@ export const endOfRetry = (
     ? fact("counts", countsText(counts))
     : { field: "counts", from: countsText(run.counts), to: countsText(counts) },
   ...tested(run),
-  ...otherwise(run)
+  ...otherwise(run, { counts, gateResult })
 ]

@@ -5,6 +5,7 @@ import { actorJson } from "../access/Actors.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { jsonColumns, jsonInstant, jsonObject } from "../storage/Json.ts"
+import { isWholeSql } from "./RunScope.ts"
 import { testRuns } from "./TestRunsRepo.ts"
 
 /** A run as JSON of an answer: what `foundRun`, `asOf` and `summaryOf` make of its row. */
@@ -57,6 +58,7 @@ export const runJson = jsonObject(TestRunSummary, {
   release: run("release"),
   deploymentChanged,
   locked: run("locked"),
+  partOfTests: `not r.${isWholeSql}`,
   git: jsonObject(
     Git,
     {

@@ -337,6 +337,7 @@ export const foundColumns = [
   "deploymentVersion",
   "release",
   "locked",
+  "selection",
   "gitBranch",
   "gitSha",
   "gitDirty",
@@ -402,6 +403,7 @@ export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, r
   release: row.release,
   deploymentChanged: refs.deploymentChanged,
   locked: row.locked,
+  partOfTests: row.selection.folders.length + row.selection.caseIds.length > 0,
   git: {
     branch: row.gitBranch,
     sha: row.gitSha,

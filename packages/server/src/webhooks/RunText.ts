@@ -1,5 +1,6 @@
 import { shortened } from "@delivery/domain/catalog/ShortVersion"
 import type { Change, Event } from "@delivery/domain/events/Event"
+import { runRemarkTexts } from "@delivery/domain/runs/RunRemarks"
 
 /** What is said of runs that have ended where a line is all that is read. Pure. */
 
@@ -12,6 +13,7 @@ export interface RunText {
 }
 
 const kinds: ReadonlySet<string> = new Set(["run_finished", "run_interrupted", "retry_finished", "retry_interrupted"])
+const remarked = ["nothingTested", "deploymentChanged", "partOfTests"] as const
 const told: ReadonlySet<string> = new Set([
   "result",
   "gateResult",
@@ -21,7 +23,8 @@ const told: ReadonlySet<string> = new Set([
   "environment",
   "version",
   "address",
-  "uncommittedChanges"
+  "uncommittedChanges",
+  ...remarked
 ])
 
 /** Undefined for other events, and for those of servers that did not tell what was tested. */
@@ -43,7 +46,8 @@ export const runTextOf = ({ changes, kind }: Event): RunText | undefined => {
         : [`tests: ${counts.to}${counts.from === null ? "" : `, before the retry ${counts.from}`}`]),
       ...(flaky === undefined ? [] : [`flaky: ${flaky}`]),
       ...(address === undefined ? [] : [`tested ${address}, another address than the deployment's`]),
-      ...(to("uncommittedChanges") === undefined ? [] : ["with uncommitted changes"])
+      ...(to("uncommittedChanges") === undefined ? [] : ["with uncommitted changes"]),
+      ...remarked.flatMap((field) => (to(field) === undefined ? [] : [runRemarkTexts[field]]))
     ],
     rest: changes.filter(({ field }) => !told.has(field))
   }

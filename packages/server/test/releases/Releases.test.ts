@@ -4,7 +4,9 @@ import { Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Releases } from "../../src/releases/Releases.ts"
+import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, eventsOf, everyRole, kindsOf, now, refusal, unique, whoMay } from "../identity/Scene.ts"
+import { report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { deploymentIn, makeProduct, makeTeam, makeTicket } from "./Scene.ts"
 
@@ -312,6 +314,37 @@ withServicesOnEachStorage("Releases", (it) => {
       assert.deepInclude(yield* finish(given, "passed", { interrupted: true }), { deploymentChanged: true })
       assert.deepInclude(yield* run(kept), { release: 1, deploymentChanged: false })
       assert.deepInclude(yield* run(changed), { release: 1, deploymentChanged: true })
+    })
+  )
+
+  it.effect("are told by the events of runs that they changed meanwhile, beside what else a result rests on", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, finish, run, start, update } = deploymentIn(scene, scene.product, scene.staging)
+      yield* create("v1")
+      const selectionOf = (...caseIds: ReadonlyArray<string>) => ({
+        selection: { coverage: null, folders: [], caseIds }
+      })
+      const [whole, part] = [yield* start(selectionOf()), yield* start(selectionOf("a"))]
+      yield* finish(whole)
+      yield* update({ version: "v2" })
+      yield* finish(part, "passed", { tests: [report("a", { attempt: null })] })
+      const runs = yield* Effect.flatMap(TestRuns, (runs) => runs.list({})).pipe(as(scene.viewer))
+      const partOf = ({ number, partOfTests }: { readonly number: number; readonly partOfTests: boolean }) => [
+        number,
+        partOfTests
+      ]
+      const expected = [
+        [part, true],
+        [whole, false]
+      ]
+      assert.deepStrictEqual(runs.runs.map(partOf), expected)
+      assert.deepStrictEqual([yield* run(part), yield* run(whole)].map(partOf), expected)
+      const finished = (yield* eventsOf(scene.workspace)).filter(({ kind }) => kind === "run_finished")
+      assert.deepStrictEqual(
+        finished.map(({ changes }) => changes.filter(({ to }) => to === "true").map(({ field }) => field)),
+        [[], ["nothingTested", "deploymentChanged", "partOfTests"]]
+      )
     })
   )
 

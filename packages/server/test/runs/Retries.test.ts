@@ -11,7 +11,7 @@ import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, type CallerOf, eventsOf, kindsOf, membersAndUp, whoMay } from "../identity/Scene.ts"
 import { baseUrl, finishedRun, finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
 import { sharedStorages } from "../support/Storages.ts"
-import { attempt, finishBody, git, makeDeployed, startBody, toldOf } from "./Scene.ts"
+import { attempt, finishBody, git, makeDeployed, startBody, endedOf, toldOf } from "./Scene.ts"
 
 const begin = Effect.andThen(TestClock.adjust(123), Clock.currentTimeMillis)
 
@@ -157,7 +157,7 @@ for (const storage of sharedStorages) {
               [
                 { field: "flakyCount", from: "0", to: "1" },
                 { field: "counts", from: "2 of 5 failed", to: "1 of 5 failed" },
-                ...toldOf(at)
+                ...endedOf(at)
               ]
             ]
           ]
@@ -222,12 +222,12 @@ for (const storage of sharedStorages) {
           0
         ])
         const told = (yield* eventsOf(at.workspace)).filter(({ kind }) => kind === "retry_finished")
-        assert.deepStrictEqual(told[0]?.changes, [{ field: "counts", from: null, to: "2 of 5 failed" }, ...toldOf(at)])
+        assert.deepStrictEqual(told[0]?.changes, [{ field: "counts", from: null, to: "2 of 5 failed" }, ...endedOf(at)])
         assert.deepStrictEqual(told.at(-1)?.changes, [
           { field: "flakyCount", from: "0", to: "1" },
           { field: "result", from: "failed", to: "passed" },
           { field: "counts", from: "1 of 5 failed", to: "0 of 5 failed" },
-          ...toldOf(at)
+          ...endedOf(at)
         ])
         assert.strictEqual(yield* answer(as(at.member)(retries.start(1, startOf()))), "Conflict nothing_to_retry")
         const run = yield* as(at.member)(runs.get(1))
@@ -339,7 +339,7 @@ for (const storage of sharedStorages) {
           { field: "flakyCount", from: "0", to: "1" },
           { field: "gateResult", from: "failed", to: "passed" },
           { field: "counts", from: null, to: "0 of 5 failed" },
-          ...toldOf(at)
+          ...endedOf(at)
         ])
 
         yield* finishedRun(at, ["a"])

@@ -59,6 +59,12 @@ export const toldOf = ({
   ...(deployment.version === null ? [] : [{ field: "version", from: null, to: deployment.version }])
 ]
 
+/** The same of a run that has ended: those here are to run a part of the tests. */
+export const endedOf = (at: Parameters<typeof toldOf>[0]) => [
+  ...toldOf(at),
+  { field: "partOfTests", from: null, to: "true" }
+]
+
 export const machine = { hostname: "ci-7", platform: "linux" }
 const selection = { coverage: "acceptance", folders: ["checkout"], caseIds: ["a"] } as const
 

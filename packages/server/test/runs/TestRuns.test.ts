@@ -20,7 +20,7 @@ import { answer, as, type CallerOf, eventsOf, everyRole, membersAndUp, refusal, 
 import { addAgent } from "../planning/TicketsScene.ts"
 import { eventually } from "../support/Eventually.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
-import { attempt, finishBody, git, machine, makeDeployed, report, startBody, toldOf } from "./Scene.ts"
+import { attempt, finishBody, git, machine, makeDeployed, report, startBody, endedOf, toldOf } from "./Scene.ts"
 import { layerRuns } from "./Services.ts"
 
 const runLimit = 60_000
@@ -75,6 +75,7 @@ for (const storage of sharedStorages) {
           deploymentVersion: "v1",
           release: 1,
           deploymentChanged: false,
+          partOfTests: true,
           locked: false,
           git,
           machine,
@@ -249,7 +250,7 @@ for (const storage of sharedStorages) {
               [
                 { field: "result", from: null, to: "failed" },
                 { field: "counts", from: null, to: "1 of 5 failed" },
-                ...toldOf(at)
+                ...endedOf(at)
               ]
             ]
           ]

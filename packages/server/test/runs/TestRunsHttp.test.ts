@@ -83,6 +83,7 @@ onEachServer("test runs", (test) => {
       deploymentVersion: "9fceb02",
       release: 1,
       deploymentChanged: false,
+      partOfTests: true,
       locked: false,
       git: runOf().git,
       machine: runOf().machine,

@@ -110,6 +110,7 @@ onEachStorage("TestRunsRepo", (it) => {
         deploymentVersion: "v1",
         release: 1,
         deploymentChanged: false,
+        partOfTests: true,
         locked: false,
         git,
         machine: run.machine,

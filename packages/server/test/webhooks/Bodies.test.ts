@@ -81,6 +81,23 @@ describe("What webhooks send", () => {
           "• with uncommitted changes"
         ]
       )
+      assert.deepStrictEqual(
+        told(
+          "run_finished",
+          now("result", "passed"),
+          now("counts", "0 of 1 failed"),
+          now("nothingTested", "true"),
+          now("deploymentChanged", "true"),
+          now("partOfTests", "true")
+        ).slice(1),
+        [
+          "• passed",
+          "• tests: 0 of 1 failed",
+          "• nothing tested",
+          "• the deployment changed while it ran",
+          "• a part of the tests"
+        ]
+      )
       const muted = (counts: string) =>
         told("run_finished", now("result", "failed"), now("gateResult", "passed"), now("counts", counts))[1]
       assert.strictEqual(muted("2 of 5 failed"), "• failed; 2 muted failures do not count: the gate passed")

@@ -94,7 +94,7 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
             </span>
           )
         )}
-        {(run.gateResult !== run.result || run.retries.length > 0) && <RunGate run={run} />}
+        <RunGate run={run} />
         {run.passRate !== null && (run.result === run.gateResult || run.result === "failed") && (
           <span className="text-muted">{formatRate(run.passRate)} passed</span>
         )}

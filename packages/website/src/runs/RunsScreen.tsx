@@ -68,8 +68,8 @@ const RunRow = ({
       <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0 sm:max-md:hidden">
         {run.state !== "running" && (
           <>
-            {/* The word about the gate takes its place: the counts are not to be cut. */}
-            {run.gateResult === run.result && (
+            {/* Words beside it take its place: the counts are not to be cut. */}
+            {run.gateResult === run.result && !run.deploymentChanged && !run.partOfTests && (
               <span className="w-12 shrink-0 max-sm:hidden">
                 <CountsBar counts={run.counts} />
               </span>
@@ -80,7 +80,7 @@ const RunRow = ({
             >
               {run.error === null ? countsText(run.counts) : run.error}
             </span>
-            {run.gateResult !== run.result && <RunMarks run={run} />}
+            <RunMarks run={run} />
           </>
         )}
       </span>
