@@ -53,6 +53,7 @@ const Activity = ({ mayChange, slug, ticket }: Props) => {
                   key={said.id}
                   message={said.message}
                   onAnswer={mayChange ? () => setAnswered(said.message) : undefined}
+                  slug={slug}
                 />
               )
             )}

@@ -10,6 +10,8 @@ import { SaidItem } from "./SaidItem.tsx"
 
 const Markdown = later(() => import("./TicketMarkdown.tsx"))
 
+const ReplyRun = later(() => import("./ReplyRun.tsx"))
+
 const Text = ({ text }: { readonly text: string }) => (
   <div className="pt-1">
     <Markdown text={text} />
@@ -39,6 +41,7 @@ export const TicketMessage = ({ message, slug }: { readonly slug: string; readon
 }
 
 interface ReplyProps {
+  readonly slug: string
   readonly message: AgentMessage
   /** Writes to the agent again. */
   readonly onAnswer?: (() => void) | undefined
@@ -46,8 +49,9 @@ interface ReplyProps {
 
 /** What an agent said to what it was asked. */
 export const TicketReply = ({
-  message: { agent, completedAt, declinedAt, id, reply, status },
-  onAnswer
+  message: { agent, completedAt, declinedAt, evidence, id, reply, status },
+  onAnswer,
+  slug
 }: ReplyProps) => {
   const name = agent.name
   return (
@@ -66,6 +70,7 @@ export const TicketReply = ({
         )}
       </div>
       {reply !== null && <Text text={reply} />}
+      {evidence !== null && <ReplyRun run={evidence.run} slug={slug} />}
     </SaidItem>
   )
 }

@@ -230,4 +230,37 @@ describe("Agents", () => {
     await of(asked).waitFor()
     await lou.context().close()
   })
+
+  it("name a run with their reply, and the ticket shows what that came to", async () => {
+    await site.call("POST", "teams", { key: "RUN", name: "Runs" })
+    await site.call("POST", "products", { slug: "kiosk", name: "Kiosk", type: "library" })
+    await site.call("POST", "environments", { slug: "canary", name: "Canary", class: "non-production" })
+    await site.call("POST", "deployments", { product: "kiosk", environment: "canary" })
+    const { number } = await site.call<{ number: number }>("POST", "test-runs", {
+      product: "kiosk",
+      environment: "canary",
+      baseUrl: "https://canary.example.com",
+      git: { branch: "main", sha: "a".repeat(40), dirty: false, subject: "Mend it" },
+      machine: { hostname: "ci-7", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    })
+    const failed = { interrupted: false, durationMs: 1, error: "No browser", cleanup: null, tests: [] }
+    await site.call("POST", `test-runs/${number}/finish`, failed)
+    const { access_token, agent } = await site.call<SignIn>("POST", "agents/register", {
+      client: "claude",
+      computer: "tower"
+    })
+    const { identifier } = await site.call<{ identifier: string }>("POST", "tickets", { team: "RUN", title: "Mend" })
+    const { id } = await site.call<{ id: string }>("POST", "messages", { agent, ticket: identifier, ask: "build" })
+    const call = callWith(site.origin, access_token)
+    await call("POST", "/agent/v1/inbox/take", {})
+    await call("POST", `/agent/v1/messages/${id}/complete`, { reply: "It passes.", evidence: { run: number } })
+    const page = await openScreen(site, `tickets/${identifier}`)
+    const reply = page.getByRole("listitem", { name: /^Reply of/ })
+    await reply.getByText("Failed").waitFor()
+    await reply.getByText("Kiosk in Canary").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await reply.getByRole("link", { name: `Run ${number}` }).click()
+    await page.waitForURL(new RegExp(`/test-runs/${number}$`))
+  })
 })
