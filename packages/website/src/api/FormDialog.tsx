@@ -97,6 +97,7 @@ export const FormDialog = ({
       }
       description={description}
       isPersistent
+      isSent={doing.isPending}
       onClose={onClose}
       onDiscard={onDiscard}
       title={title}

@@ -10,12 +10,14 @@ import { mayAct, meQuery, useMe } from "../api/session.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
+import { Discard } from "../ui/Discard.tsx"
 import { Facts } from "../ui/Facts.tsx"
 import { Input } from "../ui/Field.tsx"
 import { Header } from "../ui/Header.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
 import { toast } from "../ui/toast.ts"
+import { useLeaving } from "../ui/useLeaving.ts"
 import { KeepAccountKeys, keeping } from "./KeepAccountKeys.tsx"
 import { membersQuery, workspaceQuery } from "./queries.ts"
 
@@ -57,6 +59,7 @@ const useSave = (workspace: Workspace) => {
 const Form = ({ workspace }: Props) => {
   const save = useSave(workspace)
   const [isChanged, setChanged] = useState(false)
+  const { isAsking, leave, stay } = useLeaving(isChanged && !save.isPending)
   const failure = save.error === null ? undefined : failureOf(save.error)
   const look = (event: FormEvent<HTMLFormElement>) =>
     setChanged(Object.keys(changeOf(workspace, new FormData(event.currentTarget))).length > 0)
@@ -113,10 +116,14 @@ const Form = ({ workspace }: Props) => {
           {failure.message}
         </p>
       )}
-      <div>
-        <Button disabled={!isChanged} isBusy={save.isPending} look="primary" type="submit">
-          Save
-        </Button>
+      <div className="flex flex-wrap gap-2">
+        {isAsking ? (
+          <Discard onDiscard={leave} onKeep={stay} />
+        ) : (
+          <Button disabled={!isChanged} isBusy={save.isPending} look="primary" type="submit">
+            Save
+          </Button>
+        )}
       </div>
     </form>
   )

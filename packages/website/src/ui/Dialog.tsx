@@ -10,6 +10,8 @@ import {
   useState
 } from "react"
 import { Button, IconButton } from "./Button.tsx"
+import { Discard } from "./Discard.tsx"
+import { useLeaving } from "./useLeaving.ts"
 
 interface Props {
   readonly title: string
@@ -23,8 +25,10 @@ interface Props {
   /** Only one of its actions closes it: what it shows does not come back. */
   readonly isKeptOpen?: boolean
   readonly onClose: () => void
-  /** What was typed is thrown away; it is closed then, too. */
+  /** What was typed is thrown away; it is closed then, too. With it, what was typed is kept where the page is left. */
   readonly onDiscard?: (() => void) | undefined
+  /** What was typed is on its way: whoever leaves loses nothing. */
+  readonly isSent?: boolean
   readonly children: ReactNode
   /** What can be done, the primary action last. */
   readonly actions?: ReactNode
@@ -81,47 +85,35 @@ export const Cancel = () => <Button onClick={useContext(CloseContext)}>Cancel</B
 const fields = "textarea, input:not([type=checkbox], [type=radio], [aria-hidden])"
 
 /** Asks before what was typed is lost. */
-const useClosing = (onClose: () => void) => {
+const useClosing = (onClose: () => void, isKept: boolean) => {
   const popup = useRef<HTMLDivElement>(null)
   // What was typed into last.
   const [field, setField] = useState<HTMLElement>()
   const [isAsking, setAsking] = useState(false)
+  const { isAsking: isLeaving, leave, stay } = useLeaving(field !== undefined && !isKept, true)
   const keepTyping = () => {
+    stay()
     setAsking(false)
     ;(field?.isConnected === true ? field : popup.current)?.focus()
   }
   return {
-    close: () => (field === undefined ? onClose() : isAsking ? keepTyping() : setAsking(true)),
-    isAsking,
+    close: () => (field === undefined ? onClose() : isAsking || isLeaving ? keepTyping() : setAsking(true)),
+    discard: () => {
+      leave()
+      onClose()
+    },
+    isAsking: isAsking || isLeaving,
     keepTyping,
     popup,
     onInput: ({ currentTarget, target }: FormEvent<HTMLElement>) => {
       // A dialog above this one is among its parts for React, but not on the page.
       if (!(target instanceof HTMLElement) || !currentTarget.contains(target) || !target.matches(fields)) return
       setField(target)
+      stay()
       setAsking(false)
     }
   }
 }
-
-interface DiscardProps {
-  readonly onDiscard: () => void
-  readonly onKeep: () => void
-}
-
-const Discard = ({ onDiscard, onKeep }: DiscardProps) => (
-  <>
-    <p className="flex-1 self-center" role="alert">
-      Discard what you typed?
-    </p>
-    <Button autoFocus onClick={onKeep}>
-      Keep typing
-    </Button>
-    <Button look="danger" onClick={onDiscard}>
-      Discard
-    </Button>
-  </>
-)
 
 const doubleClickMillis = 500
 
@@ -135,6 +127,7 @@ export const Dialog = ({
   description,
   isKeptOpen = false,
   isPersistent = false,
+  isSent = false,
   isWide = false,
   onClose,
   onDiscard,
@@ -142,13 +135,16 @@ export const Dialog = ({
   title
 }: Props) => {
   const [openedAt] = useState(() => performance.now())
-  const { close, isAsking, keepTyping, onInput, popup } = useClosing(onClose)
+  const { close, discard, isAsking, keepTyping, onInput, popup } = useClosing(
+    onClose,
+    isSent || onDiscard !== undefined
+  )
   const finalFocus = useFocusBack(popup)
-  const discard = () => {
+  const discardAll = () => {
     onDiscard?.()
-    onClose()
+    discard()
   }
-  const footer = isAsking ? <Discard onDiscard={discard} onKeep={keepTyping} /> : actions
+  const footer = isAsking ? <Discard onDiscard={discardAll} onKeep={keepTyping} /> : actions
   return (
     <Base.Root
       disablePointerDismissal={isPersistent || isKeptOpen}

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { useRouter } from "@tanstack/react-router"
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
+import { useLeaving } from "../ui/useLeaving.ts"
 import { afterWrite, bySecret, type Draft, type Drafts, overConflicts } from "./drafts.ts"
 import { inTurn } from "./inTurn.ts"
 import { writing } from "./queries.ts"
@@ -55,24 +55,17 @@ const useBatch = ({ drafts, onDrafts, slug }: Props) => {
 
 /** Asks before new values are lost, also where the page is left. */
 const useDiscard = ({ drafts, onClose }: Props) => {
-  const { history } = useRouter()
-  const [answer, setAnswer] = useState<(isDiscarded: boolean) => void>()
   const hasDrafts = drafts.size > 0
-  useEffect(() => {
-    if (!hasDrafts) return undefined
-    return history.block({
-      enableBeforeUnload: true,
-      blockerFn: async ({ currentLocation, nextLocation }) =>
-        currentLocation.pathname !== nextLocation.pathname &&
-        !(await new Promise<boolean>((resolve) => setAnswer(() => resolve)))
-    })
-  }, [hasDrafts, history])
+  const { isAsking, leave, stay } = useLeaving(hasDrafts)
+  const [isClosing, setClosing] = useState(false)
   return {
-    isAsking: hasDrafts && answer !== undefined,
-    ask: () => (hasDrafts ? setAnswer(() => (isDiscarded: boolean) => isDiscarded && onClose()) : onClose()),
+    isAsking: hasDrafts && (isClosing || isAsking),
+    ask: () => (hasDrafts ? setClosing(true) : onClose()),
     reply: (isDiscarded: boolean) => {
-      setAnswer(undefined)
-      answer?.(isDiscarded)
+      setClosing(false)
+      if (!isDiscarded) stay()
+      else if (isAsking) leave()
+      else onClose()
     }
   }
 }
