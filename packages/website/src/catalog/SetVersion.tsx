@@ -156,6 +156,8 @@ const VersionField = ({ setting }: { readonly setting: ReturnType<typeof useSetV
         label="Version"
         maxLength={200}
         onChange={(event) => type(event.target.value)}
+        // What runs there is seldom what is to run there next.
+        onFocus={(event) => event.target.select()}
         spellCheck={false}
         value={text}
       />

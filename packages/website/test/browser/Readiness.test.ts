@@ -424,6 +424,20 @@ describe("Readiness", () => {
     expect((await versions())[0]).toEqual(["v2", null])
   })
 
+  it("replaces the version that runs with what is typed, and doubts what is typed in full", async () => {
+    const { product } = await makeKiosk(site.call, "window")
+    const page = await openScreen(site, `deployments/${product}/production`)
+    await page.getByRole("button", { name: "Set version" }).click()
+    const field = page.getByRole("dialog").getByLabel("Version")
+    await field.and(page.locator(":focus")).waitFor()
+    expect(await field.inputValue()).toBe("v1")
+    // Longer than the id of a commit: whatever is wrong with it may be at its end.
+    const long = "0c3d6e9f2a5b81470c3d6e9f2a5b81470c3d6e9f1d4e7f0"
+    await page.keyboard.type(long)
+    expect(await field.inputValue()).toBe(long)
+    await page.getByRole("dialog").getByText(`Nobody has released or tested ${long}.`).waitFor()
+  })
+
   it("says that another version was recorded while the dialog was open, and asks again", async () => {
     const { product } = await makeKiosk(site.call, "desk")
     const desk = `deployments/${product}/production`

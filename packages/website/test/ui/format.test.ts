@@ -74,6 +74,10 @@ describe("How times, numbers and names are written", () => {
       "v2.14.0",
       "9fceb02"
     ])
+    // Longer than the id of a commit.
+    expect(shortSha("0c3d6e9f2a5b81470c3d6e9f2a5b81470c3d6e9f1d4e7f0")).toBe(
+      "0c3d6e9f2a5b81470c3d6e9f2a5b81470c3d6e9f1d4e7f0"
+    )
   })
 
   it("keeps the end of paths whole", () => {
