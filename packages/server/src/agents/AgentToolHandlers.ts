@@ -106,7 +106,10 @@ function* make() {
     whoami: () => sessions.me,
     list_inbox: () => listInbox,
     take_message: takeMessages,
-    complete_message: ({ message, ...input }) => Effect.map(inbox.complete(message, input), quotedMessage),
+    complete_message: ({ message, ...input }) =>
+      Effect.flatMap(inbox.complete(message, input), (ended) =>
+        Effect.map(inbox.doubts(ended), (doubts) => ({ ...quotedMessage(ended), doubts }))
+      ),
     decline_message: ({ message, ...input }) => Effect.map(inbox.decline(message, input), quotedMessage),
     list_tickets: (query) =>
       Effect.flatMap(tickets.list(query), (all) =>

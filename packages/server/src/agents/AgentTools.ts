@@ -149,7 +149,12 @@ export const AgentTools = Toolkit.make(
     title: "Complete a message",
     description: "Ends a message that you are done with; its sender is notified of your reply.",
     parameters: Schema.Struct({ message, ...CompleteMessage.fields }),
-    success: QuotedMessage,
+    success: Schema.Struct({
+      ...QuotedMessage.fields,
+      doubts: Schema.Array(Schema.String).annotate({
+        description: "What the run that you named does not show: that it failed, or has none of the ticket's tests."
+      })
+    }),
     hints: adds,
     anyScope: true,
     byServerUrl: true

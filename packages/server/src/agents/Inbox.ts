@@ -13,6 +13,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { Stopping } from "../http/Stopping.ts"
 import { type Access, actorOf } from "../access/Access.ts"
 import { viewerOf } from "../planning/Viewer.ts"
+import { TicketsRepo } from "../planning/TicketsRepo.ts"
 import { TestRunsRepo } from "../runs/TestRunsRepo.ts"
 import { Storage } from "../storage/Storage.ts"
 import { asAgent } from "./AgentAuthentication.ts"
@@ -42,6 +43,8 @@ export class Inbox extends Context.Service<
       message: string,
       input: CompleteMessage
     ) => Effect.Effect<AgentMessage, NotFound | Conflict, Reading>
+    /** What the run that a reply names does not show, for the agent that named it. */
+    readonly doubts: (message: AgentMessage) => Effect.Effect<ReadonlyArray<string>, never, Reading>
     readonly decline: (
       message: string,
       input: AgentDecline
@@ -54,6 +57,7 @@ export class Inbox extends Context.Service<
 interface Dependencies {
   readonly repo: MessagesRepo["Service"]
   readonly runs: TestRunsRepo["Service"]
+  readonly tickets: TicketsRepo["Service"]
   readonly messages: Messages["Service"]
   readonly signIns: SignInsRepo["Service"]
   readonly waits: InboxWaits["Service"]
@@ -65,6 +69,7 @@ function* make() {
   const dependencies: Dependencies = {
     repo: yield* MessagesRepo,
     runs: yield* TestRunsRepo,
+    tickets: yield* TicketsRepo,
     messages: yield* Messages,
     signIns: yield* SignInsRepo,
     waits: yield* InboxWaits,
@@ -82,6 +87,7 @@ function* make() {
     complete: Effect.fn("Inbox.complete")((id: string, { evidence, reply }: CompleteMessage) =>
       end(id, "completed", reply, evidence?.run)
     ),
+    doubts: doubts(dependencies),
     decline: Effect.fn("Inbox.decline")((id: string, { reason }: AgentDecline) => end(id, "declined", reason))
   })
 }
@@ -160,4 +166,20 @@ const endMessage = ({ messages, repo, runs, storage }: Dependencies) =>
       return present(yield* find)
     })
     return yield* storage.transaction(ended)
+  })
+
+const doubts = ({ runs, tickets }: Dependencies) =>
+  Effect.fn("Inbox.doubts")(function* ({ evidence, ticket }: AgentMessage) {
+    if (evidence === null) return []
+    const { access, viewer } = yield* current
+    const run = yield* runs.find(access.workspace.id, evidence.run)
+    if (run === undefined) return []
+    const cases = (yield* tickets.find(viewer, ticket.id))?.cases ?? undefined
+    const asked = new Set(cases?.product === run.product.slug ? cases.caseIds : [])
+    const hasNone = cases !== undefined && !(yield* runs.tests(run.id)).some(({ caseId }) => asked.has(caseId))
+    return [
+      ...(run.gateResult === "failed" ? [`Run ${run.number} failed.`] : []),
+      ...(run.state === "finished" ? [] : [`Run ${run.number} has not finished: it is ${run.state}.`]),
+      ...(hasNone ? [`Run ${run.number} has none of the tests of ${ticket.identifier}.`] : [])
+    ]
   })

@@ -1,10 +1,24 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import { quote, type Quoted } from "@delivery/domain/agents/Quote"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
+import type { TestReport } from "@delivery/domain/runs/TestEntry"
 import { assert } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import { accept, type Http, join, newWorkspace, onEachServer, registerAgent, teamKey } from "../support/Http.ts"
+import {
+  accept,
+  attempt,
+  deploy,
+  finishRun,
+  type Http,
+  join,
+  newWorkspace,
+  onEachServer,
+  registerAgent,
+  report,
+  startRun,
+  teamKey
+} from "../support/Http.ts"
 
 /** The parts of tool results that the tests read. */
 interface Answer {
@@ -79,6 +93,34 @@ const tools = [
 ]
 
 onEachServer("Agents over MCP", (test) => {
+  test("are told what the run that they name with a reply does not show", async (owner) => {
+    const { ana, ben, signIn, team, workspace } = await scene(owner)
+    await deploy(workspace)
+    const { identifier } = await ben.post<Ticket>("tickets", {
+      team,
+      title: "Pay by card",
+      cases: { product: "shop", caseIds: ["pays"] }
+    })
+    const { call } = await connect(ana, signIn.access_token)
+    const doubts = async (...tests: ReadonlyArray<TestReport>) => {
+      const { number } = await startRun(ben)
+      await finishRun(ben, number, { tests })
+      const { id } = await ben.post<AgentMessage>("messages", { agent: signIn.agent, ticket: identifier, ask: "build" })
+      await call("take_message")
+      const ended = await call("complete_message", { message: id, reply: "Done.", evidence: { run: number } })
+      assert.deepStrictEqual(JSON.parse(ended.text), ended.structured)
+      const { doubts } = ended.structured as unknown as { doubts: ReadonlyArray<string> }
+      return doubts.map((doubt) => doubt.replace(`Run ${number} `, ""))
+    }
+    const failed = { attempt: attempt("failed") }
+    assert.deepStrictEqual(await doubts(report("pays"), report("opens")), [])
+    assert.deepStrictEqual(await doubts(report("pays", failed)), ["failed."])
+    assert.deepStrictEqual(await doubts(report("opens", failed)), [
+      "failed.",
+      `has none of the tests of ${identifier}.`
+    ])
+  })
+
   test("take a message, update its ticket, and complete it", async (owner) => {
     const { ana, ben, signIn, team } = await scene(owner)
     const description = "Visa\nand Mastercard."
