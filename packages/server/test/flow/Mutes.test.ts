@@ -22,7 +22,7 @@ import { addProduct } from "../catalog/Rows.ts"
 import { as, type CallerOf, now, refusal } from "../identity/Scene.ts"
 import { addTeam } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
-import { finishBody, git, machine, report, toldOf } from "../runs/Scene.ts"
+import { endedOf, finishBody, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import {
   daysFromNow,
@@ -129,7 +129,7 @@ withServicesOnEachStorage("Muting", (it) => {
         { field: "result", from: null, to: "failed" },
         { field: "gateResult", from: null, to: "passed" },
         { field: "counts", from: null, to: "2 of 3 failed" },
-        ...toldOf(at)
+        ...endedOf(at)
       ])
       assert.strictEqual((yield* run(at, ["a", "c"])).gateResult, "failed")
       assert.strictEqual((yield* run(at, [], ["a"])).gateResult, "passed")
