@@ -1,6 +1,6 @@
 import "./ui/base.css"
 import { QueryClientProvider } from "@tanstack/react-query"
-import { RouterProvider } from "@tanstack/react-router"
+import { RouterContextProvider, RouterProvider } from "@tanstack/react-router"
 import { createRoot } from "react-dom/client"
 import { queryClient } from "./api/queries.ts"
 import { router } from "./app/router.tsx"
@@ -11,6 +11,8 @@ startLooks()
 createRoot(document.querySelector("#root")!).render(
   <QueryClientProvider client={queryClient}>
     <RouterProvider router={router} />
-    <SessionGuard />
+    <RouterContextProvider router={router}>
+      <SessionGuard />
+    </RouterContextProvider>
   </QueryClientProvider>
 )

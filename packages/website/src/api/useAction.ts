@@ -22,6 +22,7 @@ export const useAction = <V = void, A = unknown>({ act, changes, done, failed, o
     gcTime: 0,
     onSuccess: async (answer, input) => {
       await read()
+      if (failed !== undefined) toast({ title: failed(input), isMended: true })
       if (done !== undefined) toast(done(answer, input))
       onDone?.(answer)
     },

@@ -57,12 +57,14 @@ const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) =
         : client.members.reactivate({ params }),
     onSettled: read
   })
-  const raise = (role: Member["role"]) =>
+  const raise = (role: Member["role"]) => {
+    const failed = `${member.name} stays ${member.role}`
     change.mutate(
       { role },
       {
-        onError: (error) => tellFailure(`${member.name} stays ${member.role}`, error),
-        onSuccess: () =>
+        onError: (error) => tellFailure(failed, error),
+        onSuccess: () => {
+          toast({ title: failed, isMended: true })
           toast({
             title: `${member.name} is ${role} now`,
             undo: async () => {
@@ -75,8 +77,10 @@ const useMemberActions = ({ member, slug }: Pick<RowProps, "member" | "slug">) =
               }
             }
           })
+        }
       }
     )
+  }
   const readmit = () =>
     change.mutate(
       { active: true },

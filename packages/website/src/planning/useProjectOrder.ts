@@ -43,6 +43,7 @@ export const useProjectOrder = (slug: string, read: Projects) => {
         params: { slug, project: project.slug },
         payload: isAfter ? { after: other.slug } : { before: other.slug }
       })
+    const failed = `${project.name} stays where it was`
     const asked = { id: project.id, other: other.id, isAfter }
     try {
       await moves.run(
@@ -59,10 +60,11 @@ export const useProjectOrder = (slug: string, read: Projects) => {
           ? undefined
           : { other: order[at]!, run: () => void move(rest, rest.indexOf(project), rest.indexOf(order[at]!)) }
       if (orderConflicts.tell?.(error, { kind: "project", moved: project, other, isAfter, instead }) !== true) {
-        tellFailure(`${project.name} stays where it was`, error)
+        tellFailure(failed, error)
       }
       return false
     }
+    toast({ title: failed, isMended: true })
     if (hasUndo) {
       const undo = async () =>
         (await move(withMove(order, asked), to, from, false)) ? `${project.name} is where it was` : undefined

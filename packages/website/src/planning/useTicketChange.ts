@@ -26,14 +26,16 @@ export const useTicketChange = (slug: string) => {
     { done, from, hasUndo = true }: Options
   ): Promise<boolean> => {
     const { id, identifier } = ticket
+    const failed = `${identifier} could not be changed`
     const payload = { ...payloadOf(asked), ...(from === undefined ? {} : { expected: expectedOf(from) }) }
     const send = () => client.tickets.update({ params: { slug, ticket: identifier }, payload })
     try {
       await pendingTickets.run([{ id, shown: shownOf(asked) }], send, readTicketsAgain(queries, slug))
     } catch (error) {
-      if (refusals.tell?.(error, [ticket], asked) !== true) tellFailure(`${identifier} could not be changed`, error)
+      if (refusals.tell?.(error, [ticket], asked) !== true) tellFailure(failed, error)
       return false
     }
+    toast({ title: failed, isMended: true })
     if (hasUndo) {
       const undo = async () => {
         const back = inverseOf(ticket, asked)

@@ -59,6 +59,7 @@ export const useTicketMove = (slug: string) => {
   const move = async (asked: Move): Promise<boolean> => {
     const { beside, change, from, said, shownBeside = beside, ticket } = asked
     const shown = changed(ticket, change)
+    const failed = `${ticket.identifier} stays where it was`
     try {
       await pendingTickets.run(
         [{ id: ticket.id, shown, beside: shownBeside }],
@@ -71,10 +72,11 @@ export const useTicketMove = (slug: string) => {
           orderConflicts.tell?.(error, { kind: "ticket", moved: ticket, beside, again }) !== true) &&
         refusals.tell?.(error, [ticket], change) !== true
       ) {
-        tellFailure(`${ticket.identifier} stays where it was`, error)
+        tellFailure(failed, error)
       }
       return false
     }
+    toast({ title: failed, isMended: true })
     if (said === "") return true
     const back = { ticket: { ...ticket, ...shown }, change: takenBack(ticket, change), beside: from, said: "" }
     const undo = async () => {

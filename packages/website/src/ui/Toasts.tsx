@@ -1,4 +1,5 @@
 import { Toast } from "@base-ui/react/toast"
+import { useRouter } from "@tanstack/react-router"
 import { type RefObject, useEffect, useRef } from "react"
 import { Button, buttonClass, IconButton } from "./Button.tsx"
 import { visible } from "./format.ts"
@@ -6,10 +7,29 @@ import { Icon } from "./Icon.tsx"
 import { everywhere, useKeys } from "./keys.ts"
 import { showToastsBy, toast, type Toast as Told } from "./toast.ts"
 
+/** How long is shown what asks for nothing. */
+const readMillis = 6_000
+
 /** As many changes as are kept to be undone. */
 const mostUndos = 50
 
 type Undo = NonNullable<Told["undo"]>
+
+type Shown = RefObject<ReadonlyArray<{ readonly id: string; readonly data?: Told | undefined }>>
+
+/** What could not be done on one screen is gone from the next as soon as it can be read. */
+const useGoneAfter = (shown: Shown) => {
+  const { update } = Toast.useToastManager<Told>()
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe("onResolved", ({ pathChanged }) => {
+        if (!pathChanged) return
+        for (const { data, id } of shown.current) if (data?.tone === "danger") update(id, { timeout: readMillis })
+      }),
+    [router, shown, update]
+  )
+}
 
 const List = () => {
   const { add, close, toasts } = Toast.useToastManager<Told>()
@@ -45,19 +65,24 @@ const List = () => {
         ) {
           return
         }
+        if (one.isMended === true) {
+          for (const { data, id } of shown.current) if (data?.tone === "danger" && data.title === one.title) close(id)
+          return
+        }
         const id = add({
           title: visible(one.title),
           ...(one.detail === undefined ? {} : { description: visible(one.detail) }),
           data: one,
-          timeout: one.tone === "danger" ? 0 : 6_000,
+          timeout: one.tone === "danger" ? 0 : readMillis,
           // An urgent one is only announced: its link could not be reached until the keyboard is in it.
           priority: one.tone === "danger" && one.link === undefined ? "high" : "low"
         })
         if (one.undo !== undefined)
           undos.current = [...undos.current, { id, title: one.title, undo: one.undo }].slice(-mostUndos)
       }),
-    [add]
+    [add, close]
   )
+  useGoneAfter(shown)
   return toasts.map((one) => (
     <Toast.Root
       className="bg-raised shadow-overlay animate-appear flex w-full items-start gap-2 rounded-lg py-2 pr-2 pl-3"

@@ -4,6 +4,8 @@ export interface Toast {
   readonly title: string
   readonly tone?: "plain" | "success" | "danger"
   readonly detail?: string | undefined
+  /** What this title said could not be done has been done since: that is no longer shown. */
+  readonly isMended?: boolean
   /** The id of the request that was refused. */
   readonly requestId?: string | undefined
   /** Takes it back. Answers what is true then; nothing where that was said already, or why it could not be. */
