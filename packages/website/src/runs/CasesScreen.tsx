@@ -29,14 +29,14 @@ const NoCases = later(() => import("./NoCases.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
 
 const columns =
-  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
+  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 lg:grid-cols-[16px_minmax(0,1fr)_10rem_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
 
 const markOf = ({ states }: Pick<ListedCase, "states">): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
 
 /** What the columns are, where there are some. */
 const Headings = () => (
-  <div className={`${columns} text-muted border-border h-7 border-b text-xs font-medium max-md:hidden`}>
+  <div className={`${columns} text-muted border-border h-7 border-b text-xs font-medium max-lg:hidden`}>
     <span />
     <span>Test</span>
     <span>State</span>
@@ -73,7 +73,7 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
         .map((state) => (
           <span className="inline-flex min-w-0 shrink-0 items-center gap-1.5 last:shrink" key={state}>
             <StateBadge state={state} />
-            <span className="text-muted truncate text-xs max-md:hidden">{evidenceOf(one, state)}</span>
+            <span className="text-muted truncate text-xs max-xl:hidden">{evidenceOf(one, state)}</span>
           </span>
         ))}
       {one.states.length === 0 && <span className="text-muted text-xs">not run for 30 days</span>}
@@ -81,11 +81,11 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
     <span className="hidden lg:block">
       <Heat results={one.results ?? []} />
     </span>
-    <span className="text-muted tabular hidden text-right md:block" title="How many of its results of 30 days passed">
+    <span className="text-muted tabular hidden text-right lg:block" title="How many of its results of 30 days passed">
       {one.passRate === null ? "–" : formatRate(one.passRate)}
     </span>
     <span
-      className="text-muted tabular hidden text-right md:block"
+      className="text-muted tabular hidden text-right lg:block"
       title="95 of 100 of its results took at most so long"
     >
       {formatDuration(one.durationP95Ms)}

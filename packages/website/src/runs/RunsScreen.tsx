@@ -33,7 +33,7 @@ const RunMarks = later(() => import("./RunMarks.tsx"))
 
 /** The subject is read first: what stands after it gives way before it does. */
 const columns =
-  "two-lines grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
+  "two-lines grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 sm:grid-cols-[16px_minmax(0,1fr)_8rem_fit-content(12.5rem)] lg:grid-cols-[16px_2.75rem_minmax(0,1fr)_8rem_fit-content(12.5rem)_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
 
 const RunRow = ({
   isCurrent,
@@ -50,7 +50,7 @@ const RunRow = ({
     to="/w/$slug/test-runs/$run"
   >
     <StatusMark status={statusOf(run)} />
-    <span className="text-muted tabular max-sm:hidden">#{run.number}</span>
+    <span className="text-muted tabular max-lg:hidden">#{run.number}</span>
     <span className="foreign truncate font-medium" title={run.git.subject}>
       {run.git.subject === "" ? "No commit message" : run.git.subject}
     </span>
@@ -61,16 +61,16 @@ const RunRow = ({
     <span className="text-muted hidden font-mono text-xs min-[80rem]:block">{shortSha(run.git.sha)}</span>
     <span className="second-line">
       <span className="text-muted tabular sm:hidden">#{run.number}</span>
-      <span className="text-muted truncate sm:max-md:hidden" title={`${run.product.name} in ${run.environment.name}`}>
+      <span className="text-muted truncate" title={`${run.product.name} in ${run.environment.name}`}>
         <TestedElsewhere run={run} />
         {run.product.name} <span className="text-faint">/</span> {run.environment.name}
       </span>
-      <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0 sm:max-md:hidden">
+      <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0">
         {run.state !== "running" && (
           <>
             {/* Words beside it take its place: the counts are not to be cut. */}
             {run.gateResult === run.result && !run.deploymentChanged && !run.partOfTests && (
-              <span className="w-12 shrink-0 max-sm:hidden">
+              <span className="w-12 shrink-0 max-xl:hidden">
                 <CountsBar counts={run.counts} />
               </span>
             )}
@@ -84,10 +84,10 @@ const RunRow = ({
           </>
         )}
       </span>
-      <span className="text-muted tabular hidden text-right md:block">
+      <span className="text-muted tabular hidden text-right xl:block">
         {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
       </span>
-      <span className="text-muted text-right max-sm:ml-auto">
+      <span className="text-muted text-right max-sm:ml-auto sm:max-lg:hidden">
         <Time at={run.startedAt} />
       </span>
     </span>

@@ -49,7 +49,7 @@ export const Item = ({ actions, badges, children, detail, isFaded = false, more,
     {...useFocusKept()}
     className="border-border flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5"
   >
-    <span className="min-w-40 flex-1 max-md:basis-full">
+    <span className="min-w-40 flex-1 max-lg:basis-full">
       <span className="flex items-center gap-2">
         <span className={`foreign min-w-0 truncate font-medium ${isFaded ? "text-muted" : ""}`}>{name}</span>
         {badges}
@@ -58,13 +58,13 @@ export const Item = ({ actions, badges, children, detail, isFaded = false, more,
     </span>
     {children}
     {actions !== undefined && (
-      <span className="-mr-2.5 ml-auto flex items-center justify-end gap-1 md:min-w-36">{actions}</span>
+      <span className="-mr-2.5 ml-auto flex items-center justify-end gap-1 lg:min-w-36">{actions}</span>
     )}
     {more !== undefined && <div className="basis-full">{more}</div>}
   </li>
 )
 
-const widths = { narrow: "md:w-28", usual: "md:w-36", wide: "md:w-60" }
+const widths = { narrow: "lg:w-28", usual: "lg:w-36", wide: "lg:w-60" }
 
 /** A fact of a row. On wide screens those of all rows stand below each other. */
 export const Cell = ({
@@ -77,7 +77,7 @@ export const Cell = ({
   readonly width?: keyof typeof widths
 }) => (
   <span
-    className={`foreign max-w-full min-w-0 truncate max-md:empty:hidden ${widths[width]} ${tone === "warning" ? "text-warning" : "text-muted"}`}
+    className={`foreign max-w-full min-w-0 truncate max-lg:empty:hidden ${widths[width]} ${tone === "warning" ? "text-warning" : "text-muted"}`}
   >
     {children}
   </span>
