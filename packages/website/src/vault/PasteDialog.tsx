@@ -26,8 +26,12 @@ interface Props {
   readonly onClose: () => void
 }
 
-const lineOf = ({ change, name }: Planned): DiffLine => {
+const unfitOf = ({ values }: DotEnv): ReadonlyArray<string> => environmentFile(values).refused ?? []
+
+/** One that a .env file cannot have is written, and looks as grave as it is. */
+const lineOf = ({ change, name }: Planned, isUnfit: boolean): DiffLine => {
   if (change === "refused") return { kind: change, text: `${name} (${refusalOf(name)})` }
+  if (isUnfit && isWritten(change)) return { kind: "refused", text: `${name} (is written, and stops the .env file)` }
   return change === "unknown"
     ? { kind: "changed", text: `${name} (its value here may not be read)` }
     : { kind: change, text: name }
@@ -57,7 +61,7 @@ const Refused = ({ outcomes }: { readonly outcomes: ReadonlyArray<Outcome> }) =>
 
 /** What a paste goes through: the comparison, then the writing, each of which may be refused. */
 const usePaste = ({ onClose, preferred, secrets, slug }: Props) => {
-  const { environment, fields, product } = useTarget(slug, preferred)
+  const { environment, fields, product } = useTarget(slug, preferred, true)
   const [planned, setPlanned] = useState<ReadonlyArray<Planned>>()
   const [refused, setRefused] = useState<ReadonlyArray<Outcome>>([])
   const [isBusy, setBusy] = useState(false)
@@ -100,27 +104,58 @@ const firstOf = (all: ReadonlyArray<number | string>): string =>
   `${all.slice(0, 10).join(", ")}${all.length > 10 ? ` and ${all.length - 10} more` : ""}`
 
 /** What of the file is not written, and what is, but cannot be written into such a file again. */
-const notesOf = ({ ignored, repeated, values }: DotEnv): ReadonlyArray<string> => [
-  ...(ignored.length === 0 ? [] : [`not understood, and left out: line ${firstOf(ignored)}`]),
-  ...(repeated.length === 0 ? [] : [`there more than once, of which the last counts: ${firstOf(repeated)}`]),
-  ...refusedNotes(environmentFile(values).refused ?? [])
+const notesOf = ({ ignored, repeated }: DotEnv): ReadonlyArray<string> => [
+  ...(ignored.length === 0 ? [] : [`Not understood, and left out: line ${firstOf(ignored)}.`]),
+  ...(repeated.length === 0 ? [] : [`There more than once, of which the last counts: ${firstOf(repeated)}.`])
 ]
 
-const refusedNotes = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  names.length === 0 ? [] : [`with these, a deployment gets no .env file: ${firstOf(names)}`]
-
-const hintOf = (text: string): string => {
-  if (text === "") return "NAME=value, one a line. Quotes, comments and export are understood."
-  const read = readDotEnv(text)
-  return [counted(read.values.size, "variable"), ...notesOf(read)].join("; ")
+/** What is wrong with the file, the gravest first. */
+const Warnings = ({ read }: { readonly read: DotEnv }) => {
+  const unfit = unfitOf(read)
+  const notes = notesOf(read)
+  return (
+    <>
+      {unfit.length > 0 && (
+        <p className="bg-danger-soft text-danger foreign rounded-md px-3 py-2" role="alert">
+          <strong className="font-medium">
+            With {unfit.length === 1 ? "this name" : "these names"}, a deployment gets no .env file:
+          </strong>{" "}
+          <span className="font-mono text-xs">{firstOf(unfit)}</span>
+        </p>
+      )}
+      {notes.length > 0 && (
+        <ul className="bg-warning-soft text-warning foreign list-disc rounded-md py-2 pr-3 pl-7" role="status">
+          {notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
 }
 
-const Difference = ({ planned }: { readonly planned: ReadonlyArray<Planned> }) => (
-  <Diff
-    label="What would change"
-    lines={planned.toSorted((a, b) => order[a.change] - order[b.change] || a.name.localeCompare(b.name)).map(lineOf)}
-  />
-)
+const hintOf = (text: string, { values }: DotEnv): string =>
+  text === "" ? "NAME=value, one a line. Quotes, comments and export are understood." : counted(values.size, "variable")
+
+interface DifferenceProps {
+  readonly planned: ReadonlyArray<Planned>
+  readonly read: DotEnv
+}
+
+const Difference = ({ planned, read }: DifferenceProps) => {
+  const unfit = new Set(unfitOf(read))
+  return (
+    <div className="flex flex-col gap-3">
+      <Warnings read={read} />
+      <Diff
+        label="What would change"
+        lines={planned
+          .toSorted((a, b) => order[a.change] - order[b.change] || a.name.localeCompare(b.name))
+          .map((one) => lineOf(one, unfit.has(one.name)))}
+      />
+    </div>
+  )
+}
 
 const PasteDialog = (props: Props) => {
   const { onClose } = props
@@ -167,7 +202,7 @@ const PasteDialog = (props: Props) => {
       description={
         planned === undefined
           ? "Nothing is written before you have seen what would change."
-          : [`${place}: ${summaryOf(planned)}`, ...notesOf(read)].join("; ")
+          : `${place}: ${summaryOf(planned)}`
       }
       isPersistent
       isWide
@@ -175,7 +210,7 @@ const PasteDialog = (props: Props) => {
       title="Paste a .env file"
     >
       {planned !== undefined ? (
-        <Difference planned={planned} />
+        <Difference planned={planned} read={read} />
       ) : (
         <div className="flex flex-col gap-3">
           {refused.length > 0 && <Refused outcomes={refused} />}
@@ -183,7 +218,7 @@ const PasteDialog = (props: Props) => {
           <TextArea
             autoComplete="off"
             autoFocus
-            hint={hintOf(text)}
+            hint={hintOf(text, read)}
             isMono
             label="Contents of the file"
             onChange={(event) => setText(event.target.value)}
@@ -191,6 +226,7 @@ const PasteDialog = (props: Props) => {
             spellCheck={false}
             value={text}
           />
+          <Warnings read={read} />
         </div>
       )}
     </Dialog>
