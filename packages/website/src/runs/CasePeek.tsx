@@ -3,7 +3,8 @@ import MuteCase from "../flow/MuteCase.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import CaseHistory from "./CaseHistory.tsx"
 import CaseTicket from "./CaseTicket.tsx"
-import { evidenceOf, shownStates } from "./evidence.ts"
+import { evidenceOf } from "./evidence.ts"
+import { shownStates } from "./shownStates.ts"
 import { StateBadge } from "./StateBadge.tsx"
 
 interface Props {

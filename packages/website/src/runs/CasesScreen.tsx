@@ -15,13 +15,14 @@ import { SkeletonRows } from "../ui/States.tsx"
 import { type Status, StatusMark } from "../ui/StatusMark.tsx"
 import { CasesFilterBar, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
-import { evidenceOf, shownStates } from "./evidence.ts"
 import { casesQuery } from "./queries.ts"
 import type { CasesSearch } from "./search.ts"
+import { shownStates } from "./shownStates.ts"
 import { StateBadge } from "./StateBadge.tsx"
 
 /** The tests of a product over many runs: which fail, which are flaky or slow, and why they are called so. */
 
+const CaseEvidence = later(() => import("./CaseEvidence.tsx"))
 const CaseListTicket = later(() => import("./CaseListTicket.tsx"))
 const CasePeek = later(() => import("./CasePeek.tsx"))
 const Heat = later(async () => ({ default: (await import("./Heat.tsx")).Heat }))
@@ -73,7 +74,7 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
         .map((state) => (
           <span className="inline-flex min-w-0 shrink-0 items-center gap-1.5 last:shrink" key={state}>
             <StateBadge state={state} />
-            <span className="text-muted truncate text-xs max-xl:hidden">{evidenceOf(one, state)}</span>
+            <CaseEvidence one={one} state={state} />
           </span>
         ))}
       {one.states.length === 0 && <span className="text-muted text-xs">not run for 30 days</span>}

@@ -1,7 +1,8 @@
 import type { Case } from "@delivery/domain/runs/Case"
 import { codeSpan } from "../planning/markdown.ts"
 import { visible } from "../ui/format.ts"
-import { evidenceOf, shownStates } from "./evidence.ts"
+import { evidenceOf } from "./evidence.ts"
+import { shownStates } from "./shownStates.ts"
 
 /** What a ticket about a test over many runs says to begin with. Pure. */
 

@@ -21,7 +21,3 @@ export const evidenceOf = (
       return passRate === null ? "" : `${formatRate(passRate)} of its results of 30 days`
   }
 }
-
-/** What is to be said of a test: that it passes only where nothing else is. */
-export const shownStates = ({ states }: Pick<Case, "states">): ReadonlyArray<CaseState> =>
-  states.length > 1 ? states.filter((state) => state !== "passing") : states
