@@ -177,7 +177,7 @@ const useWrite = ({ cell, onClose, secret, slug }: Props, expected = cell.versio
     onSettled: () => queries.invalidateQueries({ queryKey: workspaceKey(slug, "vault") }),
     onSuccess: (_, write) => {
       toast({
-        title: `${secret.name} in ${cell.environment.name} ${done(write)}`
+        title: `${secret.name} of ${secret.product.name} in ${cell.environment.name} ${done(write)}`
       })
       onClose()
     }

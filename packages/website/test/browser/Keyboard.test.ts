@@ -211,7 +211,7 @@ describe("A .env file", () => {
     await page.keyboard.type("lines")
     expect(await field.inputValue()).toBe("two\nlines")
     await page.keyboard.press("Control+Enter")
-    await page.getByText("KEY_A in production is written").first().waitFor()
+    await page.getByText("KEY_A of Shop in production is written").first().waitFor()
     await field.waitFor({ state: "detached" })
   })
 })

@@ -84,7 +84,7 @@ describe("A server that is killed", () => {
     expect(await field.inputValue()).toBe("postgres://shop:typed@db/shop")
     await site.revive()
     await page.getByRole("button", { name: "Set value" }).click()
-    await page.getByText("DATABASE_URL in Staging is written").first().waitFor()
+    await page.getByText("DATABASE_URL of Shop in Staging is written").first().waitFor()
     await isLive(page)
     expect(await valueOf("DATABASE_URL")).toBe("postgres://shop:typed@db/shop")
   })
