@@ -103,7 +103,7 @@ const TicketRow = ({ isCurrent, mayChange, owner: [owner, tone], selection, slug
         {ticket.tags.length > mostTags && <span className="text-muted text-xs">+{ticket.tags.length - mostTags}</span>}
       </span>
       {ticket.project !== null && (
-        <span className="text-muted foreign hidden max-w-36 truncate xl:block">{ticket.project.name}</span>
+        <span className="text-muted foreign hidden max-w-36 truncate lg:block">{ticket.project.name}</span>
       )}
       <button
         aria-label={`Owner of ${ticket.identifier}: ${owner || "Nobody"}`}

@@ -30,7 +30,7 @@ const NoCases = later(() => import("./NoCases.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
 
 const columns =
-  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 lg:grid-cols-[16px_minmax(0,1fr)_10rem_8rem_4.5rem_4.5rem] min-[80rem]:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
+  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 lg:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
 
 const markOf = ({ states }: Pick<ListedCase, "states">): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"

@@ -33,7 +33,7 @@ const RunMarks = later(() => import("./RunMarks.tsx"))
 
 /** The subject is read first: what stands after it gives way before it does. */
 const columns =
-  "two-lines grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 sm:grid-cols-[16px_minmax(0,1fr)_8rem_fit-content(12.5rem)] lg:grid-cols-[16px_2.75rem_minmax(0,1fr)_8rem_fit-content(12.5rem)_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
+  "two-lines grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 sm:grid-cols-[16px_minmax(0,1fr)_8rem_minmax(8.5rem,auto)] lg:grid-cols-[16px_2.75rem_minmax(0,1fr)_8rem_minmax(8.5rem,auto)_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
 
 const RunRow = ({
   isCurrent,
@@ -65,12 +65,12 @@ const RunRow = ({
         <TestedElsewhere run={run} />
         {run.product.name} <span className="text-faint">/</span> {run.environment.name}
       </span>
-      <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0">
+      <span className="flex items-center gap-2 max-sm:max-w-1/2 max-sm:shrink-0 sm:max-w-50">
         {run.state !== "running" && (
           <>
             {/* Words beside it take its place: the counts are not to be cut. */}
             {run.gateResult === run.result && !run.deploymentChanged && !run.partOfTests && (
-              <span className="w-12 shrink-0 max-xl:hidden">
+              <span className="w-12 shrink-0 max-[80rem]:hidden">
                 <CountsBar counts={run.counts} />
               </span>
             )}
@@ -84,7 +84,7 @@ const RunRow = ({
           </>
         )}
       </span>
-      <span className="text-muted tabular hidden text-right xl:block">
+      <span className="text-muted tabular hidden text-right min-[80rem]:block">
         {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
       </span>
       <span className="text-muted text-right max-sm:ml-auto sm:max-lg:hidden">
