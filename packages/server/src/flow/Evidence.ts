@@ -7,7 +7,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
-import { lettingGo } from "../planning/TicketRules.ts"
+import { isHolding, lettingGo } from "../planning/TicketRules.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
@@ -46,7 +46,7 @@ export const checkEvidence = (dependencies: Dependencies) => {
     const { after, before, override } = change
     const subject = { type: "ticket", id: after.id, label: `${identifierOf(after)} ${after.title}` }
     if (before?.completion === "evidence") {
-      const letGo = lettingGo(before, after)
+      const letGo = isHolding(before) ? lettingGo(before, after) : []
       const isWaived = after.completion === "free" || letGo.length > 0
       const changes = [...evidenceChanges(before, after), ...letGo]
       const action = isWaived ? "evidence_waived" : "evidence_changed"
@@ -62,6 +62,15 @@ export const checkEvidence = (dependencies: Dependencies) => {
     return changes
   })
 }
+
+/** Tells the audit that a ticket is deleted that waits for evidence. */
+export const tellDeleting =
+  ({ audit }: Pick<Dependencies, "audit">) =>
+  (by: Access, ticket: TicketDetails): Effect.Effect<void> => {
+    const subject = { type: "ticket", id: ticket.id, label: `${identifierOf(ticket)} ${ticket.title}` }
+    const changes = [{ field: "ticket", from: identifierOf(ticket), to: null }]
+    return isHolding(ticket) ? audit.record(by, { action: "evidence_waived", subject, changes }) : Effect.void
+  }
 
 /** What evidence is asked for, before and after. The names of tests that are left out are told, as many as an entry holds. */
 const evidenceChanges = (before: TicketDetails, after: TicketDetails) => {

@@ -40,6 +40,6 @@ export class TicketGuards extends Context.Service<
      */
     readonly completing: (by: Access, status: TicketStatusId) => Effect.Effect<void, Conflict>
     /** Called in the transaction that deletes a ticket, which holds it. Answers what else has happened. */
-    readonly deleting: (ticket: TicketDetails) => ReadonlyArray<NewEvent>
+    readonly deleting: (by: Access, ticket: TicketDetails) => Effect.Effect<ReadonlyArray<NewEvent>>
   }
 >()("@delivery/server/planning/TicketGuards") {}

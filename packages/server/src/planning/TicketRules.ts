@@ -74,16 +74,26 @@ export const checkPersons = (
  * it would hold nothing back any more, as if it had been completed without.
  */
 export const checkHolding = (by: Access, before: Holding, after: Holding): Effect.Effect<void, Forbidden> => {
-  const isLetGo = before.completion === "evidence" && lettingGo(before, after).length > 0
-  return !isLetGo || by.principal.kind === "user"
-    ? Effect.void
-    : Effect.fail(
-        new Forbidden({
-          message: "A ticket that needs evidence is canceled, and taken from what it blocks, by people.",
-          reason: "persons_only"
-        })
-      )
+  const isLetGo = isHolding(before) && lettingGo(before, after).length > 0
+  return !isLetGo || by.principal.kind === "user" ? Effect.void : heldByPeople
 }
+
+/** Nor is it deleted by them, while it is open. */
+export const checkDeleting = (by: Access, ticket: Holding): Effect.Effect<void, Forbidden> =>
+  !isHolding(ticket) || by.principal.kind === "user" ? Effect.void : heldByPeople
+
+/** Whether a ticket waits for evidence. */
+export const isHolding = ({ completion, status }: Pick<Holding, "completion" | "status">): boolean =>
+  completion === "evidence" && status.category !== "completed" && status.category !== "canceled"
+
+const heldByPeople = Effect.suspend(() =>
+  Effect.fail(
+    new Forbidden({
+      message: "A ticket that needs evidence is canceled, deleted and taken from what it blocks by people.",
+      reason: "persons_only"
+    })
+  )
+)
 
 type Holding = Pick<TicketDetails, "blocks" | "completion" | "project" | "status">
 

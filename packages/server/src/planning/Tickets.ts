@@ -34,6 +34,7 @@ import { reorder } from "./TicketMoves.ts"
 import { concernedBy, TicketNotifications } from "./TicketNotifications.ts"
 import {
   checkCompletion,
+  checkDeleting,
   checkOwner,
   checkPersons,
   checkProject,
@@ -318,7 +319,8 @@ const deleteOnce = (dependencies: Dependencies) => {
       })
     }
     if (team.archived) return yield* Conflict.archived("team")
-    yield* Effect.forEach(guards.deleting(ticket), (event) => events.record(by, event), { discard: true })
+    yield* checkDeleting(by, ticket)
+    yield* Effect.forEach(yield* guards.deleting(by, ticket), (event) => events.record(by, event), { discard: true })
     yield* repo.delete(ticket.id, yield* events.make(by, { kind: "ticket_deleted", ...about(ticket) }))
     return ticket.id
   })

@@ -479,7 +479,7 @@ withServicesOnEachStorage("Evidence", (it) => {
   it.effect("holds back what the ticket blocks until people say otherwise, and is told in the audit", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
-      const { update } = at
+      const { tickets, update } = at
       const slug = unique("project")
       const projects = yield* Projects
       yield* as(at.admin)(
@@ -491,6 +491,12 @@ withServicesOnEachStorage("Evidence", (it) => {
           assert.strictEqual(yield* refusal(update(by, change)), "Forbidden persons_only")
         }
       }
+      const own = yield* as(at.agent)(
+        tickets.create({ team: at.team.key, title: "Mine", cases: { product: at.product.slug, caseIds: ["a"] } })
+      )
+      yield* as(at.admin)(tickets.update(own.id, { completion: "evidence" }))
+      assert.strictEqual(yield* refusal(as(at.agent)(tickets.delete(own.id))), "Forbidden persons_only")
+      yield* as(at.admin)(tickets.delete(own.id))
       yield* update(at.member, { project: null })
       yield* update(at.agent, { project: slug })
       yield* update(at.member, { blocks: false })
@@ -503,7 +509,8 @@ withServicesOnEachStorage("Evidence", (it) => {
         [
           ["evidence_changed", [{ field: "product", from: at.product.slug, to: other.slug }]],
           ["evidence_waived", [{ field: "blocks", from: "true", to: "false" }]],
-          ["evidence_waived", [{ field: "project", from: "Checkout", to: null }]]
+          ["evidence_waived", [{ field: "project", from: "Checkout", to: null }]],
+          ["evidence_waived", [{ field: "ticket", from: own.identifier, to: null }]]
         ]
       )
     })
