@@ -231,6 +231,7 @@ const caseTicket = (database: MemoryDatabase, ticket: TicketRow): CaseTicket => 
   teamId: ticket.teamId,
   category: categoryOf(database, ticket),
   caseIds: ticket.cases!.caseIds,
+  completion: ticket.completion,
   ruleId: database.table(testRuleTickets).get(ticket.id)?.ruleId ?? null
 })
 

@@ -83,6 +83,7 @@ export interface CaseTicket {
   readonly teamId: TeamId
   readonly category: StatusCategory
   readonly caseIds: ReadonlyArray<string>
+  readonly completion: "free" | "evidence"
   /** The rule that made it; null where another did, or people. */
   readonly ruleId: TestRuleId | null
 }

@@ -197,7 +197,9 @@ const applyRule = (dependencies: Dependencies) => {
     const { author, rule } = one
     const ids = failures.map(({ caseId }) => caseId)
     const statuses = ids.length === 0 ? new Map() : yield* repo.statuses(rule, run.id, ids, rule.ofLast)
-    const tickets = ids.length === 0 ? [] : yield* repo.about(viewerOf(author), rule.productId, ids)
+    const named = ids.length === 0 ? [] : yield* repo.about(viewerOf(author), rule.productId, ids)
+    // A ticket that anybody may complete does not stand for one that needs evidence.
+    const tickets = named.filter(({ completion }) => rule.completion === "free" || completion === "evidence")
     const { again, shares } = sorted({ failures, statuses, tickets, rule, most })
     for (const { completed, tests } of shares) {
       yield* completed === undefined

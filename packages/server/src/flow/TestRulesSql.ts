@@ -233,7 +233,7 @@ const failsElsewhere =
     )
 
 const ticketColumns = `t.id, t.team_id as "teamId", s.category, coalesce(t.cases->'caseIds', '[]') as "caseIds",
-  made.rule_id as "ruleId"`
+  t.completion, made.rule_id as "ruleId"`
 
 const ticketTables = `tickets t join teams team on team.id = t.team_id and team.archived_at is null
   join ticket_statuses s on s.id = t.status_id`

@@ -394,10 +394,15 @@ withServicesOnEachStorage("Test rules", (it) => {
       const agent = yield* addAgent(at.member)
       const made = yield* rule(at, { closeAfter: 1, owner: agent.principal.id, completion: "evidence" })
       assert.strictEqual(made.completion, "evidence")
-      yield* run(at, ["a"])
-      const { completion, id } = yield* ticket(at)
-      assert.strictEqual(completion, "evidence")
       const tickets = yield* Tickets
+      // One that anybody may complete does not take its place.
+      const cases = { product: at.product.slug, caseIds: ["a"] }
+      const free = yield* as(agent)(tickets.create({ team: at.team.key, title: "Mine", cases }))
+      yield* run(at, ["a"])
+      const found = (yield* as(at.owner)(tickets.list({}))).filter((one) => one.id !== free.id)
+      assert.lengthOf(found, 1)
+      const { completion, id } = found[0]!
+      assert.strictEqual(completion, "evidence")
       const set = (category: "canceled" | "completed") =>
         refusal(as(agent)(tickets.update(id, { status: at.status(category).id })))
       assert.strictEqual(yield* set("completed"), "Conflict evidence_missing")
