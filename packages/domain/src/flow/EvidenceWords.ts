@@ -10,7 +10,7 @@ const meanings = {
   same_commit: "it ran a commit that failed there",
   uncommitted_changes: "it ran changes that are in no commit",
   of_owner:
-    "it was published by who owned the ticket since the failure, by who completes it, or by an agent or a newer key of theirs"
+    "it was published by who owned the ticket since the failure, by who completes it, or by an agent or a key of theirs that is newer than the ticket"
 } as const satisfies Readonly<Record<EvidenceExclusion, string>>
 
 /** Follows "run 14 does not count: ". */

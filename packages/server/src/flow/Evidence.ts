@@ -123,7 +123,7 @@ const notCountedOf = (runs: FoundEvidence["runs"]): Missing[number]["notCounted"
 
 /** What there is for each case of the ticket, in their order. */
 const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
-  Effect.fnUntraced(function* (by: Access, { cases, owner, passes, pastOwners }: TicketDetails) {
+  Effect.fnUntraced(function* (by: Access, { cases, createdAt, owner, passes, pastOwners }: TicketDetails) {
     if (cases === null) return []
     const results = yield* repo.results(by.workspace.id, cases.productId, cases.caseIds)
     const byCase = Map.groupBy(results, ({ caseId }) => caseId)
@@ -137,13 +137,13 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     const found: Array<FoundEvidence> = []
     for (const caseId of cases.caseIds) {
       const inCase = byCase.get(caseId) ?? []
-      const { failures, foreign } = failuresOf(inCase, everOwners)
+      const { failures, foreign } = failuresOf(inCase, everOwners, createdAt)
       const owners = (pastOwners ?? []).filter(({ until }) => foreign === undefined || until > foreign.finishedAt)
       const persons = new Set(yield* repo.personsOf([...present, ...owners]))
       const places = placesOf(failures).map((place) => {
         const runs = inCase
           .filter((one) => !hasFailed(one) && (place.failed === undefined || later(place.failed, one) === one))
-          .map((result) => ({ result, excluded: exclusionOf(result, place, persons, foreign?.finishedAt) }))
+          .map((result) => ({ result, excluded: exclusionOf(result, place, persons, createdAt) }))
         return { ...place, runs, passed: runs.filter(({ excluded }) => excluded === null).length }
       })
       const { environment, failed, passed, runs } = places.find((place) => place.passed < passes) ?? places[0]!
@@ -156,13 +156,10 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
  * The failures that have to be undone: none that somebody tried on their machine, or that an owner published, where there are others. The
  * newest that no owner published, nor a key of theirs, does not make them a stranger to it.
  */
-const failuresOf = (results: ReadonlyArray<EvidenceResult>, everOwners: ReadonlySet<string>) => {
+const failuresOf = (results: ReadonlyArray<EvidenceResult>, everOwners: ReadonlySet<string>, madeAt: Timestamp) => {
   const all = results.filter(hasFailed)
   const deployed = all.filter(({ dirty, isOfDeployment }) => isOfDeployment && !dirty)
-  const ofOthers = deployed.filter(
-    ({ keyMaker, personId }) =>
-      !(personId !== null && everOwners.has(personId)) && !(keyMaker !== null && everOwners.has(keyMaker))
-  )
+  const ofOthers = deployed.filter((result) => !isBy(result, everOwners, madeAt))
   return {
     failures: ofOthers.length > 0 ? ofOthers : deployed.length > 0 ? deployed : all,
     foreign: ofOthers[0]
@@ -202,14 +199,14 @@ const hasFailed = ({ status }: EvidenceResult): boolean => status === "failed" |
 const later = (one: EvidenceResult | undefined, other: EvidenceResult): EvidenceResult =>
   one === undefined || (compare(one.finishedAt, other.finishedAt) || one.number - other.number) < 0 ? other : one
 
-/** Whether one of the persons published it, or an agent or a key of theirs did; a key from before the failure may be that of a CI. */
+/** Whether one of the persons published it, or an agent of theirs, or a key that they have made since the ticket: one before may be that of a CI. */
 const isBy = (
   { keyMadeAt, keyMaker, personId }: EvidenceResult,
   persons: ReadonlySet<string>,
-  failedAt: Timestamp | undefined
+  madeAt: Timestamp
 ): boolean =>
   (personId !== null && persons.has(personId)) ||
-  (keyMaker !== null && persons.has(keyMaker) && (failedAt === undefined || (keyMadeAt ?? failedAt) > failedAt))
+  (keyMaker !== null && persons.has(keyMaker) && keyMadeAt !== null && keyMadeAt > madeAt)
 
 interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
   readonly failed: EvidenceResult | undefined
@@ -224,7 +221,7 @@ const exclusionOf = (
   result: EvidenceResult,
   { commits, environment }: Place,
   persons: ReadonlySet<string>,
-  failedAt: Timestamp | undefined
+  madeAt: Timestamp
 ): EvidenceRun["excluded"] => {
   if (!result.isOfDeployment) return "other_address"
   if (environment !== null && result.environment !== environment) return "other_environment"
@@ -232,7 +229,7 @@ const exclusionOf = (
   if (!isKnownCommit(result.commit)) return "unknown_commit"
   if (commits.some((commit) => isSameCommit(result.commit, commit))) return "same_commit"
   if (result.dirty) return "uncommitted_changes"
-  return isBy(result, persons, failedAt) ? "of_owner" : null
+  return isBy(result, persons, madeAt) ? "of_owner" : null
 }
 
 /** What there is, as the API answers it. */

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
-import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { type Call, callWith, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Tickets that are completed only with evidence, in a real browser: what is missing, and completing them all the same. */
 
@@ -17,6 +17,7 @@ interface Status {
 }
 
 let statuses: ReadonlyArray<Status>
+let publish: Call
 
 const statusOf = async (identifier: string) =>
   (await site.call<{ status: Status }>("GET", `tickets/${identifier}`)).status.category
@@ -35,9 +36,9 @@ const ask = async (title: string) => {
   return made.identifier
 }
 
-/** A run of a commit in which the test failed or passed. */
+/** A run of a commit by the CI in which the test failed or passed: one's own proves nothing. */
 const run = async (status: "failed" | "passed", commit: string): Promise<number> => {
-  const { number } = await site.call<{ number: number }>("POST", "test-runs", {
+  const { number } = await publish<{ number: number }>("POST", "test-runs", {
     product: "shop",
     environment: "staging",
     baseUrl: "https://staging.shop.example.com",
@@ -54,7 +55,7 @@ const run = async (status: "failed" | "passed", commit: string): Promise<number>
     files: []
   }
   const one = { caseId: paysByCard, title: "Checkout › pays by card", file: "a.spec.ts", coverage: "critical" }
-  await site.call("POST", `test-runs/${number}/finish`, {
+  await publish("POST", `test-runs/${number}/finish`, {
     interrupted: false,
     durationMs: 1_000,
     error: null,
@@ -67,6 +68,8 @@ const run = async (status: "failed" | "passed", commit: string): Promise<number>
 beforeAll(async () => {
   site = await startSite()
   await seed(site.call)
+  const { secret } = await site.call<{ secret: string }>("POST", "account-api-keys", { name: "ci", role: "member" })
+  publish = callWith(site.origin, secret)
   await run("failed", "e")
   await site.call("POST", "teams", { key: "EVI", name: "Evidence" })
   statuses = (await site.call<{ statuses: ReadonlyArray<Status> }>("GET", "ticket-statuses?team=EVI")).statuses

@@ -137,6 +137,7 @@ describe("A private team", () => {
     await page.keyboard.type("Hidden")
     await page.keyboard.press("Enter")
     await dialog.getByRole("button", { name: "Team Hidden team" }).waitFor()
+    await page.getByRole("menu").waitFor({ state: "detached" })
     expect(await offered(dialog.getByRole("textbox", { name: "Description" }))).toEqual(["Quinn Inside"])
     await page.context().close()
   })
