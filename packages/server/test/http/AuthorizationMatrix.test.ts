@@ -1322,7 +1322,12 @@ const entriesSince = async (workspace: Http, id: string): Promise<ReadonlyArray<
 }
 
 /** The vault reads bodies strictly, and so are read whose limits would be none if they were misspelt. */
-const limiting = new Set(["deploymentTokens.create", "deploymentTokens.rotate", "trustedPublishers.create"])
+const limiting = new Set([
+  "deploymentTokens.create",
+  "deploymentTokens.rotate",
+  "readiness.setPolicy",
+  "trustedPublishers.create"
+])
 const isStrict = ({ name }: Endpoint) => name.startsWith("vault.") || limiting.has(name)
 /** Errors of registering a client have a form of their own (OAuthClients.test.ts). */
 const withJson = endpoints.filter(
