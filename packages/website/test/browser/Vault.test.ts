@@ -183,17 +183,21 @@ describe("The vault", () => {
 
   it("offers an environment that is not of production first", async () => {
     const page = await open()
-    const isOffered = async (environment: string) => {
+    const isOffered = async (environment: string, product?: string) => {
       for (const key of ["c", "v"]) {
         await page.keyboard.press(key)
         const dialog = page.getByRole("dialog")
+        if (key === "v" && product !== undefined) {
+          await dialog.getByRole("combobox", { name: "Product" }).click()
+          await page.getByRole("option", { name: product }).click()
+        }
         await dialog.getByRole("combobox", { name: "Environment" }).getByText(environment, { exact: true }).waitFor()
         await page.keyboard.press("Escape")
         await dialog.waitFor({ state: "detached" })
       }
     }
-    // Billing, the first product, runs in no review apps.
-    await isOffered("Staging")
+    // Billing, the first product, runs in no review apps. A file is pasted into none until somebody chooses it.
+    await isOffered("Staging", "Billing")
     await page.goto(`${site.origin}/w/main/vault?product=shop`)
     await page.getByRole("button", { name: "Add secret" }).waitFor()
     await isOffered("Review apps")
