@@ -5,6 +5,7 @@ import { useAction } from "../api/useAction.ts"
 import { Button } from "../ui/Button.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { commentsKey } from "./activityQueries.ts"
+import { holdInView } from "./holdInView.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
 import { ticketsKey } from "./queries.ts"
 import { UnmentionedOwner } from "./UnmentionedOwner.tsx"
@@ -29,8 +30,8 @@ export const Composer = ({ onSent, slug, ticket: { id, identifier, owner } }: Pr
     onDone: () => {
       setDraft(undefined)
       onSent?.()
-      // Below what was said just now: the next sentence is seen while it is written.
-      requestAnimationFrame(() => frame.current?.scrollIntoView({ block: "nearest" }))
+      // Below what was said just now, once that is drawn: the next sentence is seen while it is written.
+      if (frame.current !== null) holdInView(frame.current, "nearest")
     }
   })
   const submit = () => text.trim() !== "" && !send.isPending && send.mutate()

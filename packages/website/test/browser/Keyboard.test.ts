@@ -173,7 +173,7 @@ describe("What is a table", () => {
 })
 
 describe("A .env file", () => {
-  it("is pasted for what the keyboard was at, else for where something runs, and sent by the key that sends", async () => {
+  it("is pasted for what the keyboard was at, else for what somebody chooses, and sent by the key that sends", async () => {
     const page = await openScreen(site, "vault")
     await isLive(page)
     const dialog = page.getByRole("dialog", { name: "Paste a .env file" })
@@ -181,7 +181,8 @@ describe("A .env file", () => {
     const send = "Control+Enter"
     await page.getByRole("gridcell").first().waitFor()
     await page.getByRole("button", { name: "Paste .env" }).press("Enter")
-    await chosen("Product").getByText("Shop", { exact: true }).waitFor()
+    await chosen("Product").press("Enter")
+    await page.getByRole("option", { name: "Shop" }).click()
     await chosen("Environment").getByText("production", { exact: true }).waitFor()
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
@@ -243,7 +244,9 @@ describe("What has just happened", () => {
     const page = await openScreen(site, `tickets/${identifier}`)
     await isLive(page)
     const comment = page.getByRole("textbox", { name: "New comment" })
+    await comment.waitFor()
     await page.keyboard.press("c")
+    await comment.and(page.locator(":focus")).waitFor()
     await page.keyboard.type("A line\n\nand another\n\nand a third")
     await page.keyboard.press("Control+Enter")
     await page.getByText("and a third").and(page.locator("p")).waitFor()
