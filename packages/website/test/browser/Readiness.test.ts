@@ -264,7 +264,7 @@ describe("Readiness", () => {
     await dialog.getByLabel("From").last().fill("2026-01-01T00:00")
     await dialog.getByLabel("To").last().fill("2025-01-01T00:00")
     await dialog.getByText("Later than its beginning").waitFor()
-    await dialog.getByText("Still missing: an end after the beginning.").waitFor()
+    await dialog.getByText("Still missing: an end after the beginning of the window Black Friday.").waitFor()
     expect(await dialog.getByRole("button", { name: "Save policy" }).isEnabled()).toBe(false)
     await dialog.getByLabel("To").last().fill("2100-01-01T00:00")
     expect(await axeFindings(page)).toEqual([])
