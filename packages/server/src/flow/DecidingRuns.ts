@@ -1,10 +1,16 @@
 import type { NewerRun, Readiness, RunExclusion } from "@delivery/domain/flow/Readiness"
-import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
+import type { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { ElsewhereRun, FoundRun, LeftOutTest, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** What is said of runs beside those that decide (docs/contract.md, Readiness). Pure. */
+
+/** Whether a run that decides has passed: what a retry has passed elsewhere decides nothing. */
+export const hasPassed = ({
+  gateResult,
+  retriedElsewhere
+}: Pick<FoundRun, "gateResult" | "retriedElsewhere">): boolean => gateResult === "passed" && !retriedElsewhere
 
 interface FoundRuns {
   readonly runs: ReadonlyArray<FoundRun>
@@ -15,10 +21,9 @@ interface FoundRuns {
 
 /** What the runs that tested another address would have decided, and what else decides nothing; each by the coverages in the order of the policy. */
 export const notCountedOf = (
-  { requires }: Pick<ReadinessPolicy, "requires">,
+  coverages: ReadonlyArray<Coverage>,
   { elsewhere, leftOut, runs, uncounted }: FoundRuns
 ): Readiness["notCounted"] => {
-  const coverages = requires.map(({ coverage }) => coverage)
   const others = [...coverages, null].flatMap((coverage) =>
     uncounted
       .filter((one) => one.coverage === coverage && isTold(one, coverages, { leftOut, runs }))
@@ -48,10 +53,7 @@ const isTold = (
   (coverage === null ? coverages : [coverage]).some((asked) => {
     const deciding = runs.find((run) => run.coverage === asked)
     if (deciding === undefined) return true
-    const isKeptBack =
-      deciding.gateResult === "failed" ||
-      deciding.retriedElsewhere ||
-      leftOut.some((one) => one.coverage === deciding.coverage)
+    const isKeptBack = !hasPassed(deciding) || leftOut.some((one) => one.coverage === deciding.coverage)
     return deciding.finishedAt < finishedAt && (result === "failed" || isKeptBack)
   })
 

@@ -44,7 +44,7 @@ export const checkEvidence = (dependencies: Dependencies) => {
     }
   ) {
     const { after, before, override } = change
-    const subject = { type: "ticket", id: after.id, label: `${identifierOf(after)} ${after.title}` }
+    const subject = subjectOf(after)
     if (before?.completion === "evidence") {
       const letGo = isHolding(before) ? lettingGo(before, after) : []
       const isWaived = after.completion === "free" || letGo.length > 0
@@ -63,11 +63,18 @@ export const checkEvidence = (dependencies: Dependencies) => {
   })
 }
 
+/** The ticket in an entry of the audit. */
+const subjectOf = (ticket: TicketDetails) => ({
+  type: "ticket",
+  id: ticket.id,
+  label: `${identifierOf(ticket)} ${ticket.title}`
+})
+
 /** Tells the audit that a ticket is deleted that waits for evidence. */
 export const tellDeleting =
   ({ audit }: Pick<Dependencies, "audit">) =>
   (by: Access, ticket: TicketDetails): Effect.Effect<void> => {
-    const subject = { type: "ticket", id: ticket.id, label: `${identifierOf(ticket)} ${ticket.title}` }
+    const subject = subjectOf(ticket)
     const changes = [{ field: "ticket", from: identifierOf(ticket), to: null }]
     return isHolding(ticket) ? audit.record(by, { action: "evidence_waived", subject, changes }) : Effect.void
   }
@@ -128,10 +135,9 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     const results = yield* repo.results(by.workspace.id, cases.productId, cases.caseIds)
     const byCase = Map.groupBy(results, ({ caseId }) => caseId)
     // Who completes it has an interest in the outcome, whether or not they own the ticket.
-    const { id, kind } = by.actor
     const present: ReadonlyArray<OwnerRef> = [
       ...(owner === null ? [] : [ownerRefOf(owner)]),
-      ...(kind === "agent" ? [{ kind, id }] : kind === "user" ? [{ kind, id }] : [])
+      ...(by.actor.kind === "user" || by.actor.kind === "agent" ? [by.actor] : [])
     ]
     const everOwners = new Set(yield* repo.personsOf([...present, ...(pastOwners ?? [])]))
     const found: Array<FoundEvidence> = []

@@ -23,7 +23,7 @@ import { CasesRepo } from "../runs/cases/CasesRepo.ts"
 import { RunMutes } from "../runs/RunMutes.ts"
 import { Storage } from "../storage/Storage.ts"
 import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
-import { notCountedOf, pendingOf } from "./DecidingRuns.ts"
+import { hasPassed, notCountedOf, pendingOf } from "./DecidingRuns.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
 import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
 import { type AskedRuns, type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
@@ -151,7 +151,7 @@ const get = (dependencies: Dependencies) => {
       requires: policy.requires.map(({ coverage }) => coverage),
       reasons,
       runs: yield* decided(access, policy, found),
-      notCounted: notCountedOf(policy, found)
+      notCounted: found.notCounted
     }
   })
 }
@@ -241,16 +241,24 @@ const findingsOf = (dependencies: Dependencies) => {
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
     const lateIds = late.map(({ caseId }) => caseId)
     const deciding = runs === undefined ? [] : yield* repo.runs(runs, at)
+    const leftOut = runs === undefined ? [] : yield* findLeftOut(runs, deciding)
     const found: Findings = {
       version,
       isKnown: isExact || begun.length === 1,
       isAmbiguous: begun.length > 1,
       at,
       runs: deciding,
-      leftOut: runs === undefined ? [] : yield* findLeftOut(runs, deciding),
+      leftOut,
+      notCounted:
+        runs === undefined
+          ? []
+          : notCountedOf(coverages, {
+              runs: deciding,
+              leftOut,
+              elsewhere: yield* repo.elsewhere(runs),
+              uncounted: yield* repo.uncounted(runs)
+            }),
       unresolved: runs === undefined ? [] : yield* repo.unresolved(runs, at),
-      elsewhere: runs === undefined ? [] : yield* repo.elsewhere(runs),
-      uncounted: runs === undefined ? [] : yield* repo.uncounted(runs),
       mutes: late,
       names: lateIds.length === 0 ? new Map() : yield* cases.names(place, lateIds),
       nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),
@@ -267,14 +275,8 @@ const findingsOf = (dependencies: Dependencies) => {
 /** The failed tests that what decides left out, but those that are muted now. */
 const leftOutOf = ({ repo, runMutes }: Dependencies) =>
   Effect.fnUntraced(function* (asked: AskedRuns, deciding: Findings["runs"]) {
-    const passed = deciding.filter(({ gateResult, retriedElsewhere }) => gateResult === "passed" && !retriedElsewhere)
-    const found =
-      passed.length === 0
-        ? []
-        : yield* repo.leftOut(
-            asked,
-            passed.map(({ id }) => id)
-          )
+    const passed = deciding.filter(hasPassed).map(({ id }) => id)
+    const found = passed.length === 0 ? [] : yield* repo.leftOut(asked, passed)
     if (found.length === 0) return []
     const muted = yield* runMutes.ofProduct(asked.workspaceId, asked.productId)
     return found.filter(({ caseId }) => muted.every((mute) => mute.caseId !== caseId))

@@ -15,7 +15,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
-import { hasFailed, hasTested, isReproducible, isWhole } from "../runs/RunScope.ts"
+import { hasFailed, hasTested, isReproducible, isWhole, proves } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
@@ -137,8 +137,7 @@ const unresolved =
     )
 
 /** Whether a run decides, or would if it had tested the deployment. */
-const mayDecide = (run: TestRunRow): boolean =>
-  run.result !== null && run.deploymentChanged !== true && hasTested(run) && isReproducible(run)
+const mayDecide = (run: TestRunRow): boolean => run.result !== null && hasTested(run) && proves(run)
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>
@@ -235,11 +234,11 @@ const leftOut =
           const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
           for (const { caseId, status, title } of testsOf(run)) {
             // What passed elsewhere in a retry is flaky: of such a run all that is flaky has failed.
-            const hasFailed = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
+            const isFailure = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
             if (status === "skipped" || told.has(caseId)) continue
-            if (hasFailed && muted.has(caseId)) continue
+            if (isFailure && muted.has(caseId)) continue
             told.add(caseId)
-            if (hasFailed) {
+            if (isFailure) {
               found.push({
                 coverage: coverage!,
                 caseId,

@@ -10,15 +10,8 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import { notCountedOf } from "./DecidingRuns.ts"
-import type {
-  BlockingTicket,
-  ElsewhereRun,
-  FoundRun,
-  LeftOutTest,
-  UncountedRun,
-  UnresolvedRun
-} from "./ReadinessRepo.ts"
+import { hasPassed } from "./DecidingRuns.ts"
+import type { BlockingTicket, FoundRun, LeftOutTest, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
 
@@ -33,10 +26,8 @@ export interface Findings {
   readonly runs: ReadonlyArray<FoundRun>
   /** A run of each coverage that has no result, also where it is older than the one that decides. */
   readonly unresolved: ReadonlyArray<UnresolvedRun>
-  /** The last run of each coverage that tested another address, also where it is older than the one that decides. */
-  readonly elsewhere: ReadonlyArray<ElsewhereRun>
-  /** Runs that decide nothing though they tested the deployment, also where they are older than those that decide. */
-  readonly uncounted: ReadonlyArray<UncountedRun>
+  /** What decides nothing, as it is told. */
+  readonly notCounted: Readiness["notCounted"]
   /** Failed tests of earlier runs that those which decide have not run, and that are not muted. */
   readonly leftOut: ReadonlyArray<LeftOutTest>
   readonly mutes: ReadonlyArray<OverdueMute>
@@ -141,13 +132,13 @@ const momentOf = (at: Timestamp, round: (minutes: number) => number = Math.ceil)
   return `${whole.slice(0, 10)} ${whole.slice(11, 16)} UTC`
 }
 
-const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => {
-  const notCounted = notCountedOf(policy, found)
-  return policy.requires.flatMap(({ coverage, severity }) => {
+const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> =>
+  policy.requires.flatMap(({ coverage, severity }) => {
     const run = found.runs.find((one) => one.coverage === coverage)
     if (run === undefined) {
       const uncounted =
-        notCounted.find((one) => one.coverage === coverage) ?? notCounted.find((one) => one.coverage === null)
+        found.notCounted.find((one) => one.coverage === coverage) ??
+        found.notCounted.find((one) => one.coverage === null)
       const unresolved = found.unresolved.find((one) => one.coverage === coverage)
       return [
         runMissing(
@@ -158,11 +149,10 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
         )
       ]
     }
-    if (run.gateResult !== "passed" || run.retriedElsewhere) return [runFailed(run, severity, found.version, pages)]
+    if (!hasPassed(run)) return [runFailed(run, severity, found.version, pages)]
     const leftOut = found.leftOut.filter((one) => one.coverage === coverage)
     return leftOut.length === 0 ? [] : [testMissing(run, severity, leftOut, found.version, pages)]
   })
-}
 
 /** How many tests a reason names. */
 const namedTests = 5

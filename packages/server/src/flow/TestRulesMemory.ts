@@ -14,6 +14,7 @@ import { type TicketRow, tickets } from "../planning/TicketsRepo.ts"
 import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
+import { proves } from "../runs/RunScope.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
@@ -146,10 +147,6 @@ const rulesFor = (database: MemoryDatabase, id: TestRunId): ReadonlyArray<FoundT
     .toSorted(byId)
     .map((rule) => withNames(database, rule))
 }
-
-/** Whether a pass in the run completes tickets. */
-const proves = ({ deploymentChanged, gitDirty, publisherKind }: TestRunRow): boolean =>
-  deploymentChanged !== true && !gitDirty && publisherKind !== "agent"
 
 const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(testRunTestsTable).get(id) ?? []
 

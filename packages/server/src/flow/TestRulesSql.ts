@@ -8,6 +8,7 @@ import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent } from "../events/EventStatements.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
+import { provesSql } from "../runs/RunScope.ts"
 import { testsDeployment } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
@@ -175,10 +176,6 @@ const failures = (sql: PgClient.PgClient) => {
     )
 }
 
-/** Whether a pass in the run `r` completes tickets. */
-const proves = (sql: PgClient.PgClient): Statement.Fragment =>
-  sql`(r.deployment_changed is distinct from true and not r.git_dirty and r.publisher_kind <> 'agent')`
-
 const statuses =
   (sql: PgClient.PgClient): Repo["statuses"] =>
   (rule, named, caseIds, limit, ticket) => {
@@ -198,7 +195,7 @@ const statuses =
             and (${since}::uuid is null or t.finished_at >= (select created_at from tickets where id = ${since}))
           order by t.number desc limit ${PgTypes.int4(run === null ? limit : limit - 1)})
       )
-      select t.case_id as "caseId", array_agg(case when t.status = 'passed' and not ${proves(sql)} then ${uncountedPass} else t.status end
+      select t.case_id as "caseId", array_agg(case when t.status = 'passed' and not ${sql.literal(provesSql)} then ${uncountedPass} else t.status end
           order by c.finished_at desc nulls first, c.number desc nulls first) as statuses
       from counted c join test_runs r on r.id = c.id join test_run_tests t on t.run_id = c.id
         and t.case_id in (select unnest(${texts(caseIds, (caseId) => caseId)}))
@@ -222,7 +219,7 @@ const failsElsewhere =
         select distinct on (c.environment_id, c.git_branch, t.case_id) c.number, c.environment_id, c.git_branch, t.status
         from elsewhere c join test_runs r on r.id = c.id join test_run_tests t on t.run_id = c.id
           and t.case_id in (select unnest(${texts(caseIds, (caseId) => caseId)}))
-        where t.status <> 'skipped' and (t.status <> 'passed' or ${proves(sql)})
+        where t.status <> 'skipped' and (t.status <> 'passed' or ${sql.literal(provesSql)})
         order by c.environment_id, c.git_branch, t.case_id, c.number desc
       )
       select latest.number, e.name as environment, latest.git_branch as branch

@@ -21,6 +21,12 @@ export const isReproducible = ({ gitDirty, publisherKind }: Pick<TestRunRow, "gi
 
 export const isReproducibleSql = "(not git_dirty and publisher_kind <> 'agent')"
 
+/** Whether what passed in it proves something: the same, while the deployment did not change. */
+export const proves = (run: Pick<TestRunRow, "deploymentChanged" | "gitDirty" | "publisherKind">): boolean =>
+  run.deploymentChanged !== true && isReproducible(run)
+
+export const provesSql = `(deployment_changed is distinct from true and ${isReproducibleSql})`
+
 /** Whether it was to run all tests of its coverage. */
 export const isWhole = ({ selection }: { readonly selection: TestRunRow["selection"] }): boolean =>
   selection.folders.length + selection.caseIds.length === 0

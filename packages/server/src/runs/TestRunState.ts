@@ -56,10 +56,12 @@ export const runPath = "test-runs/"
 export const foldSha = (sha: string): string => sha.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
 /** Whether it can be the id of a commit: publishers say `unknown` where there is none, and names of branches move. */
-export const isKnownCommit = (sha: string): boolean => /^(?!0+$)[0-9a-f]{7,64}$/.test(foldSha(sha))
+export const isKnownCommit = (sha: string): boolean => isId(foldSha(sha)) && !/^0+$/.test(sha)
+
+const isId = (sha: string): boolean => /^[0-9a-f]{7,64}$/.test(sha)
 
 /** Whether two publishers mean one commit: the beginning of a SHA stands for it, and what is no digit of it says nothing. */
 export const isSameCommit = (one: string, other: string): boolean => {
   const [a, b] = [one, other].map((sha) => foldSha(sha.normalize("NFKC")).replaceAll(/[^0-9a-z]/g, ""))
-  return a === b || ([a!, b!].every((sha) => /^[0-9a-f]{7,64}$/.test(sha)) && (a!.startsWith(b!) || b!.startsWith(a!)))
+  return a === b || ([a!, b!].every(isId) && (a!.startsWith(b!) || b!.startsWith(a!)))
 }

@@ -32,7 +32,7 @@ import {
   TestRunsRepo,
   testRunTestsTable
 } from "./TestRunsRepo.ts"
-import { hasFailed, hasTested, isReproducible, isWhole } from "./RunScope.ts"
+import { hasFailed, hasTested, isWhole, proves } from "./RunScope.ts"
 import { mostElsewhere, mostTelling } from "./TestedAddress.ts"
 import { testsDeploymentNow } from "./TestedDeployment.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
@@ -320,7 +320,7 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilte
 
 /** Of some runs of a deployment, the one that tells how it fares, as `TestRunSearchSql.ts` chooses it. */
 const telling = (runs: ReadonlyArray<TestRunRow>): ReadonlyArray<TestRunRow> => {
-  const tells = (run: TestRunRow): boolean => hasTested(run) && isReproducible(run) && run.deploymentChanged !== true
+  const tells = (run: TestRunRow): boolean => hasTested(run) && proves(run)
   const hasWhole = runs.some((run) => isWhole(run) && tells(run))
   const counts = (run: TestRunRow): boolean => isWhole(run) || hasFailed(run) || !hasWhole
   return runs

@@ -6,7 +6,7 @@ import type { Statement } from "effect/sql"
 import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
 import type { TestRunFilter } from "../TestRunsRepo.ts"
-import { hasFailedSql, hasTestedSql, isReproducibleSql, isWholeSql } from "../RunScope.ts"
+import { hasFailedSql, hasTestedSql, isWholeSql, provesSql } from "../RunScope.ts"
 import { mostElsewhere, mostTelling, testsDeploymentNow } from "../TestedAddress.ts"
 import { foldSha } from "../TestRunState.ts"
 import { type BlockSizes, joinedRuns, numbersOf, readBlocks } from "./SearchBlocks.ts"
@@ -59,7 +59,7 @@ const isLatest = (sql: PgClient.PgClient, workspaceId: WorkspaceId): Statement.F
         select number, finished_at, has_failed, has_tested, is_whole, bool_or(is_whole and has_tested) over () as has_whole
         from (
           select newest.*, ${sql.literal(hasFailedSql)} as has_failed, (${sql.literal(hasTestedSql)}
-              and ${sql.literal(isReproducibleSql)} and deployment_changed is distinct from true) as has_tested,
+              and ${sql.literal(provesSql)}) as has_tested,
             ${sql.literal(isWholeSql)} as is_whole
           from (
             select number, finished_at, product_id, environment_id, base_url, deployment_base_url, gate_result, result, passed,
