@@ -1,13 +1,13 @@
 import { Conflict, NotFound } from "@delivery/domain/Errors"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
 import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
-import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
-import { isHolding, lettingGo } from "../planning/TicketRules.ts"
+import { checkHolding, isHolding, lettingGo } from "../planning/TicketRules.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
@@ -96,15 +96,17 @@ const evidenceChanges = (before: TicketDetails, after: TicketDetails) => {
 const named = (caseIds: ReadonlyArray<string>): string | null =>
   caseIds.length === 0 ? null : withNames(`${caseIds.length}: `, caseIds)
 
-/** Refuses to complete all tickets of a status where one needs evidence that is missing. */
-export const checkCompleting = (dependencies: Dependencies) => {
+/** Refuses to move all tickets of a status where one needs evidence, and may not be completed or let go so. What is let go is told. */
+export const checkMoving = (dependencies: Dependencies) => {
   const { repo, tickets } = dependencies
-  const find = missingOf(dependencies)
-  return Effect.fnUntraced(function* (by: Access, status: Parameters<EvidenceRepo["Service"]["needing"]>[0]) {
+  const check = checkEvidence(dependencies)
+  return Effect.fnUntraced(function* (by: Access, status: TicketStatusId, target: TicketDetails["status"]) {
     for (const id of yield* repo.needing(status)) {
-      const ticket = yield* tickets.find(everything(by.workspace.id), id)
-      const missing = ticket === undefined ? [] : yield* find(by, ticket)
-      if (missing.length > 0) return yield* evidenceMissing(missing)
+      const before = yield* tickets.find(everything(by.workspace.id), id)
+      if (before === undefined) continue
+      const after = { ...before, status: target }
+      yield* checkHolding(by, before, after)
+      yield* check(by, { before, after, override: undefined })
     }
   })
 }

@@ -1,4 +1,4 @@
-import type { Conflict } from "@delivery/domain/Errors"
+import type { Conflict, Forbidden } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { TicketStatusId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
@@ -35,10 +35,14 @@ export class TicketGuards extends Context.Service<
       }
     ) => Effect.Effect<GuardedTicket, Conflict>
     /**
-     * Called in the transaction that moves all tickets of a status, with the team held: fails where one of them needs evidence to be
-     * completed, and has none.
+     * Called in the transaction that moves all tickets of a status to another, with the team held: fails where one of them needs evidence
+     * and may not be moved so, as `changing` does of one.
      */
-    readonly completing: (by: Access, status: TicketStatusId) => Effect.Effect<void, Conflict>
+    readonly moving: (
+      by: Access,
+      status: TicketStatusId,
+      target: TicketDetails["status"]
+    ) => Effect.Effect<void, Conflict | Forbidden>
     /** Called in the transaction that deletes a ticket, which holds it. Answers what else has happened. */
     readonly deleting: (by: Access, ticket: TicketDetails) => Effect.Effect<ReadonlyArray<NewEvent>>
   }

@@ -169,7 +169,7 @@ const remove = (dependencies: Dependencies) => {
       if (status.isDefault) return yield* cannotDeleteDefault
       if (ofCategory(board.statuses, status.category).length === 1) return yield* lastInCategory
       if (target !== undefined) {
-        if (target.category === "completed" && status.category !== "completed") yield* guards.completing(by, status.id)
+        if (target.category !== status.category) yield* guards.moving(by, status.id, target)
         yield* repo.moveTickets(status, target, timestamp(yield* Clock.currentTimeMillis))
       } else if (yield* repo.hasTickets(status)) {
         return yield* hasTickets

@@ -25,7 +25,11 @@ const escaped = (text: string): string =>
     .replaceAll(">", "&gt;")
     .replaceAll(/\s+/g, " ")
 
-const shown = (text: string | null): string => (text === null ? "none" : escaped(firstCharacters(text, 100)))
+const shown = (text: string | null): string => {
+  if (text === null) return "none"
+  const first = firstCharacters(text, 100)
+  return `${escaped(first)}${first === text ? "" : "…"}`
+}
 
 const shownChange = ({ field, from, to }: Change): string => {
   const [before, after] = field === "version" ? [from && shortened(from), to && shortened(to)] : [from, to]

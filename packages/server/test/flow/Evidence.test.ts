@@ -497,6 +497,17 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* as(at.admin)(tickets.update(own.id, { completion: "evidence" }))
       assert.strictEqual(yield* refusal(as(at.agent)(tickets.delete(own.id))), "Forbidden persons_only")
       yield* as(at.admin)(tickets.delete(own.id))
+      // Nor by moving it to a status whose tickets are canceled.
+      const statuses = yield* TicketStatuses
+      const canceled = at.status("canceled")
+      const made = yield* as(at.admin)(statuses.create({ team: at.team.key, name: "Later", category: "started" }))
+      yield* update(at.agent, { status: made.id })
+      assert.strictEqual(
+        yield* refusal(as(at.adminKey)(statuses.delete(made.id, canceled.id))),
+        "Forbidden persons_only"
+      )
+      yield* as(at.admin)(statuses.delete(made.id, canceled.id))
+      yield* update(at.admin, { status: at.status("started").id })
       yield* update(at.member, { project: null })
       yield* update(at.agent, { project: slug })
       yield* update(at.member, { blocks: false })
@@ -510,6 +521,7 @@ withServicesOnEachStorage("Evidence", (it) => {
           ["evidence_changed", [{ field: "product", from: at.product.slug, to: other.slug }]],
           ["evidence_waived", [{ field: "blocks", from: "true", to: "false" }]],
           ["evidence_waived", [{ field: "project", from: "Checkout", to: null }]],
+          ["evidence_waived", [{ field: "status", from: "Later", to: canceled.name }]],
           ["evidence_waived", [{ field: "ticket", from: own.identifier, to: null }]]
         ]
       )

@@ -68,12 +68,17 @@ const Decide = ({ approval, environment, slug }: RowProps) => {
 
 const End = ({ approval, environment, slug }: RowProps) => {
   const name = actorName(approval.requestedBy)
+  const isPending = approval.state === "pending"
   const end = useAction({
     act: () => client.approvals.end({ params: { slug, approval: approval.id } }),
     changes: [approvalsQuery(slug, environment.slug).queryKey],
-    done: () => ({ title: `The approval of ${name} has ended` })
+    done: () => ({ title: isPending ? `What ${name} asked for is withdrawn` : `The approval of ${name} has ended` })
   })
-  return (
+  return isPending ? (
+    <Sure doing={end} subject={name} title={`Withdraw what ${name} asked for?`} verb="Withdraw">
+      <p>Nobody can approve it any more.</p>
+    </Sure>
+  ) : (
     <Sure doing={end} subject={name} title={`End the approval of ${name}?`} verb="End">
       <p>
         Writes of {name} in {environment.name} are refused from now on, until another approval.

@@ -53,7 +53,7 @@ describe("Approvals", () => {
     await asking.waitFor({ state: "detached" })
     const ofMember = member.getByRole("list", { name: "Approvals" })
     await ofMember.getByText("pending").waitFor()
-    expect(await ofMember.getByRole("button").allTextContents()).toEqual(["End"])
+    expect(await ofMember.getByRole("button").allTextContents()).toEqual(["Withdraw"])
 
     // It comes by itself where the other looks.
     const list = owner.getByRole("list", { name: "Approvals" })
