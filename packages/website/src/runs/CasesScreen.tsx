@@ -17,14 +17,12 @@ import { CasesFilterBar, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
 import { casesQuery } from "./queries.ts"
 import type { CasesSearch } from "./search.ts"
-import { shownStates } from "./shownStates.ts"
-import { StateBadge } from "./StateBadge.tsx"
 
 /** The tests of a product over many runs: which fail, which are flaky or slow, and why they are called so. */
 
-const CaseEvidence = later(() => import("./CaseEvidence.tsx"))
 const CaseListTicket = later(() => import("./CaseListTicket.tsx"))
 const CasePeek = later(() => import("./CasePeek.tsx"))
+const CaseStates = later(() => import("./CaseStates.tsx"))
 const Heat = later(async () => ({ default: (await import("./Heat.tsx")).Heat }))
 const NoCases = later(() => import("./NoCases.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
@@ -69,14 +67,7 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
       {one.title.slice(0, 1_000)}
     </span>
     <span className="flex min-w-0 items-center gap-2 overflow-hidden max-sm:col-start-2">
-      {shownStates(one)
-        .filter((state) => state !== "passing")
-        .map((state) => (
-          <span className="inline-flex min-w-0 shrink-0 items-center gap-1.5 last:shrink" key={state}>
-            <StateBadge state={state} />
-            <CaseEvidence one={one} state={state} />
-          </span>
-        ))}
+      <CaseStates one={one} />
       {one.states.length === 0 && <span className="text-muted text-xs">not run for 30 days</span>}
     </span>
     <span className="hidden lg:block">
