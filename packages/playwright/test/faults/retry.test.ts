@@ -158,10 +158,12 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
       await play(project, { args }, name)
     }
     const merged = numberOf(
-      await play(project, {
-        command: "merge-reports",
-        args: ["-c", "playwright.config.ts", "blobs"]
-      })
+      await play(
+        project,
+        { command: "merge-reports", args: ["-c", "playwright.config.ts", "blobs"] },
+        // The reports do not tell it, and a retry at another address would not count.
+        { DELIVERY_BASE_URL: "https://staging.shop.example.com" }
+      )
     )
     expect(byTitle(await readRun(merged))).toEqual({ one: ["failed", "null:failed"], two: ["passed", "null:passed"] })
 

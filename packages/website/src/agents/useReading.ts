@@ -57,7 +57,10 @@ export const useReading = (slug: string) => {
       return false
     } finally {
       void queries.invalidateQueries({ queryKey })
-      void import("../api/pages.ts").then(({ tellPages }) => tellPages(slug, "notifications"))
+      void import("../api/pages.ts").then(
+        ({ tellPages }) => tellPages(slug, "notifications"),
+        () => undefined
+      )
     }
   }
 

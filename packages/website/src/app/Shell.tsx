@@ -25,8 +25,9 @@ const useLive = (slug: string): LiveState => {
   const [state, setState] = useState<LiveState>("connecting")
   useEffect(() => {
     const gone = new AbortController()
-    void import("../api/live.ts").then(({ followWorkspace }) =>
-      followWorkspace({ slug, queries, onState: setState, until: gone.signal })
+    void import("../api/live.ts").then(
+      ({ followWorkspace }) => followWorkspace({ slug, queries, onState: setState, until: gone.signal }),
+      () => setState("lost")
     )
     return () => gone.abort()
   }, [queries, slug])

@@ -20,7 +20,7 @@ const useActions = () => {
   const [actions, setActions] = useState<ReadonlyArray<{ readonly value: string; readonly label: string }>>([])
   useEffect(() => {
     const load = async () => setActions((await import("./actions.ts")).actions)
-    void load()
+    load().catch(() => undefined)
   }, [])
   return actions
 }

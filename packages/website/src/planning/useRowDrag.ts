@@ -18,7 +18,8 @@ export const useRowDrag = (kind: string, id: string, onDropped: ((id: string) =>
       const drag = { id, kind, onOver: setOver, onDropped: (other: string) => dropped.current?.(other) }
       gone.signal.addEventListener("abort", attach(element.current, drag))
     }
-    void begin()
+    // Rows that cannot be dragged are moved by their menus.
+    begin().catch(() => undefined)
     return () => gone.abort()
   }, [id, isDraggable, kind])
   return { element, isOver }

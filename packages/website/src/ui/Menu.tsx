@@ -24,8 +24,7 @@ export interface MenuGroup {
   readonly items: ReadonlyArray<MenuItem>
 }
 
-const load = () => import("./MenuPopup.tsx")
-const Popup = later(load)
+const Popup = later(() => import("./MenuPopup.tsx"))
 
 /** What the button of a menu must have. */
 export interface TriggerProps {
@@ -66,8 +65,8 @@ export const MenuButton = ({ menu, side = "bottom", trigger }: ButtonProps) => {
         "aria-haspopup": "menu",
         "aria-expanded": state === "open",
         onClick: () => setState((current) => (current === "open" ? "closed" : "open")),
-        onFocus: load,
-        onPointerEnter: load
+        onFocus: Popup.preload,
+        onPointerEnter: Popup.preload
       })}
       {deferred !== "never" &&
         menu({
