@@ -70,7 +70,7 @@ export const makeRunning = Effect.fnUntraced(function* (count: number) {
         state, total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
       select ('00000000-0009-7000-8000-' || lpad(to_hex(before + n), 12, '0'))::uuid, ${writes.id}::uuid, before + n,
         ${id(3, 300)}::uuid, ${id(4, 300)}::uuid, 'user', ${person}::uuid, 'https://shop.example', 'main',
-        md5(n::text), false, 'Add the basket', '', 'ci', 'linux', '{}', gen_random_uuid()::text, 'running', 0, 0, 0,
+        md5(n::text), false, 'Add the basket', '', 'ci', 'linux', '{"folders":[],"caseIds":[]}', gen_random_uuid()::text, 'running', 0, 0, 0,
         0, 0, 0, now(), now() + interval '6 hours'
       from counted, generate_series(1, ${count}::int) n
     )

@@ -142,7 +142,7 @@ export const makeRuns = Effect.fnUntraced(function* (number: number, runs: numbe
       ('00000000-0003-7000-8000-' || lpad(to_hex(${number}::int * 100 + n % 10), 12, '0'))::uuid,
       ('00000000-0004-7000-8000-' || lpad(to_hex(${number}::int * 100 + n % 4), 12, '0'))::uuid,
       'user', ('00000000-0002-7000-8000-' || lpad(to_hex(n % 2), 12, '0'))::uuid, 'https://shop.example', branch, sha,
-      false, subject, branch || chr(10) || subject, 'ci-' || n % 50, 'linux', '{}', n || '-' || ${number}::int,
+      false, subject, branch || chr(10) || subject, 'ci-' || n % 50, 'linux', '{"folders":[],"caseIds":[]}', n || '-' || ${number}::int,
       'finished', case when n % 10 < 6 then 'passed' else 'failed' end, 100, 95,
       case when n % 50 = 0 then 1 else 0 end, 4, 1, 0.95, 0.95, 60000, now(), now(), now()
     from (

@@ -59,7 +59,7 @@ export const fillRuns = ({ environmentIds, productId, workspaceId }: At, runs: n
           ${environmentIds[3]!}::uuid])[1 + n % ${environments}::int],
         'user', (select id from persons limit 1), 'https://shop.example',
         case when n % 10 = 0 then 'main' else 'feature-' || n % 50 end, md5(n::text) || '00000000', false, 'subject',
-        'search', 'ci', 'linux', '{}', 'made-' || n, 'finished', 'failed', ${tests}::int, ${tests - 2}::int, 0, 2, 0, 0.96, 0.96,
+        'search', 'ci', 'linux', '{"folders":[],"caseIds":[]}', 'made-' || n, 'finished', 'failed', ${tests}::int, ${tests - 2}::int, 0, 2, 0, 0.96, 0.96,
         60000, ended.at, ended.at, ended.at
       from generate_series(1, ${runs}::int) n
         cross join lateral (select now() - (${runs}::int - n) * interval '365 days' / ${runs}::int as at) ended`

@@ -52,7 +52,7 @@ const startRun = async (request: FastifyRequest, reply: FastifyReply) => {
   // A Fixture API would add a signed token here.
   const fixtureUrl = body.fixtureUrl ?? target.fixtureUrl
   const search = [body.git.branch, body.git.subject].map((text) => text.toLowerCase().replaceAll("\n", " ")).join("\n")
-  const [started] = await query<{ number: number }>(Statements.startRun, [
+  const [started] = await query<{ number: number; muted: ReadonlyArray<string> }>(Statements.startRun, [
     id,
     caller.workspaceId,
     target.productId,
@@ -82,9 +82,9 @@ const startRun = async (request: FastifyRequest, reply: FastifyReply) => {
     token,
     expiresAt: expiresAt.toISOString()
   }
-  const { number } = started!
+  const { muted, number } = started!
   reply.code(201)
-  return { number, url: `${baseUrl}/w/${caller.slug}/test-runs/${number}`, fixture: null, semaphores }
+  return { number, url: `${baseUrl}/w/${caller.slug}/test-runs/${number}`, fixture: null, semaphores, muted }
 }
 
 interface FinishBody {

@@ -28,6 +28,7 @@ export interface RunRow {
   readonly release: number | null
   readonly deploymentChanged: boolean
   readonly locked: boolean
+  readonly partOfTests: boolean
   readonly gitBranch: string
   readonly gitSha: string
   readonly gitDirty: boolean
@@ -87,6 +88,7 @@ export const presentRun = (slug: string, row: RunRow) => ({
   release: row.release,
   deploymentChanged: row.deploymentChanged,
   locked: row.locked,
+  partOfTests: row.partOfTests,
   git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
   machine: { hostname: row.hostname, platform: row.platform },
   ciUrl: row.ciUrl,

@@ -62,6 +62,7 @@ const summaryFields = {
   release: integerOrNull,
   deploymentChanged: boolean,
   locked: boolean,
+  partOfTests: boolean,
   git: object({ branch: text, sha: text, dirty: boolean, subject: text }),
   machine: object({ hostname: text, platform: text }),
   ciUrl: textOrNull,
@@ -110,7 +111,8 @@ export const started = object({
   number: integer,
   url: text,
   fixture: orNull(object({ scope: text, token: text, url: text, expiresAt: text })),
-  semaphores: object({ url: text, token: text, expiresAt: text })
+  semaphores: object({ url: text, token: text, expiresAt: text }),
+  muted: listOf(text)
 })
 
 const named = object({ id: text, slug: text, name: text })

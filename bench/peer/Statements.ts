@@ -79,6 +79,7 @@ const runColumns = `r.id, r.number, r.state, r.result, r.gate_result as "gateRes
   r.shards_finished as "shardsFinished", r.hostname, r.platform, r.coverage, r.fixture_scope as "fixtureScope", r.cleanup_status as "cleanupStatus",
   r.cleanup_deleted as "cleanupDeleted", r.cleanup_remaining as "cleanupRemaining", r.duration_ms as "durationMs",
   r.started_at as "startedAt", r.expires_at as "expiresAt", r.finished_at as "finishedAt", r.release, r.locked,
+  r.selection <> '{"folders":[],"caseIds":[]}' as "partOfTests",
   coalesce(r.deployment_changed, exists (select 1 from deployment_releases next
     where next.deployment_id = r.deployment_id and next.number = coalesce(r.release, 0) + 1
       and next.at < coalesce(r.finished_at, r.expires_at)) or exists (select 1 from deployments d
@@ -187,7 +188,10 @@ export const startRun = statement(
       'test-runs/' || number, '[]'::jsonb, $21::timestamptz
     from started
   )
-  select number, scope from started`
+  select number, scope, coalesce((select json_agg(c.id order by c.id collate "C") from tickets t
+      join ticket_statuses s on s.id = t.status_id, jsonb_to_recordset(t.mute->'cases') c (id text)
+    where t.workspace_id = $2 and t.mute->>'productId' = $3::uuid::text and (t.mute->>'until')::timestamptz > $21
+      and s.category not in ('completed', 'canceled')), '[]') as muted from started`
 )
 
 /**
