@@ -180,6 +180,8 @@ try {
   }).finally(() => stopped.resolve())
   await Promise.race([ready.promise, withEarlier])
   const working = Promise.all(all.map(work))
+  // What fails is told where it is awaited; both servers are stopped before.
+  working.catch(() => undefined)
   // A failure ends everything at once.
   const withLater = withServer(here, { ...settings, PORT: later }, async () => {
     isLaterReady = true
