@@ -1,4 +1,5 @@
 import { Conflict, NotFound } from "@delivery/domain/Errors"
+import type { Change } from "@delivery/domain/events/Event"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
 import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
@@ -7,13 +8,14 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
-import { checkHolding, isHolding, lettingGo } from "../planning/TicketRules.ts"
+import { checkHolding, checkReleasing, isHolding, lettingGo } from "../planning/TicketRules.ts"
+import type { TicketsOf } from "../planning/TicketGuards.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
 import { isKnownCommit, isSameCommit } from "../runs/TestRunState.ts"
-import type { EvidenceRepo, EvidenceResult } from "./EvidenceRepo.ts"
+import type { EvidenceRepo, EvidenceResult, HeldTicket } from "./EvidenceRepo.ts"
 import { changedTests, withNames } from "./NamedTests.ts"
 
 /** What proves that the tests of a ticket pass again, before it is completed (docs/contract.md, Evidence). */
@@ -64,7 +66,7 @@ export const checkEvidence = (dependencies: Dependencies) => {
 }
 
 /** The ticket in an entry of the audit. */
-const subjectOf = (ticket: TicketDetails) => ({
+const subjectOf = (ticket: HeldTicket) => ({
   type: "ticket",
   id: ticket.id,
   label: `${identifierOf(ticket)} ${ticket.title}`
@@ -110,6 +112,16 @@ export const checkMoving = (dependencies: Dependencies) => {
     }
   })
 }
+
+/** Lets people alone take all tickets of a project or a team that need evidence from what they block. Each is told. */
+export const releaseAll = ({ audit, repo }: Pick<Dependencies, "audit" | "repo">) =>
+  Effect.fnUntraced(function* (by: Access, from: TicketsOf, change: Change) {
+    const held = yield* repo.holding(by.workspace.id, from)
+    yield* checkReleasing(by, held.length)
+    for (const ticket of held.toSorted((a, b) => compare(a.team.key, b.team.key) || a.number - b.number)) {
+      yield* audit.record(by, { action: "evidence_waived", subject: subjectOf(ticket), changes: [change] })
+    }
+  })
 
 const everything = (workspaceId: WorkspaceId) => ({ workspaceId, seesPrivateTeams: true, personId: null })
 

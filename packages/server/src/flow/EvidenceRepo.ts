@@ -2,6 +2,7 @@ import type { ProductId, TestRunId, TicketId, TicketStatusId, WorkspaceId } from
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
+import type { TicketsOf } from "../planning/TicketGuards.ts"
 import type { OwnerRef } from "../planning/TicketsRepo.ts"
 
 /** The result of a test in a finished run. */
@@ -32,6 +33,14 @@ export interface EvidenceResult {
   readonly keyMadeAt: Timestamp | null
 }
 
+/** A ticket as the audit names it. */
+export interface HeldTicket {
+  readonly id: TicketId
+  readonly team: { readonly key: string }
+  readonly number: number
+  readonly title: string
+}
+
 /** Finds what proves that tests pass again. */
 export class EvidenceRepo extends Context.Service<
   EvidenceRepo,
@@ -49,6 +58,8 @@ export class EvidenceRepo extends Context.Service<
     readonly personsOf: (owners: ReadonlyArray<OwnerRef>) => Effect.Effect<ReadonlyArray<string>>
     /** The tickets of the status that need evidence to be completed. */
     readonly needing: (status: TicketStatusId) => Effect.Effect<ReadonlyArray<TicketId>>
+    /** The open tickets that need evidence and block, in a project with products. In no order. */
+    readonly holding: (workspaceId: WorkspaceId, of: TicketsOf) => Effect.Effect<ReadonlyArray<HeldTicket>>
   }
 >()("@delivery/server/flow/EvidenceRepo") {}
 

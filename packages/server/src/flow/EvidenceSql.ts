@@ -7,12 +7,17 @@ import { actorRows } from "../access/Actors.ts"
 import { testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../storage/Sql.ts"
-import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
+import { EvidenceRepo, type EvidenceResult, evidenceRuns, type HeldTicket } from "./EvidenceRepo.ts"
 
 export const layer = Layer.effect(
   EvidenceRepo,
   Effect.map(PgClient.PgClient, (sql) =>
-    EvidenceRepo.of({ results: results(sql), personsOf: personsOf(sql), needing: needing(sql) })
+    EvidenceRepo.of({
+      results: results(sql),
+      personsOf: personsOf(sql),
+      needing: needing(sql),
+      holding: holding(sql)
+    })
   )
 )
 
@@ -93,3 +98,16 @@ const needing = (sql: PgClient.PgClient) => (status: TicketStatusId) =>
     Effect.map((rows) => rows.map(({ id }) => id)),
     dieOnSqlError
   )
+
+const holding =
+  (sql: PgClient.PgClient): Repo["holding"] =>
+  (workspaceId, of) =>
+    sql<Omit<HeldTicket, "team"> & { readonly key: string }>`select t.id, team.key, t.number, t.title
+      from tickets t join teams team on team.id = t.team_id
+        join ticket_statuses s on s.id = t.status_id and s.category not in ('completed', 'canceled')
+      where t.workspace_id = ${workspaceId} and t.blocks and t.completion = 'evidence'
+        and ${"teamId" in of ? sql`t.team_id = ${of.teamId}` : sql`t.project_id = ${of.projectId}`}
+        and exists (select 1 from project_products l where l.workspace_id = t.workspace_id and l.project_id = t.project_id)`.pipe(
+      Effect.map((rows) => rows.map(({ key, ...ticket }) => ({ ...ticket, team: { key } }))),
+      dieOnSqlError
+    )

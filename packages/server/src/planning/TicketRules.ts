@@ -78,6 +78,10 @@ export const checkHolding = (by: Access, before: Holding, after: Holding): Effec
   return !isLetGo || by.principal.kind === "user" ? Effect.void : heldByPeople
 }
 
+/** Nor are several of them at once. */
+export const checkReleasing = (by: Access, held: number): Effect.Effect<void, Forbidden> =>
+  held === 0 || by.principal.kind === "user" ? Effect.void : heldByPeople
+
 /** Nor is it deleted by them, while it is open. */
 export const checkDeleting = (by: Access, ticket: Holding): Effect.Effect<void, Forbidden> =>
   !isHolding(ticket) || by.principal.kind === "user" ? Effect.void : heldByPeople
