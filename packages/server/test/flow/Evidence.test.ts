@@ -561,7 +561,7 @@ withServicesOnEachStorage("Evidence", (it) => {
           completion: "evidence"
         })
       )
-      for (const call of [unlink, archive, archiveTeam]) {
+      for (const call of [Effect.asVoid(unlink), Effect.asVoid(archive), Effect.asVoid(archiveTeam)]) {
         assert.strictEqual(yield* refusal(as(at.adminKey)(call)), "Forbidden persons_only")
       }
       assert.isTrue(yield* isBlocked)
