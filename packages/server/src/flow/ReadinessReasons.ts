@@ -9,6 +9,7 @@ import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
+import { line } from "./NamedTests.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
 import { hasPassed } from "./DecidingRuns.ts"
 import type { BlockingTicket, FoundRun, LeftOutTest, UnresolvedRun } from "./ReadinessRepo.ts"
@@ -63,7 +64,8 @@ export interface Pages {
 
 /** What blocks first, then what warns; each by kind, in the order of the kinds. */
 export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => {
-  const reasons = byKind(policy, found, pages)
+  // Titles, errors, versions and names in it are those of others.
+  const reasons = byKind(policy, found, pages).map((reason) => ({ ...reason, message: line(reason.message) }))
   return (["block", "warn"] as const).flatMap((weight) => reasons.filter(({ severity }) => severity === weight))
 }
 

@@ -792,6 +792,30 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
+  it.effect("writes out what others hid in what its messages quote", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }, { coverage: "acceptance" }] })
+      const tested = Effect.fnUntraced(function* (coverage: Coverage, fields: Partial<FinishTestRun>) {
+        const run = yield* shop.staging.start(startOf(coverage))
+        yield* TestClock.adjust("1 second")
+        yield* shop.staging.finish(run, "passed", fields)
+        return run
+      })
+      const title = "\u001b[31mRED\u001b[0m\nready\u202e"
+      const shown = "\\u{001B}[31mRED\\u{001B}[0m ready\\u{202E}"
+      const failed = yield* tested("critical", { tests: [report("a", { title, attempt: attempt("failed") })] })
+      yield* tested("critical", { tests: [report("b")] })
+      yield* tested("acceptance", { error: "Out of \u001b[2Jmemory\u2066", tests: [report("b")] })
+      const messages = (yield* shop.ready("v1")).reasons.map(({ message }) => message)
+      assert.lengthOf(messages, 2)
+      assert.include(messages[0], `failed before: ${shown} (run ${failed}). Run it again`)
+      assert.include(messages[1], "outside of its tests: Out of \\u{001B}[2Jmemory\\u{2066}.")
+    })
+  )
+
   it.effect("says what went wrong outside of the tests where none of them counts", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse(minute(0)))
