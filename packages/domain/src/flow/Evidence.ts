@@ -78,8 +78,7 @@ const EvidenceCase = Schema.Struct({
       "The slug of the environment in which it must pass: where it failed last. Null where it failed in none, or where the product is not deployed any more: then it may pass in each."
   }),
   failed: Schema.NullOr(EvidenceFailure).annotate({
-    description:
-      "The run in which it failed or was flaky last, among the newest 300 finished runs of the product; null for none."
+    description: "The run in which it failed or was flaky last, however old that is; null for none."
   }),
   runs: Schema.Array(EvidenceRun).annotate({
     description: `The runs since then in which it passed, newest first, at most ${shownEvidence}.`

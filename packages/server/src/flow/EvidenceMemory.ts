@@ -12,7 +12,7 @@ import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
+import { EvidenceRepo, type EvidenceResult, evidenceRuns, olderInterrupted, olderResults } from "./EvidenceRepo.ts"
 
 export const layer = Layer.effect(
   EvidenceRepo,
@@ -63,12 +63,20 @@ const results =
   (workspaceId, productId, caseIds) =>
     memory.read((database) => {
       const [newest, before] = newestRuns(database, workspaceId, productId)
-      const older = before
+      const finished = before
+        .filter(({ result }) => result !== null)
         .flatMap((run) => resultsOf(database, run, caseIds))
-        .filter(({ status }) => status === "failed")
+      const kinds = Map.groupBy(
+        finished,
+        ({ caseId, environment, status }) => `${environment} ${status === "failed"} ${caseId}`
+      )
+      const interrupted = before.filter(({ result }) => result === null).slice(0, olderInterrupted)
       return [
         ...newest.flatMap((run) => resultsOf(database, run, caseIds)),
-        ...older.filter(({ caseId }, index) => older.findIndex((one) => one.caseId === caseId) === index)
+        ...[
+          ...[...kinds.values()].flatMap((those) => those.slice(0, olderResults)),
+          ...interrupted.flatMap((run) => resultsOf(database, run, caseIds))
+        ].toSorted((a, b) => b.number - a.number)
       ]
     })
 

@@ -46,8 +46,9 @@ export class EvidenceRepo extends Context.Service<
   EvidenceRepo,
   {
     /**
-     * The results of the tests in the newest finished and interrupted runs of the product, newest run first, skipped ones left out, and of
-     * interrupted ones all but failures; and those in which each failed last before them.
+     * The results of the tests in the newest `evidenceRuns` finished and interrupted runs of the product, newest run first, skipped ones
+     * left out, and of interrupted ones all but failures. Before these, of each test in each environment, the last `olderResults` failures
+     * and the last `olderResults` others in finished runs, and the failures in the last `olderInterrupted` interrupted ones.
      */
     readonly results: (
       workspaceId: WorkspaceId,
@@ -63,5 +64,11 @@ export class EvidenceRepo extends Context.Service<
   }
 >()("@delivery/server/flow/EvidenceRepo") {}
 
-/** How many of the newest finished runs of a product are looked at. */
+/** How many of the newest finished runs of a product are looked at, whatever they tested. */
 export const evidenceRuns = 300
+
+/** How many older results of a test: a busy product has 300 runs a day, and a test of its nightly suite one. */
+export const olderResults = 50
+
+/** How many older interrupted runs, whose failures are counted nowhere else. */
+export const olderInterrupted = 100

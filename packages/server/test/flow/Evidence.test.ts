@@ -306,6 +306,25 @@ withServicesOnEachStorage("Evidence", (it) => {
     })
   )
 
+  it.effect("is as old as the failure, however many runs of other tests there were since", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* at.update(at.admin, { passes: 2 })
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      const runs = yield* TestRuns
+      const { number } = yield* as(at.memberKey)(runs.start(startBody(at, { git: gitOf("d".repeat(40)) })))
+      yield* as(at.memberKey)(runs.finish(number, finishBody({ interrupted: true, tests: resultsOf(["b"], []) })))
+      yield* countAll
+      yield* Effect.replicateEffect(runBy(at, at.memberKey, mended, ["c"]), evidenceRuns, { discard: true })
+      // What failed last in an interrupted run is as old, too.
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 1/2", "b 0/2"])
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["b 1/2"])
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
+    })
+  )
+
   it.effect("is told for each case: the last failure, the runs since, and why some do not count", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
