@@ -26,7 +26,8 @@ const exampleRun = {
   branch: "main",
   commit: "1d2e3f4aabbccddeeff00112233445566778899a",
   at: "2026-11-22T09:31:05.000Z",
-  excluded: null
+  excluded: null,
+  key: null
 } as const
 
 const EvidenceRun = Schema.Struct({
@@ -36,6 +37,10 @@ const EvidenceRun = Schema.Struct({
   at: Timestamp.annotate({ description: "When the run ended." }),
   excluded: Schema.NullOr(EvidenceExclusion).annotate({
     description: `Why it does not count; null where it does. ${exclusionMeanings}`
+  }),
+  key: Schema.NullOr(Schema.String).annotate({
+    description:
+      "With `of_owner`, the name of the account API key that published it, which an owner of the ticket, or who asks, made after the ticket; null for others."
   })
 }).annotate({
   identifier: "EvidenceRun",

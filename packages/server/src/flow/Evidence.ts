@@ -16,7 +16,7 @@ import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRe
 import { viewerOf } from "../planning/Viewer.ts"
 import { isKnownCommit, isSameCommit } from "../runs/TestRunState.ts"
 import type { EvidenceRepo, EvidenceResult, HeldTicket } from "./EvidenceRepo.ts"
-import { changedTests, withNames } from "./NamedTests.ts"
+import { changedTests, line, withNames } from "./NamedTests.ts"
 
 /** What proves that the tests of a ticket pass again, before it is completed (docs/contract.md, Evidence). */
 
@@ -138,7 +138,9 @@ const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
 
 /** The newest run that does not count, and why. */
 const notCountedOf = (runs: FoundEvidence["runs"]): Missing[number]["notCounted"] => {
-  for (const { excluded, result } of runs) if (excluded !== null) return { run: result.number, reason: excluded }
+  for (const { excluded, key, result } of runs) {
+    if (excluded !== null) return { run: result.number, reason: excluded, ...(key === null ? {} : { key }) }
+  }
   return null
 }
 
@@ -163,7 +165,11 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
       const places = placesOf(failures).map((place) => {
         const runs = inCase
           .filter((one) => !hasFailed(one) && (place.failed === undefined || later(place.failed, one) === one))
-          .map((result) => ({ result, excluded: exclusionOf(result, place, persons, createdAt) }))
+          .map((result) => {
+            const excluded = exclusionOf(result, place, persons, createdAt)
+            // Of a key alone the owner is not told by who published the run.
+            return { result, excluded, key: excluded === "of_owner" ? result.keyName : null }
+          })
         return { ...place, runs, passed: runs.filter(({ excluded }) => excluded === null).length }
       })
       const { environment, failed, passed, runs } = places.find((place) => place.passed < passes) ?? places[0]!
@@ -230,7 +236,7 @@ const isBy = (
 
 interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
   readonly failed: EvidenceResult | undefined
-  readonly runs: ReadonlyArray<{ readonly result: EvidenceResult; readonly excluded: EvidenceRun["excluded"] }>
+  readonly runs: ReadonlyArray<Pick<EvidenceRun, "excluded" | "key"> & { readonly result: EvidenceResult }>
 }
 
 /**
@@ -262,7 +268,7 @@ export const readEvidence = (dependencies: Pick<Dependencies, "repo" | "tickets"
     const cases = (yield* find(by, ticket)).map(({ failed, runs, ...one }): EvidenceCase => ({
       ...one,
       failed: failed === undefined ? null : placeOf(failed),
-      runs: runs.slice(0, shownEvidence).map(({ excluded, result }) => ({ ...placeOf(result), excluded }))
+      runs: runs.slice(0, shownEvidence).map(({ excluded, key, result }) => ({ ...placeOf(result), excluded, key }))
     }))
     const complete = cases.length > 0 && cases.every(({ needed, passed }) => passed >= needed)
     const answer: TicketEvidence = { product: ticket.cases?.product ?? null, complete, cases }
@@ -278,10 +284,21 @@ const placeOf = ({ branch, commit, environment, finishedAt, number }: EvidenceRe
   at: finishedAt
 })
 
+/** How many keys a refusal names. */
+const namedKeys = 3
+
+/** A CI whose key was made anew by an owner proves nothing: nobody sees that by its runs. */
+const keysText = (missing: Missing): string => {
+  const keys = [...new Set(missing.flatMap(({ notCounted }) => notCounted?.key ?? []))].slice(0, namedKeys)
+  return keys
+    .map((key) => ` The key ${line(key)} is newer than the ticket, and one of them made it: its runs do not count.`)
+    .join("")
+}
+
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts} A person may complete it all the same, with a reason (\`override\`).`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })

@@ -117,6 +117,7 @@ const resultsOf = (
       finishedAt: run.finishedAt!,
       publisher,
       personId: personOf(database, publisher),
+      keyName: key?.name ?? null,
       keyMaker: key?.createdByKind === "user" ? key.createdById : null,
       keyMadeAt: key?.createdAt ?? null
     }))

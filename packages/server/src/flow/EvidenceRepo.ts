@@ -28,7 +28,9 @@ export interface EvidenceResult {
   readonly publisher: ActorRef
   /** The person who published it, or for whom an agent did; null for an account key. */
   readonly personId: string | null
-  /** The person who made the account key that published it, and when; null for others, and where nobody is known. */
+  /** The name of the account key that published it; null for others. */
+  readonly keyName: string | null
+  /** The person who made that, and when; null where nobody is known. */
   readonly keyMaker: string | null
   readonly keyMadeAt: Timestamp | null
 }

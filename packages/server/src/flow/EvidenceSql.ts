@@ -85,6 +85,7 @@ const results =
         r.deployment_changed is not distinct from true as "deploymentChanged",
         e.archived_at is null as "isActive", r.finished_at as "finishedAt",
         case k.created_by_kind when 'user' then k.created_by_id end as "keyMaker", k.created_at as "keyMadeAt",
+        k.name as "keyName",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
           when 'agent' then (select a.person_id from agents a where a.id = r.publisher_id) end as "personId"

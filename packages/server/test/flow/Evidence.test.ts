@@ -625,8 +625,25 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* TestClock.adjust("1 second")
       const createdBy = { createdByKind: "user", createdById: at.admin.principal.id } as const
       const ci = yield* newKey(at, null, { ...createdBy, createdAt: yield* now })
-      yield* runBy(at, ci, mended, [], ["a", "b"])
+      const owned = yield* runBy(at, ci, mended, [], ["a", "b"])
       assert.deepStrictEqual(yield* at.missing(at.member), ["a 0/1", "b 0/1"])
+      // What nobody sees by the run is said: who made its key.
+      const refused = yield* Effect.flip(at.update(at.member, { status: at.done }))
+      const { name } = ci.principal
+      const missing = "missing" in refused ? (refused.missing ?? []) : []
+      assert.deepStrictEqual(
+        missing.map(({ notCounted }) => notCounted),
+        Array.from({ length: 2 }, () => ({ run: owned, reason: "of_owner", key: name }))
+      )
+      assert.strictEqual(refused.message.split(`The key ${name} is newer than the ticket`).length, 2)
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(at.ticket.id))
+      assert.deepInclude(cases[0]!.runs[0], { run: owned, excluded: "of_owner", key: name })
+      yield* runBy(at, at.admin, mended, [], ["a", "b"])
+      assert.deepInclude((yield* as(at.viewer)(read(at.ticket.id))).cases[0]!.runs[0], {
+        excluded: "of_owner",
+        key: null
+      })
       // A failure of that key does not make it older than the failure.
       yield* runBy(at, ci, "e".repeat(40), ["a", "b"])
       yield* TestClock.adjust("1 second")
