@@ -172,7 +172,7 @@ const testMissing = (
     kind: "test_missing",
     severity,
     subject: runSubject(run, pages),
-    message: `${newestRun(run, version)}, passed without ${leftOut.length === 1 ? "a test" : `${leftOut.length} tests`} that failed before: ${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}. Run ${leftOut.length === 1 ? "it" : "them"} again, or mute ${leftOut.length === 1 ? "it" : "them"} with a ticket.`
+    message: `${newestRun(run, version)}, passed without ${leftOut.length === 1 ? "a test" : `${leftOut.length} tests`} that failed before: ${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}. Run all of ${run.coverage} again with ${leftOut.length === 1 ? "it" : "them"}, or mute ${leftOut.length === 1 ? "it" : "them"} with a ticket.`
   }
 }
 

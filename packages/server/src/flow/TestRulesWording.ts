@@ -118,7 +118,7 @@ const hasPassed = (passes: number, scope: Scope): string => {
 const notCounted = (uncounted: number): string =>
   uncounted === 0
     ? ""
-    : ` ${uncounted} more ${uncounted === 1 ? "run does" : "runs do"} not count: with uncommitted changes, or the deployment changed meanwhile.`
+    : ` ${uncounted} more ${uncounted === 1 ? "run does" : "runs do"} not count: with uncommitted changes, of an agent, or the deployment changed meanwhile.`
 
 /** The comment on a ticket that is completed: in how many runs of which its tests passed, and where one fails still. */
 export const passedAgain = (

@@ -134,7 +134,8 @@ export const checkProject = (
     ? Effect.void
     : Effect.fail(
         new Conflict({
-          message: "The project is not linked to the ticket's team.",
+          message:
+            "The project is not linked to the ticket's team. Link it to the team first, or name another project.",
           reason: "project_not_in_team"
         })
       )

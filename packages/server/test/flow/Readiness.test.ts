@@ -717,11 +717,11 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* told, [
         [
           "test_missing",
-          `passed without 2 tests that failed before: Test a (run ${first}), Test d (run ${second}). Run them again, or mute them with a ticket.`
+          `passed without 2 tests that failed before: Test a (run ${first}), Test d (run ${second}). Run all of critical again with them, or mute them with a ticket.`
         ]
       ])
       yield* tested({ a: "skipped", d: "passed" })
-      const left = `passed without a test that failed before: Test a (run ${first}). Run it again, or mute it with a ticket.`
+      const left = `passed without a test that failed before: Test a (run ${first}). Run all of critical again with it, or mute it with a ticket.`
       assert.deepStrictEqual(yield* told, [["test_missing", left]])
       // Neither a part of the tests nor another environment makes up for it, and that is said.
       const part = yield* shop.staging.start({ selection: { ...startOf("critical").selection, caseIds: ["a"] } })
@@ -811,7 +811,7 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* tested("acceptance", { error: "Out of \u001b[2Jmemory\u2066", tests: [report("b")] })
       const messages = (yield* shop.ready("v1")).reasons.map(({ message }) => message)
       assert.lengthOf(messages, 2)
-      assert.include(messages[0], `failed before: ${shown} (run ${failed}). Run it again`)
+      assert.include(messages[0], `failed before: ${shown} (run ${failed}). Run all of critical again with it`)
       assert.include(messages[1], "outside of its tests: Out of \\u{001B}[2Jmemory\\u{2066}.")
     })
   )
