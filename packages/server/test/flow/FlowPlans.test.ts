@@ -1,13 +1,15 @@
+import type { TestRunId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { layerSqlStorage } from "../../src/App.ts"
 import { EvidenceRepo, evidenceRuns, olderInterrupted, olderResults } from "../../src/flow/EvidenceRepo.ts"
+import { ReadinessRepo } from "../../src/flow/ReadinessRepo.ts"
 import { makeDeployed } from "../runs/Scene.ts"
 import { finishRun, startRun, Time } from "../runs/SemaphoreStorages.ts"
 import { layerPostgres } from "../support/Databases.ts"
 
-/** How PostgreSQL finds what proves that tests pass again, of a product with many runs. */
+/** How PostgreSQL finds what runs prove, of a product with many. */
 
 const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now: Effect.sync(() => Date.now()) })
 
@@ -74,6 +76,43 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
         assert.strictEqual(scans - before[index]!.scans, 0, table)
         assert.isBelow(returned - before[index]!.returned, 2_000, table)
       }
+    })
+  )
+
+  it.effect("finds what a version has left out by indexes, however many runs of others there are", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const repo = yield* ReadinessRepo
+      const at = yield* makeDeployed()
+      const finished = yield* startRun(at)
+      yield* finishRun(finished)
+      // Each of 500 versions has 20 runs, and one a second.
+      yield* sql`insert into test_runs select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(),
+          'number', 1000 + n, 'token_hash', gen_random_uuid(), 'finished_at', r.started_at + n * interval '1 second',
+          'deployment_version', 'v' || (n - 1) / 20, 'deployment_changed', false, 'coverage', 'critical',
+          'selection', '{"folders":[],"caseIds":[]}'::jsonb,
+          'publisher_kind', 'apiKey', 'passed', 1, 'failed', case when n % 20 = 0 then 1 else 0 end))).*
+        from test_runs r, generate_series(1, 10000) n where r.id = ${finished.runId}`
+      yield* sql`vacuum analyze test_runs`
+      const [deciding] = yield* sql<{ readonly id: TestRunId }>`select id from test_runs
+        where workspace_id = ${at.workspace.id} and number = 10990`
+      const counts = sql<{ readonly scans: number; readonly returned: number }>`select
+        pg_stat_get_xact_numscans('test_runs'::regclass)::int as scans,
+        (select sum(pg_stat_get_xact_tuples_returned(i.indexrelid))::int from pg_index i
+          where i.indrelid = 'test_runs'::regclass) as returned`
+      yield* sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, status, files,
+          attempt_status, attempt_duration_ms, attempt_started_at, attempt_files)
+        select r.workspace_id, r.id, 'case', 'Case', 'a.test.ts', 'critical', 'e2e', 'failed', '[]', 'failed', 5, r.started_at, '[]'
+        from test_runs r where r.workspace_id = ${at.workspace.id} and r.number > 1000 and r.failed > 0`
+      const place = { workspaceId: at.workspace.id, productId: at.product.id, version: "v499" }
+      const read = repo.leftOut(place, [deciding!.id])
+      const [[before], found, [after]] = yield* sql.withTransaction(Effect.all([counts, read, counts]))
+      assert.deepStrictEqual(
+        found.map(({ caseId, number, otherVersion }) => [caseId, number, otherVersion]),
+        [["case", 10_980, "v498"]]
+      )
+      assert.strictEqual(after!.scans - before!.scans, 0)
+      assert.isBelow(after!.returned - before!.returned, 2_000)
     })
   )
 })
