@@ -1041,7 +1041,7 @@ describe("delivery", () => {
     const started = { environment: "dev", selection: critical, baseUrl: "https://dev.example" }
     const preview = await startRun(workspace, { ...started, baseUrl: "http://localhost:3000" })
     await finishRun(workspace, preview.number, { tests: [report("pays")] })
-    const isLeftOut = `Run ${preview.number} passed, but does not count: it tested http://localhost:3000.`
+    const isLeftOut = `Run ${preview.number} passed, but does not count: it tested http://localhost:3000, not the address that the deployment had then and has now.`
     await put({ requires: [{ coverage: "critical" }] })
     const unready = await ready()
     assert.strictEqual(unready.code, 1)

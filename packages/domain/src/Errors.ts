@@ -219,7 +219,16 @@ const escaped = (character: string): string =>
 
 const exampleNotCounted = { run: 14, reason: "other_environment" } as const
 
-const NotCounted = Schema.Struct({ run: Schema.Int, reason: Schema.String }).annotate({
+const NotCounted = Schema.Struct({
+  run: Schema.Int,
+  reason: Schema.String,
+  key: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "Only with `of_owner`: the name of the account API key that published it, which an owner of the ticket, or who completes it, made after the ticket."
+    })
+  )
+}).annotate({
   identifier: "NotCountedEvidence",
   description: "A run in which a test passed that does not count, and why: `excluded` in the evidence of the ticket.",
   examples: [exampleNotCounted]

@@ -215,7 +215,7 @@ describe("shards of one build", { concurrent: true, timeout: 240_000 }, () => {
     const critical = await runShard(project, "1/2", { ...build, GITHUB_RUN_ID: "78", DELIVERY_COVERAGE: "critical" })
     expect(critical.lines).toEqual([
       expect.stringMatching(
-        /^Delivery: this shard is run \d+, a run of its own\. The run of this build is of other tests: all of the coverage regression\.$/
+        /^Delivery: this shard is run \d+, a run of its own\. The run of this build is of other tests: all of the coverage regression\. All shards of a build select the same\.$/
       ),
       expect.stringContaining("passed (1 passed, 0 failed, 0 skipped)")
     ])

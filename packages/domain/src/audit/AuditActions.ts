@@ -18,6 +18,7 @@ export const auditActions = [
   "credential_blocked",
   "credential_unblocked",
   "environment_archived",
+  "environment_created",
   "environment_updated",
   "evidence_changed",
   "evidence_overridden",

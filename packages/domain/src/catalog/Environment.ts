@@ -76,10 +76,19 @@ export type Environment = typeof Environment.Type
 
 const emoji = Schema.optionalKey(Schema.NullOr(Name(16)).annotate({ description: emojiDescription }))
 
-export const CreateEnvironment = Body({ slug: Slug, name: Name(100), class: EnvironmentClass, emoji }).annotate({
+export const CreateEnvironment = Body({
+  slug: Slug,
+  name: Name(100),
+  class: EnvironmentClass,
+  emoji,
+  approvals: Schema.optionalKey(Approvals)
+}).annotate({
   identifier: "CreateEnvironment",
   description: "The fields of a new environment.",
-  examples: [{ slug: "staging", name: "Staging", class: "non-production", emoji: "🧪" }]
+  examples: [
+    { slug: "staging", name: "Staging", class: "non-production", emoji: "🧪" },
+    { slug: "production", name: "Production", class: "production", approvals: true }
+  ]
 })
 export type CreateEnvironment = typeof CreateEnvironment.Type
 

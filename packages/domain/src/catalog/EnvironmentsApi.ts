@@ -35,7 +35,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       doc(
         "admin",
         "Create an environment",
-        "Creates an environment. Returns 409 `slug_in_use` if another environment, archived or not, has the slug. Requires the role `admin` or `owner`.",
+        "Creates an environment. With `approvals: true`, writes of secret values there need a second person from the start. Returns 409 `slug_in_use` if another environment, archived or not, has the slug. Requires the role `admin` or `owner`.",
         slugInUse
       )
     ),

@@ -26,7 +26,8 @@ const exampleRun = {
   branch: "main",
   commit: "1d2e3f4aabbccddeeff00112233445566778899a",
   at: "2026-11-22T09:31:05.000Z",
-  excluded: null
+  excluded: null,
+  key: null
 } as const
 
 const EvidenceRun = Schema.Struct({
@@ -36,6 +37,10 @@ const EvidenceRun = Schema.Struct({
   at: Timestamp.annotate({ description: "When the run ended." }),
   excluded: Schema.NullOr(EvidenceExclusion).annotate({
     description: `Why it does not count; null where it does. ${exclusionMeanings}`
+  }),
+  key: Schema.NullOr(Schema.String).annotate({
+    description:
+      "With `of_owner`, the name of the account API key that published it, which an owner of the ticket, or who asks, made after the ticket; null for others."
   })
 }).annotate({
   identifier: "EvidenceRun",
@@ -78,8 +83,7 @@ const EvidenceCase = Schema.Struct({
       "The slug of the environment in which it must pass: where it failed last. Null where it failed in none, or where the product is not deployed any more: then it may pass in each."
   }),
   failed: Schema.NullOr(EvidenceFailure).annotate({
-    description:
-      "The run in which it failed or was flaky last, among the newest 300 finished runs of the product; null for none."
+    description: "The run in which it failed or was flaky last, however old that is; null for none."
   }),
   runs: Schema.Array(EvidenceRun).annotate({
     description: `The runs since then in which it passed, newest first, at most ${shownEvidence}.`

@@ -16,6 +16,12 @@ const meanings = {
 /** Follows "run 14 does not count: ". */
 export const whyExcluded = (reason: string): string => (meanings as Readonly<Record<string, string>>)[reason] ?? reason
 
+/** The same where it may be for a key. */
+export const whyNotCounted = ({ key, reason }: { readonly reason: string; readonly key?: string }): string =>
+  key === undefined
+    ? whyExcluded(reason)
+    : `it was published with the key ${key}, which an owner of the ticket, or who completes it, made after the ticket`
+
 export const exclusionMeanings = Object.entries(meanings)
   .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
   .join(" ")

@@ -16,6 +16,8 @@ const kinds = {
   run_failed: "the newest of them failed",
   test_missing:
     "the newest of them passed, but without tests that failed in an earlier one of the version, have not passed there since, and are not muted",
+  test_dropped:
+    "the newest of them passed, but without tests that failed in the newest such run of another version before it, in the same environment and with the same coverage, have passed in no run of this version there, and are not muted; always `warn`",
   mute_overdue: "a test is muted past its time",
   ticket_blocks: "a ticket with `blocks: true` is open",
   secret_missing: "a secret has a value in the environment that the version comes from, and none here",
@@ -30,6 +32,7 @@ export const ReasonKind = OneOf([
   "run_missing",
   "run_failed",
   "test_missing",
+  "test_dropped",
   "mute_overdue",
   "ticket_blocks",
   "secret_missing",

@@ -25,7 +25,7 @@ export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): Readon
 ]
 
 const whyUncounted: Readonly<Record<RunExclusion, (baseUrl: string) => string>> = {
-  other_address: (baseUrl) => `it tested ${baseUrl}`,
+  other_address: (baseUrl) => `it tested ${baseUrl}, not the address that the deployment had then and has now`,
   deployment_changed: () => "the deployment changed while it ran",
   uncommitted_changes: () => "it ran changes that are in no commit",
   of_agent: () => "an agent published it",

@@ -113,7 +113,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       doc(
         "write",
         "Update a project",
-        "Changes the fields that are sent; `null` clears a field. `teams` and `products` replace what is there, except teams that you cannot see, which stay. A team cannot be removed while the project has tickets of it (409 `team_has_tickets`). Teams and products are checked as for a new project, but those that the project has already may be archived. An archived project cannot be changed (409 `archived`). With `expected`, nothing is changed if the document is another one by now (409 `project_changed`). Requires the role `member` or higher.",
+        "Changes the fields that are sent; `null` clears a field. `teams` and `products` replace what is there, except teams that you cannot see, which stay. A team cannot be removed while the project has tickets of it (409 `team_has_tickets`). Teams and products are checked as for a new project, but those that the project has already may be archived. An archived project cannot be changed (409 `archived`). With `expected`, nothing is changed if the document is another one by now (409 `project_changed`). Where an open ticket of it needs evidence and blocks, account API keys cannot remove a product (403 `persons_only`). Requires the role `member` or higher.",
         {
           conflicts: {
             ...taken,
@@ -145,7 +145,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       doc(
         "write",
         "Archive a project",
-        "Takes the project out of lists. It cannot be changed until it is restored. Its slug and name stay taken, and its tickets stay. Archiving an archived project changes nothing. Requires the role `member` or higher."
+        "Takes the project out of lists. It cannot be changed until it is restored. Its slug and name stay taken, and its tickets stay. Archiving an archived project changes nothing. Where an open ticket of it needs evidence and blocks, account API keys cannot archive the project (403 `persons_only`). Requires the role `member` or higher."
       )
     ),
     HttpApiEndpoint.post("restore", `${one}/restore`, {

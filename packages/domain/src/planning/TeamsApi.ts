@@ -70,7 +70,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       doc(
         "admin",
         "Archive a team",
-        "Takes the team out of lists. Its tickets cannot be changed, and it takes no new ones. Its key stays taken. Archiving an archived team changes nothing. Requires the role `admin` or `owner`."
+        "Takes the team out of lists. Its tickets cannot be changed, and it takes no new ones. Its key stays taken. Archiving an archived team changes nothing. Where an open ticket of it needs evidence and blocks, account API keys cannot archive the team (403 `persons_only`). Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("restore", `${path}/:team/restore`, {

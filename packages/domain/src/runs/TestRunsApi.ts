@@ -103,13 +103,17 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
           "Starts a run of tests against a deployment. The response has the number of the run, access to the Fixture API if the deployment has one, and access to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the run. Returns 409 `not_deployed` if the product has no deployment in the environment, and 409 `archived` if one of them is archived. A run that is still running after 6 hours becomes interrupted. With `build` and `shard`, the first shard of a build starts the run, and the others join it: they get its number, and access of their own. A shard that starts twice gets a new run token. Returns 409 `total_mismatch` if the build has another number of shards, and 409 `finished` if its run has ended, or the shard has finished. All shards test the same: 409 `other_commit` for another commit, 409 `other_address` if one tests the deployment and the other a preview, and 409 `other_selection` for another coverage, or a part of the tests where the others run all. One shard with uncommitted changes gives them to the run. With a `requestId`, the same start again returns the run that the first one started; 409 `request_id_reused` if it was used for another start, and 409 `finished` if the run has ended. Requires the role `member` or higher; account API keys may call this.",
           {
             conflicts: {
-              not_deployed: "The product has no deployment in the environment.",
+              not_deployed:
+                "The product has no deployment in the environment. Deploy it there first, or name another environment.",
               archived: "The product is archived.",
               total_mismatch: "The run of this build has 3 shards.",
               finished: "The run of this build, or this shard of it, has ended.",
-              other_commit: "The run of this build is of another commit, 9fceb02d0ae598e95dc970b74767f19372d61af8.",
-              other_address: "The run of this build tests another address, https://preview-42.acme.example.",
-              other_selection: "The run of this build is of other tests: all of the coverage acceptance.",
+              other_commit:
+                "The run of this build is of another commit, 9fceb02d0ae598e95dc970b74767f19372d61af8. All shards of a build test the same one.",
+              other_address:
+                "The run of this build tests another address, https://preview-42.acme.example. All shards of a build test the same one.",
+              other_selection:
+                "The run of this build is of other tests: all of the coverage acceptance. All shards of a build select the same.",
               request_id_reused: "The requestId was used for another request."
             }
           }

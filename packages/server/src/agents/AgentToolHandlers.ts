@@ -9,7 +9,7 @@ import type {
   NotFound,
   TooManyRequests
 } from "@delivery/domain/Errors"
-import { whyExcluded } from "@delivery/domain/flow/EvidenceWords"
+import { whyNotCounted } from "@delivery/domain/flow/EvidenceWords"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { visible } from "@delivery/domain/Text"
 import { Effect, Option } from "effect"
@@ -185,7 +185,7 @@ const missingText = (missing: ReadonlyArray<typeof MissingEvidence.Type>): strin
   const lines = named.map(
     ({ caseId, environment, needed, notCounted, passed }) =>
       `${passed} of ${needed} runs${environment === null ? "" : ` in ${environment}`}${
-        notCounted === null ? "" : ` (run ${notCounted.run} does not count: ${whyExcluded(notCounted.reason)})`
+        notCounted === null ? "" : ` (run ${notCounted.run} does not count: ${visible(whyNotCounted(notCounted))})`
       }: ${caseId.replaceAll(/\s+/g, " ")}`
   )
   const { by, text } = quote("the tests", lines.join("\n"))

@@ -7,7 +7,7 @@ import { byName } from "@delivery/domain/Order"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
-import { changesBetween, type Events, type NewEvent } from "../events/Events.ts"
+import { changesBetween, type NewEvent } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { UniqueViolation } from "../storage/Sql.ts"
@@ -61,9 +61,10 @@ interface Dependencies<Row extends ArchivableRow, Create, Refused = never> {
   readonly name: "Products" | "Environments"
   readonly repo: ArchivablesRepo<Row>
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
   readonly newRow: (input: Create, id: Row["id"], workspaceId: WorkspaceId, now: Timestamp) => Row
+  /** What the event of a new row says of it, in the words of its changes. */
+  readonly created: (row: Row) => ReadonlyArray<Change>
   /** The properties that a PATCH may change. */
   readonly editable: ReadonlyArray<keyof Row & string>
   /** Refuses a change of the row, which the transaction has locked. Answers what the audit tells beside the change. */
@@ -94,11 +95,12 @@ const list = <Row extends ArchivableRow>({ name, repo }: Pick<Dependencies<Row, 
   })
 
 const create = <Row extends ArchivableRow, Create, Refused>({
-  events,
+  created,
   name,
   newRow,
   nextId,
   noun,
+  record,
   repo,
   storage
 }: Dependencies<Row, Create, Refused>) =>
@@ -106,9 +108,14 @@ const create = <Row extends ArchivableRow, Create, Refused>({
     const by = yield* atLeast("admin")
     const now = timestamp(yield* Clock.currentTimeMillis)
     const row = newRow(input, yield* nextId<Row["id"]>(), by.workspace.id, now)
-    const event = { kind: `${noun}_created` as const, subject: subjectOf(noun, row) }
+    const changes = created(row)
+    const event: NewEvent = {
+      kind: `${noun}_created`,
+      subject: subjectOf(noun, row),
+      ...(changes.length === 0 ? {} : { changes })
+    }
     yield* storage
-      .transaction(Effect.andThen(repo.insert(row), events.record(by, event)))
+      .transaction(Effect.andThen(repo.insert(row), record(by, event, [])))
       .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.slugInUse(row.slug))))
     return present(row)
   })

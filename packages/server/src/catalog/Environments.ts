@@ -29,12 +29,13 @@ function* make() {
     name: "Environments",
     repo: yield* EnvironmentsRepo,
     storage: yield* Storage,
-    events: yield* Events,
     nextId: yield* NextId,
     newRow,
     editable: ["slug", "name", "class", "emoji", "approvals"],
     checkUpdate: checkUpdate(yield* SecretHoldings, approvals),
     checkArchive: (by, before) => approvals.hold(by, before.approvals ? [before] : []),
+    // Approvals are told in the words of who turns them on.
+    created: (row) => (row.approvals ? [{ field: "approvals", from: "false", to: "true" }] : []),
     record: record(yield* Events, yield* AuditedEvents)
   })
 }
@@ -51,7 +52,7 @@ const newRow = (
   name: input.name,
   class: input.class,
   emoji: input.emoji ?? null,
-  approvals: false,
+  approvals: input.approvals ?? false,
   archivedAt: null,
   createdAt: now,
   updatedAt: now
@@ -67,7 +68,8 @@ const record =
     const { kind } = event
     const isAudited =
       kind === "environment_archived" ||
-      (kind === "environment_updated" && event.changes?.some(({ field }) => audited.has(field)) === true)
+      ((kind === "environment_created" || kind === "environment_updated") &&
+        event.changes?.some(({ field }) => audited.has(field)) === true)
     return isAudited ? both.record(by, { ...event, kind }, { changes }) : events.record(by, event)
   }
 

@@ -30,7 +30,7 @@ function* make() {
     name: "Products",
     repo: yield* ProductsRepo,
     storage: yield* Storage,
-    events,
+    created: () => [],
     record: (by, event) => events.record(by, event),
     nextId: yield* NextId,
     newRow,

@@ -53,7 +53,8 @@ const isTold = (
   (coverage === null ? coverages : [coverage]).some((asked) => {
     const deciding = runs.find((run) => run.coverage === asked)
     if (deciding === undefined) return true
-    const isKeptBack = !hasPassed(deciding) || leftOut.some((one) => one.coverage === deciding.coverage)
+    const isKeptBack =
+      !hasPassed(deciding) || leftOut.some((one) => one.coverage === deciding.coverage && one.otherVersion === null)
     return deciding.finishedAt < finishedAt && (result === "failed" || isKeptBack)
   })
 

@@ -1,4 +1,5 @@
 import { Conflict, NotFound } from "@delivery/domain/Errors"
+import type { Change } from "@delivery/domain/events/Event"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
 import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
@@ -7,14 +8,15 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
-import { checkHolding, isHolding, lettingGo } from "../planning/TicketRules.ts"
+import { checkHolding, checkReleasing, isHolding, lettingGo } from "../planning/TicketRules.ts"
+import type { TicketsOf } from "../planning/TicketGuards.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
 import type { OwnerRef, TicketDetails, TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
 import { isKnownCommit, isSameCommit } from "../runs/TestRunState.ts"
-import type { EvidenceRepo, EvidenceResult } from "./EvidenceRepo.ts"
-import { changedTests, withNames } from "./NamedTests.ts"
+import type { EvidenceRepo, EvidenceResult, HeldTicket } from "./EvidenceRepo.ts"
+import { changedTests, line, withNames } from "./NamedTests.ts"
 
 /** What proves that the tests of a ticket pass again, before it is completed (docs/contract.md, Evidence). */
 
@@ -64,7 +66,7 @@ export const checkEvidence = (dependencies: Dependencies) => {
 }
 
 /** The ticket in an entry of the audit. */
-const subjectOf = (ticket: TicketDetails) => ({
+const subjectOf = (ticket: HeldTicket) => ({
   type: "ticket",
   id: ticket.id,
   label: `${identifierOf(ticket)} ${ticket.title}`
@@ -111,6 +113,16 @@ export const checkMoving = (dependencies: Dependencies) => {
   })
 }
 
+/** Lets people alone take all tickets of a project or a team that need evidence from what they block. Each is told. */
+export const releaseAll = ({ audit, repo }: Pick<Dependencies, "audit" | "repo">) =>
+  Effect.fnUntraced(function* (by: Access, from: TicketsOf, change: Change) {
+    const held = yield* repo.holding(by.workspace.id, from)
+    yield* checkReleasing(by, held.length)
+    for (const ticket of held.toSorted((a, b) => compare(a.team.key, b.team.key) || a.number - b.number)) {
+      yield* audit.record(by, { action: "evidence_waived", subject: subjectOf(ticket), changes: [change] })
+    }
+  })
+
 const everything = (workspaceId: WorkspaceId) => ({ workspaceId, seesPrivateTeams: true, personId: null })
 
 /** The cases of the ticket of which passes are missing, in their order. */
@@ -126,7 +138,9 @@ const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
 
 /** The newest run that does not count, and why. */
 const notCountedOf = (runs: FoundEvidence["runs"]): Missing[number]["notCounted"] => {
-  for (const { excluded, result } of runs) if (excluded !== null) return { run: result.number, reason: excluded }
+  for (const { excluded, key, result } of runs) {
+    if (excluded !== null) return { run: result.number, reason: excluded, ...(key === null ? {} : { key }) }
+  }
   return null
 }
 
@@ -151,7 +165,11 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
       const places = placesOf(failures).map((place) => {
         const runs = inCase
           .filter((one) => !hasFailed(one) && (place.failed === undefined || later(place.failed, one) === one))
-          .map((result) => ({ result, excluded: exclusionOf(result, place, persons, createdAt) }))
+          .map((result) => {
+            const excluded = exclusionOf(result, place, persons, createdAt)
+            // Of a key alone the owner is not told by who published the run.
+            return { result, excluded, key: excluded === "of_owner" ? result.keyName : null }
+          })
         return { ...place, runs, passed: runs.filter(({ excluded }) => excluded === null).length }
       })
       const { environment, failed, passed, runs } = places.find((place) => place.passed < passes) ?? places[0]!
@@ -218,7 +236,7 @@ const isBy = (
 
 interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
   readonly failed: EvidenceResult | undefined
-  readonly runs: ReadonlyArray<{ readonly result: EvidenceResult; readonly excluded: EvidenceRun["excluded"] }>
+  readonly runs: ReadonlyArray<Pick<EvidenceRun, "excluded" | "key"> & { readonly result: EvidenceResult }>
 }
 
 /**
@@ -250,7 +268,7 @@ export const readEvidence = (dependencies: Pick<Dependencies, "repo" | "tickets"
     const cases = (yield* find(by, ticket)).map(({ failed, runs, ...one }): EvidenceCase => ({
       ...one,
       failed: failed === undefined ? null : placeOf(failed),
-      runs: runs.slice(0, shownEvidence).map(({ excluded, result }) => ({ ...placeOf(result), excluded }))
+      runs: runs.slice(0, shownEvidence).map(({ excluded, key, result }) => ({ ...placeOf(result), excluded, key }))
     }))
     const complete = cases.length > 0 && cases.every(({ needed, passed }) => passed >= needed)
     const answer: TicketEvidence = { product: ticket.cases?.product ?? null, complete, cases }
@@ -266,10 +284,21 @@ const placeOf = ({ branch, commit, environment, finishedAt, number }: EvidenceRe
   at: finishedAt
 })
 
+/** How many keys a refusal names. */
+const namedKeys = 3
+
+/** A CI whose key was made anew by an owner proves nothing: nobody sees that by its runs. */
+const keysText = (missing: Missing): string => {
+  const keys = [...new Set(missing.flatMap(({ notCounted }) => notCounted?.key ?? []))].slice(0, namedKeys)
+  return keys
+    .map((key) => ` The key ${line(key)} is newer than the ticket, and one of them made it: its runs do not count.`)
+    .join("")
+}
+
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts} A person may complete it all the same, with a reason (\`override\`).`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })

@@ -5,11 +5,14 @@ import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { agents, apiKeys } from "../access/ActorRows.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { projectProducts } from "../planning/ProjectsRepo.ts"
+import { teams } from "../planning/TeamsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
+import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { EvidenceRepo, type EvidenceResult, evidenceRuns } from "./EvidenceRepo.ts"
+import { EvidenceRepo, type EvidenceResult, evidenceRuns, olderInterrupted, olderResults } from "./EvidenceRepo.ts"
 
 export const layer = Layer.effect(
   EvidenceRepo,
@@ -25,10 +28,32 @@ export const layer = Layer.effect(
             .filter(({ completion, statusId }) => statusId === status && completion === "evidence")
             .map(({ id }) => id)
             .toSorted(compare)
-        )
+        ),
+      holding: holding(memory)
     })
   )
 )
+
+const holding =
+  (memory: MemoryStorage["Service"]): EvidenceRepo["Service"]["holding"] =>
+  (workspaceId, of) =>
+    memory.read((database) =>
+      database
+        .table(tickets)
+        .filter((one) => one.workspaceId === workspaceId && one.completion === "evidence" && one.blocks)
+        .filter((one) => ("teamId" in of ? one.teamId === of.teamId : one.projectId === of.projectId))
+        .filter(({ statusId }) => {
+          const { category } = database.table(ticketStatuses).get(statusId)!
+          return category !== "completed" && category !== "canceled"
+        })
+        .filter((one) => database.table(projectProducts).find(({ projectId }) => projectId === one.projectId))
+        .map(({ id, number, teamId, title }) => ({
+          id,
+          team: { key: database.table(teams).get(teamId)!.key },
+          number,
+          title
+        }))
+    )
 
 const personOf = (database: MemoryDatabase, { id, kind }: { readonly kind: string; readonly id: string }) =>
   kind === "user" ? id : kind === "agent" ? database.table(agents).get(id as AgentId)!.personId : null
@@ -38,12 +63,20 @@ const results =
   (workspaceId, productId, caseIds) =>
     memory.read((database) => {
       const [newest, before] = newestRuns(database, workspaceId, productId)
-      const older = before
+      const finished = before
+        .filter(({ result }) => result !== null)
         .flatMap((run) => resultsOf(database, run, caseIds))
-        .filter(({ status }) => status === "failed")
+      const kinds = Map.groupBy(
+        finished,
+        ({ caseId, environment, status }) => `${environment} ${status === "failed"} ${caseId}`
+      )
+      const interrupted = before.filter(({ result }) => result === null).slice(0, olderInterrupted)
       return [
         ...newest.flatMap((run) => resultsOf(database, run, caseIds)),
-        ...older.filter(({ caseId }, index) => older.findIndex((one) => one.caseId === caseId) === index)
+        ...[
+          ...[...kinds.values()].flatMap((those) => those.slice(0, olderResults)),
+          ...interrupted.flatMap((run) => resultsOf(database, run, caseIds))
+        ].toSorted((a, b) => b.number - a.number)
       ]
     })
 
@@ -84,6 +117,7 @@ const resultsOf = (
       finishedAt: run.finishedAt!,
       publisher,
       personId: personOf(database, publisher),
+      keyName: key?.name ?? null,
       keyMaker: key?.createdByKind === "user" ? key.createdById : null,
       keyMadeAt: key?.createdAt ?? null
     }))

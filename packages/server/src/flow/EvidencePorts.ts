@@ -3,7 +3,7 @@ import { Audit } from "../audit/Audit.ts"
 import { ByItself } from "../events/ByItself.ts"
 import { TicketGuards } from "../planning/TicketGuards.ts"
 import { TicketsRepo } from "../planning/TicketsRepo.ts"
-import { checkEvidence, checkMoving, tellDeleting } from "./Evidence.ts"
+import { checkEvidence, checkMoving, releaseAll, tellDeleting } from "./Evidence.ts"
 import { EvidenceRepo } from "./EvidenceRepo.ts"
 import { unmuted } from "./Mutes.ts"
 import { withoutEnded } from "./MutesPorts.ts"
@@ -31,6 +31,7 @@ export const layer = Layer.effect(
           })
         ),
       moving: checkMoving(dependencies),
+      releasing: releaseAll(dependencies),
       deleting: (by, ticket) =>
         Effect.as(tellDeleting(dependencies)(by, ticket), ticket.mute === null ? [] : [unmuted(ticket, ticket.mute)])
     })

@@ -2,6 +2,7 @@ import type { ProductId, TestRunId, TicketId, TicketStatusId, WorkspaceId } from
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
+import type { TicketsOf } from "../planning/TicketGuards.ts"
 import type { OwnerRef } from "../planning/TicketsRepo.ts"
 
 /** The result of a test in a finished run. */
@@ -27,9 +28,19 @@ export interface EvidenceResult {
   readonly publisher: ActorRef
   /** The person who published it, or for whom an agent did; null for an account key. */
   readonly personId: string | null
-  /** The person who made the account key that published it, and when; null for others, and where nobody is known. */
+  /** The name of the account key that published it; null for others. */
+  readonly keyName: string | null
+  /** The person who made that, and when; null where nobody is known. */
   readonly keyMaker: string | null
   readonly keyMadeAt: Timestamp | null
+}
+
+/** A ticket as the audit names it. */
+export interface HeldTicket {
+  readonly id: TicketId
+  readonly team: { readonly key: string }
+  readonly number: number
+  readonly title: string
 }
 
 /** Finds what proves that tests pass again. */
@@ -37,8 +48,9 @@ export class EvidenceRepo extends Context.Service<
   EvidenceRepo,
   {
     /**
-     * The results of the tests in the newest finished and interrupted runs of the product, newest run first, skipped ones left out, and of
-     * interrupted ones all but failures; and those in which each failed last before them.
+     * The results of the tests in the newest `evidenceRuns` finished and interrupted runs of the product, newest run first, skipped ones
+     * left out, and of interrupted ones all but failures. Before these, of each test in each environment, the last `olderResults` failures
+     * and the last `olderResults` others in finished runs, and the failures in the last `olderInterrupted` interrupted ones.
      */
     readonly results: (
       workspaceId: WorkspaceId,
@@ -49,8 +61,16 @@ export class EvidenceRepo extends Context.Service<
     readonly personsOf: (owners: ReadonlyArray<OwnerRef>) => Effect.Effect<ReadonlyArray<string>>
     /** The tickets of the status that need evidence to be completed. */
     readonly needing: (status: TicketStatusId) => Effect.Effect<ReadonlyArray<TicketId>>
+    /** The open tickets that need evidence and block, in a project with products. In no order. */
+    readonly holding: (workspaceId: WorkspaceId, of: TicketsOf) => Effect.Effect<ReadonlyArray<HeldTicket>>
   }
 >()("@delivery/server/flow/EvidenceRepo") {}
 
-/** How many of the newest finished runs of a product are looked at. */
+/** How many of the newest finished runs of a product are looked at, whatever they tested. */
 export const evidenceRuns = 300
+
+/** How many older results of a test: a busy product has 300 runs a day, and a test of its nightly suite one. */
+export const olderResults = 50
+
+/** How many older interrupted runs, whose failures are counted nowhere else. */
+export const olderInterrupted = 100

@@ -1,6 +1,9 @@
-import { firstCharacters } from "@delivery/domain/Text"
+import { firstCharacters, visible } from "@delivery/domain/Text"
 
-/** Tests as an event or an entry of the audit names them. Pure. */
+/** Tests as people read of them: in messages, in an event or an entry of the audit. Pure. */
+
+/** A text on one line, in which nothing is hidden: a title may hold what a terminal obeys. */
+export const line = (text: string): string => visible(text.replaceAll(/\s+/g, " ")).trim()
 
 /** How many characters of their names it has. */
 const maxNamed = 500

@@ -211,7 +211,8 @@ const leftOut =
   ({ version }, ids) =>
     memory.read((database) =>
       ids.flatMap((id): ReadonlyArray<LeftOutTest> => {
-        const { coverage, environmentId, productId } = database.table(testRuns).get(id)!
+        const deciding = database.table(testRuns).get(id)!
+        const { coverage, environmentId, productId } = deciding
         const those = database
           .table(testRuns)
           .filter(
@@ -225,7 +226,8 @@ const leftOut =
               testsDeploymentNow(database, run)
           )
           .toSorted(lastFirst)
-        const [last, ...before] = those.slice(those.findIndex((run) => run.id === id)).slice(0, mostElsewhere)
+        const [last, ...ofVersion] = those.slice(those.findIndex((run) => run.id === id)).slice(0, mostElsewhere)
+        const before = [...ofVersion, ...lastOfAnother(database, deciding)]
         const testsOf = ({ id }: TestRunRow) => database.table(testRunTestsTable).get(id) ?? []
         // What runs in the one that decides is said of that, whatever came of it.
         const told = new Set(testsOf(last!).flatMap(({ caseId, status }) => (status === "skipped" ? [] : [caseId])))
@@ -243,7 +245,8 @@ const leftOut =
                 coverage: coverage!,
                 caseId,
                 title: firstCharacters(title, maxShownName),
-                number: run.number
+                number: run.number,
+                otherVersion: run.deploymentVersion === version ? null : run.deploymentVersion
               })
             }
           }
@@ -251,6 +254,31 @@ const leftOut =
         return found.toSorted((a, b) => compare(a.caseId, b.caseId))
       })
     )
+
+/** The last run that may have decided of another version before one that does, if there is one. */
+const lastOfAnother = (database: MemoryDatabase, deciding: TestRunRow): ReadonlyArray<TestRunRow> =>
+  database
+    .table(testRuns)
+    .filter(
+      (run) =>
+        run.productId === deciding.productId &&
+        run.environmentId === deciding.environmentId &&
+        run.number < deciding.number &&
+        run.result !== null
+    )
+    .toSorted((a, b) => b.number - a.number)
+    .slice(0, mostElsewhere)
+    .filter(
+      (run) =>
+        run.deploymentVersion !== null &&
+        run.deploymentVersion !== deciding.deploymentVersion &&
+        run.coverage === deciding.coverage &&
+        isWhole(run) &&
+        mayDecide(run) &&
+        testsDeploymentNow(database, run)
+    )
+    .toSorted(lastFirst)
+    .slice(0, 1)
 
 const runs =
   (memory: Memory): Repo["runs"] =>

@@ -9,6 +9,7 @@ import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
+import { line } from "./NamedTests.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
 import { hasPassed } from "./DecidingRuns.ts"
 import type { BlockingTicket, FoundRun, LeftOutTest, UnresolvedRun } from "./ReadinessRepo.ts"
@@ -63,7 +64,8 @@ export interface Pages {
 
 /** What blocks first, then what warns; each by kind, in the order of the kinds. */
 export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => {
-  const reasons = byKind(policy, found, pages)
+  // Titles, errors, versions and names in it are those of others.
+  const reasons = byKind(policy, found, pages).map((reason) => ({ ...reason, message: line(reason.message) }))
   return (["block", "warn"] as const).flatMap((weight) => reasons.filter(({ severity }) => severity === weight))
 }
 
@@ -151,11 +153,35 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
     }
     if (!hasPassed(run)) return [runFailed(run, severity, found.version, pages)]
     const leftOut = found.leftOut.filter((one) => one.coverage === coverage)
-    return leftOut.length === 0 ? [] : [testMissing(run, severity, leftOut, found.version, pages)]
+    const missing = leftOut.filter(({ otherVersion }) => otherVersion === null)
+    const dropped = leftOut.filter(({ otherVersion }) => otherVersion !== null)
+    return [
+      ...(missing.length === 0 ? [] : [testMissing(run, severity, missing, found.version, pages)]),
+      ...(dropped.length === 0 ? [] : [testDropped(run, dropped, found.version, pages)])
+    ]
   })
 
 /** How many tests a reason names. */
 const namedTests = 5
+
+const namesOf = (leftOut: ReadonlyArray<LeftOutTest>): string => {
+  const named = leftOut.slice(0, namedTests).map(({ number, title }) => `${shownName(title)} (run ${number})`)
+  const others = leftOut.length - named.length
+  return `${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}`
+}
+
+/** Where tests live with the code, to leave one out is a new version: it may be meant, so it is told and keeps nothing back. */
+const testDropped = (
+  run: FoundRun,
+  dropped: ReadonlyArray<LeftOutTest>,
+  version: string | null,
+  pages: Pages
+): Reason => ({
+  kind: "test_dropped",
+  severity: "warn",
+  subject: runSubject(run, pages),
+  message: `${newestRun(run, version)}, passed without ${dropped.length === 1 ? "a test" : `${dropped.length} tests`} that failed in the one before of another version, ${dropped[0]!.otherVersion}: ${namesOf(dropped)}. Nobody has seen ${dropped.length === 1 ? "it" : "them"} pass since.`
+})
 
 const testMissing = (
   run: FoundRun,
@@ -164,13 +190,11 @@ const testMissing = (
   version: string | null,
   pages: Pages
 ): Reason => {
-  const named = leftOut.slice(0, namedTests).map(({ number, title }) => `${shownName(title)} (run ${number})`)
-  const others = leftOut.length - named.length
   return {
     kind: "test_missing",
     severity,
     subject: runSubject(run, pages),
-    message: `${newestRun(run, version)}, passed without ${leftOut.length === 1 ? "a test" : `${leftOut.length} tests`} that failed before: ${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}. Run ${leftOut.length === 1 ? "it" : "them"} again, or mute ${leftOut.length === 1 ? "it" : "them"} with a ticket.`
+    message: `${newestRun(run, version)}, passed without ${leftOut.length === 1 ? "a test" : `${leftOut.length} tests`} that failed before: ${namesOf(leftOut)}. Run all of ${run.coverage} again with ${leftOut.length === 1 ? "it" : "them"}, or mute ${leftOut.length === 1 ? "it" : "them"} with a ticket.`
   }
 }
 

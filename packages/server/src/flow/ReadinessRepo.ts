@@ -106,7 +106,7 @@ export interface UncountedRun extends Omit<ElsewhereRun, "coverage"> {
   readonly reason: Exclude<RunExclusion, "other_address">
 }
 
-/** A test that failed in a run of a version and has not run since in those that may decide. */
+/** A test that failed in a run and has not run since in those that may decide. */
 export interface LeftOutTest {
   readonly coverage: Coverage
   readonly caseId: string
@@ -114,6 +114,8 @@ export interface LeftOutTest {
   readonly title: string
   /** The run in which it failed last. */
   readonly number: number
+  /** The version of that, where it is not the one that is asked for. */
+  readonly otherVersion: string | null
 }
 
 /** A secret of a product in an environment, and beside another one. Never its value. */
@@ -173,8 +175,9 @@ export class ReadinessRepo extends Context.Service<
     readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>
     /**
      * The tests that failed in one of the `mostElsewhere` runs before those that decide, of the same version, coverage and environment,
-     * which might have decided or were interrupted, and were not muted there, and that no later one of these has. By the coverages and
-     * the ids.
+     * which might have decided or were interrupted, and were not muted there, and that no later one of these has. The same of one run of
+     * another version, as if it were before all of these: that which finished last of those that might have decided, among the
+     * `mostElsewhere` finished runs of the environment that started before. By the coverages and the ids.
      */
     readonly leftOut: (
       asked: Pick<AskedRuns, "productId" | "version" | "workspaceId">,

@@ -308,22 +308,31 @@ const leftOut =
     return sql<LeftOutTest>`with deciding as (
         select r.id, r.number, r.coverage, r.environment_id, r.finished_at from test_runs r where r.id = any(${uuids(runs)})
       ), before as materialized (
-        select d.coverage, t.id, t.number, t.failed, t.mutes, t.retried_elsewhere is true as is_elsewhere,
-          row_number() over (partition by d.id order by t.finished_at desc, t.number desc) as place
+        select d.coverage, t.id, t.number, t.failed, t.mutes, t.retried_elsewhere is true as is_elsewhere, t.other_version,
+          row_number() over (partition by d.id order by t.other_version is not null, t.finished_at desc, t.number desc) as place
         from deciding d cross join lateral (
-          (select id, number, failed, mutes, finished_at, retried_elsewhere from test_runs
+          (select id, number, failed, mutes, finished_at, retried_elsewhere, null as other_version from test_runs
           where ${isOf} and ${sql.literal(mayDecide)}
           order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))})
           union all
-          (select id, number, failed, mutes, finished_at, retried_elsewhere from test_runs
+          (select id, number, failed, mutes, finished_at, retried_elsewhere, null from test_runs
           where ${isOf} and coverage is not null and result is null and state = 'interrupted' and finished_at is not null
             and ${sql.literal(isWholeSql)} and ${sql.literal(isReproducibleSql)}
           order by number desc limit ${sql.literal(String(mostElsewhere))})
+          union all
+          (select id, number, failed, mutes, finished_at, retried_elsewhere, deployment_version from (
+            select * from test_runs where workspace_id = ${workspaceId} and product_id = ${productId}
+              and environment_id = d.environment_id and number < d.number and result is not null
+            order by number desc limit ${sql.literal(String(mostElsewhere))}
+          ) earlier
+          where deployment_version <> ${version} and coverage = d.coverage and ${sql.literal(mayDecide)}
+            and ${testsDeploymentNow(sql, "earlier")}
+          order by finished_at desc, number desc limit 1)
         ) t
-        where (t.finished_at, t.number) <= (d.finished_at, d.number)
+        where t.other_version is not null or (t.finished_at, t.number) <= (d.finished_at, d.number)
       )
       select distinct on (b.coverage, t.case_id) b.coverage, t.case_id as "caseId",
-        left(t.title, ${maxShownName}) as title, b.number
+        left(t.title, ${maxShownName}) as title, b.number, b.other_version as "otherVersion"
       from before b join test_run_tests t on t.run_id = b.id
         and (t.status = 'failed' or (t.status = 'flaky' and b.is_elsewhere))
       where b.place > 1 and (b.failed > 0 or b.is_elsewhere)

@@ -1,7 +1,8 @@
 import { shortened } from "@delivery/domain/catalog/ShortVersion"
 import { shownName } from "@delivery/domain/flow/ShownName"
-import { firstCharacters, visible } from "@delivery/domain/Text"
+import { firstCharacters } from "@delivery/domain/Text"
 import type { FoundTestRun } from "../runs/TestRunsRepo.ts"
+import { line } from "./NamedTests.ts"
 import type { ElsewhereFailure, FailedTest } from "./TestRulesRepo.ts"
 
 /** What tickets and comments of rules say. What tests wrote is shown as code, so that it is no Markdown and mentions nobody. */
@@ -14,9 +15,6 @@ export interface RunPlace {
   readonly page: string
   readonly files: string
 }
-
-/** A text on one line. */
-const line = (text: string): string => visible(text.replaceAll(/\s+/g, " ")).trim()
 
 /** Cut as elsewhere, so that a hundred names fit into a ticket, also where what is hidden in them is written out. */
 const code = (text: string): string => `\`${shownName(line(shownName(text))).replaceAll("`", "'")}\``
@@ -120,7 +118,7 @@ const hasPassed = (passes: number, scope: Scope): string => {
 const notCounted = (uncounted: number): string =>
   uncounted === 0
     ? ""
-    : ` ${uncounted} more ${uncounted === 1 ? "run does" : "runs do"} not count: with uncommitted changes, or the deployment changed meanwhile.`
+    : ` ${uncounted} more ${uncounted === 1 ? "run does" : "runs do"} not count: with uncommitted changes, of an agent, or the deployment changed meanwhile.`
 
 /** The comment on a ticket that is completed: in how many runs of which its tests passed, and where one fails still. */
 export const passedAgain = (

@@ -30,6 +30,7 @@ import { history, keepEarlier } from "./ProjectTexts.ts"
 import { ProjectTextsRepo } from "./ProjectTextsRepo.ts"
 import { beside, findAnchor, rankAt } from "./RankedList.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
+import { TicketGuards } from "./TicketGuards.ts"
 import { ViewsRepo } from "./ViewsRepo.ts"
 import { type Viewer, viewerOf } from "./Viewer.ts"
 
@@ -71,6 +72,7 @@ interface Dependencies {
   readonly products: ProductsRepo["Service"]
   readonly members: MembersRepo["Service"]
   readonly views: ViewsRepo["Service"]
+  readonly guards: TicketGuards["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
@@ -84,6 +86,7 @@ function* make() {
     products: yield* ProductsRepo,
     members: yield* MembersRepo,
     views: yield* ViewsRepo,
+    guards: yield* TicketGuards,
     storage: yield* Storage,
     events: yield* Events,
     nextId: yield* NextId
@@ -171,7 +174,7 @@ const updateLocked = Effect.fnUntraced(function* (
   slug: string,
   input: UpdateProject
 ) {
-  const { repo } = dependencies
+  const { guards, repo } = dependencies
   const viewer = viewerOf(by)
   const before = yield* lockProject(dependencies, viewer, slug)
   const refs = yield* resolveReferences(dependencies, viewer, input)
@@ -196,6 +199,10 @@ const updateLocked = Effect.fnUntraced(function* (
     })
   }
 
+  if (products.removed.length > 0) {
+    const change = changes.find(({ field }) => field === "products")!
+    yield* guards.releasing(by, { projectId: before.id }, change)
+  }
   if (teams.removed.length + products.removed.length > 0) {
     yield* repo
       .unlink(before, { teams: idsOf(teams.removed), products: idsOf(products.removed) })
@@ -260,13 +267,14 @@ const reorder = (dependencies: Dependencies) => {
 }
 
 const archive = (dependencies: Dependencies) => {
-  const { events, repo, storage } = dependencies
+  const { events, guards, repo, storage } = dependencies
   return Effect.fn("Projects.archive")(function* (slug: string) {
     const by = yield* atLeast("member")
     const viewer = viewerOf(by)
     const archived = Effect.gen(function* () {
       const before = yield* lockProject(dependencies, viewer, slug)
       if (before.archivedAt === null) {
+        yield* guards.releasing(by, { projectId: before.id }, { field: "project", from: before.name, to: "archived" })
         const now = yield* nextUpdate(before)
         yield* repo.update(before.id, { archivedAt: now, updatedAt: now })
         yield* events.record(by, { kind: "project_archived", ...about(before) })

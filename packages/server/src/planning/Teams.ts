@@ -15,6 +15,7 @@ import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type CountedTeamRow, type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
+import { TicketGuards } from "./TicketGuards.ts"
 import { TicketStatusesRepo } from "./TicketStatusesRepo.ts"
 import { viewerOf } from "./Viewer.ts"
 
@@ -43,6 +44,7 @@ interface Dependencies {
   readonly repo: TeamsRepo["Service"]
   readonly statuses: TicketStatusesRepo["Service"]
   readonly members: MembersRepo["Service"]
+  readonly guards: TicketGuards["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
@@ -53,6 +55,7 @@ function* make() {
     repo: yield* TeamsRepo,
     statuses: yield* TicketStatusesRepo,
     members: yield* MembersRepo,
+    guards: yield* TicketGuards,
     storage: yield* Storage,
     events: yield* Events,
     nextId: yield* NextId
@@ -138,7 +141,7 @@ const update = ({ events, repo, storage }: Dependencies) =>
     return yield* storage.transaction(updated)
   })
 
-const setArchived = ({ events, repo, storage }: Dependencies, action: "archive" | "restore") =>
+const setArchived = ({ events, guards, repo, storage }: Dependencies, action: "archive" | "restore") =>
   Effect.fn(`Teams.${action}`)(function* (key: string) {
     const by = yield* atLeast("admin")
     const archived = action === "archive"
@@ -146,6 +149,9 @@ const setArchived = ({ events, repo, storage }: Dependencies, action: "archive" 
       const before = yield* repo.lock(viewerOf(by), key)
       if (before === undefined) return yield* NotFound.of("team", key)
       if ((before.archivedAt !== null) === archived) return present(before)
+      if (archived) {
+        yield* guards.releasing(by, { teamId: before.id }, { field: "team", from: before.name, to: "archived" })
+      }
       const now = yield* nextUpdate(before)
       const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }
       yield* repo.update(after)

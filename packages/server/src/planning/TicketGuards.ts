@@ -1,10 +1,13 @@
 import type { Conflict, Forbidden } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
-import type { TicketStatusId } from "@delivery/domain/Ids"
+import type { ProjectId, TeamId, TicketStatusId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { Access } from "../access/Access.ts"
 import type { NewEvent } from "../events/Events.ts"
 import type { TicketDetails } from "./TicketsRepo.ts"
+
+/** Whose tickets are meant. */
+export type TicketsOf = { readonly projectId: ProjectId } | { readonly teamId: TeamId }
 
 /** A ticket that is about to be stored, and what else happens with it. */
 export interface GuardedTicket {
@@ -43,6 +46,11 @@ export class TicketGuards extends Context.Service<
       status: TicketStatusId,
       target: TicketDetails["status"]
     ) => Effect.Effect<void, Conflict | Forbidden>
+    /**
+     * Called in the transaction that takes all tickets of a project or a team from what they block, with that held: fails where one of
+     * them needs evidence and it is no person who does so. Tells of each what has changed.
+     */
+    readonly releasing: (by: Access, from: TicketsOf, change: Change) => Effect.Effect<void, Forbidden>
     /** Called in the transaction that deletes a ticket, which holds it. Answers what else has happened. */
     readonly deleting: (by: Access, ticket: TicketDetails) => Effect.Effect<ReadonlyArray<NewEvent>>
   }

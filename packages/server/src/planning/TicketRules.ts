@@ -78,6 +78,10 @@ export const checkHolding = (by: Access, before: Holding, after: Holding): Effec
   return !isLetGo || by.principal.kind === "user" ? Effect.void : heldByPeople
 }
 
+/** Nor are several of them at once. */
+export const checkReleasing = (by: Access, held: number): Effect.Effect<void, Forbidden> =>
+  held === 0 || by.principal.kind === "user" ? Effect.void : heldByPeople
+
 /** Nor is it deleted by them, while it is open. */
 export const checkDeleting = (by: Access, ticket: Holding): Effect.Effect<void, Forbidden> =>
   !isHolding(ticket) || by.principal.kind === "user" ? Effect.void : heldByPeople
@@ -130,7 +134,8 @@ export const checkProject = (
     ? Effect.void
     : Effect.fail(
         new Conflict({
-          message: "The project is not linked to the ticket's team.",
+          message:
+            "The project is not linked to the ticket's team. Link it to the team first, or name another project.",
           reason: "project_not_in_team"
         })
       )

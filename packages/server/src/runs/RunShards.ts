@@ -93,14 +93,23 @@ export const startShard = ({ keys, repo, shards, storage }: Dependencies) =>
 const checkSame = (held: HeldRun, run: NewTestRun): Effect.Effect<void, Conflict> => {
   const refused = (reason: string, message: string) => Effect.fail(new Conflict({ message, reason }))
   if (foldSha(held.git.sha) !== foldSha(run.git.sha)) {
-    return refused("other_commit", `The run of this build is of another commit, ${shownName(held.git.sha)}.`)
+    return refused(
+      "other_commit",
+      `The run of this build is of another commit, ${shownName(held.git.sha)}. All shards of a build test the same one.`
+    )
   }
   if (testsDeployment(held) !== testsDeployment({ ...held, baseUrl: run.baseUrl })) {
-    return refused("other_address", `The run of this build tests another address, ${shownName(held.baseUrl)}.`)
+    return refused(
+      "other_address",
+      `The run of this build tests another address, ${shownName(held.baseUrl)}. All shards of a build test the same one.`
+    )
   }
   const isOther = held.selection.coverage !== run.selection.coverage || isWhole(held) !== isWhole(run)
   return isOther
-    ? refused("other_selection", `The run of this build is of other tests: ${selected(held)}.`)
+    ? refused(
+        "other_selection",
+        `The run of this build is of other tests: ${selected(held)}. All shards of a build select the same.`
+      )
     : Effect.void
 }
 

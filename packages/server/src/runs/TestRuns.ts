@@ -304,7 +304,11 @@ const deploymentOf = ({ deployment, environment, product }: DeploymentTarget) =>
   if (environment.archived) return Effect.fail(Conflict.archived("environment"))
   return deployment === undefined
     ? Effect.fail(
-        new Conflict({ message: "The product has no deployment in the environment.", reason: "not_deployed" })
+        new Conflict({
+          message:
+            "The product has no deployment in the environment. Deploy it there first, or name another environment.",
+          reason: "not_deployed"
+        })
       )
     : Effect.succeed(deployment)
 }

@@ -75,6 +75,7 @@ import decidingRuns from "./migrations/0193_deciding_runs.ts"
 import uncountedRuns from "./migrations/0194_uncounted_runs.ts"
 import approvals from "./migrations/0195_approvals.ts"
 import ruleCompletion from "./migrations/0196_rule_completion.ts"
+import interruptedRuns from "./migrations/0197_interrupted_runs.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -151,7 +152,8 @@ export const migrations = {
   "0193_deciding_runs": decidingRuns,
   "0194_uncounted_runs": uncountedRuns,
   "0195_approvals": approvals,
-  "0196_rule_completion": ruleCompletion
+  "0196_rule_completion": ruleCompletion,
+  "0197_interrupted_runs": interruptedRuns
 }
 
 /** The number of the latest migration. */

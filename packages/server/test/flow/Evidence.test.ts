@@ -10,7 +10,9 @@ import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
 import { readEvidence } from "../../src/flow/Evidence.ts"
 import { EvidenceRepo, evidenceRuns } from "../../src/flow/EvidenceRepo.ts"
+import { ReadinessRepo } from "../../src/flow/ReadinessRepo.ts"
 import { Projects } from "../../src/planning/Projects.ts"
+import { Teams } from "../../src/planning/Teams.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
@@ -18,6 +20,7 @@ import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { addMember, as, type CallerOf, eventsOf, now, refusal, unique } from "../identity/Scene.ts"
+import { seesAll } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { countAll } from "../runs/cases/CasesScene.ts"
 import { finishBody, machine, newKey, report, startBody } from "../runs/Scene.ts"
@@ -303,6 +306,25 @@ withServicesOnEachStorage("Evidence", (it) => {
     })
   )
 
+  it.effect("is as old as the failure, however many runs of other tests there were since", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* at.update(at.admin, { passes: 2 })
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      const runs = yield* TestRuns
+      const { number } = yield* as(at.memberKey)(runs.start(startBody(at, { git: gitOf("d".repeat(40)) })))
+      yield* as(at.memberKey)(runs.finish(number, finishBody({ interrupted: true, tests: resultsOf(["b"], []) })))
+      yield* countAll
+      yield* Effect.replicateEffect(runBy(at, at.memberKey, mended, ["c"]), evidenceRuns, { discard: true })
+      // What failed last in an interrupted run is as old, too.
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 1/2", "b 0/2"])
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["b 1/2"])
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
+    })
+  )
+
   it.effect("is told for each case: the last failure, the runs since, and why some do not count", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
@@ -528,6 +550,74 @@ withServicesOnEachStorage("Evidence", (it) => {
     })
   )
 
+  it.effect("holds back what the ticket blocks also where its project or team is taken from it, by people alone", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const [projects, teams, readiness] = [yield* Projects, yield* Teams, yield* ReadinessRepo]
+      const slug = unique("project")
+      const products = [at.product.slug]
+      yield* as(at.admin)(projects.create({ slug, name: "Checkout", teams: [at.team.key], products }))
+      const other = yield* addProduct(at.workspace.id, { name: "Other" })
+      yield* as(at.memberKey)(projects.update(slug, { products: [...products, other.slug] }))
+      const isBlocked = Effect.map(
+        readiness.blockingTickets(seesAll(at.workspace.id), at.product.id),
+        (found) => found.length > 0
+      )
+      const unlink = projects.update(slug, { products: [other.slug] })
+      const archive = projects.archive(slug)
+      const archiveTeam = teams.archive(at.team.key)
+      // A ticket that holds nothing back keeps nobody from it.
+      yield* as(at.memberKey)(archive)
+      yield* as(at.memberKey)(projects.restore(slug))
+      yield* at.update(at.admin, { project: slug, blocks: true })
+      const second = yield* as(at.admin)(
+        at.tickets.create({
+          team: at.team.key,
+          title: "Mend more",
+          project: slug,
+          blocks: true,
+          cases: { product: at.product.slug, caseIds: ["a"] },
+          completion: "evidence"
+        })
+      )
+      for (const call of [Effect.asVoid(unlink), Effect.asVoid(archive), Effect.asVoid(archiveTeam)]) {
+        assert.strictEqual(yield* refusal(as(at.adminKey)(call)), "Forbidden persons_only")
+      }
+      assert.isTrue(yield* isBlocked)
+      // What takes nothing from a product is not refused.
+      yield* as(at.memberKey)(projects.update(slug, { name: "Checkout 2", products: [...products, other.slug] }))
+
+      yield* as(at.member)(unlink)
+      assert.isFalse(yield* isBlocked)
+      yield* as(at.memberKey)(projects.update(slug, { products: [...products, other.slug] }))
+      yield* as(at.member)(archive)
+      assert.isFalse(yield* isBlocked)
+      yield* as(at.member)(projects.restore(slug))
+      yield* as(at.admin)(archiveTeam)
+      assert.isFalse(yield* isBlocked)
+      yield* as(at.admin)(archiveTeam)
+      yield* as(at.admin)(teams.restore(at.team.key))
+      assert.isTrue(yield* isBlocked)
+      const slugs = [at.product.slug, other.slug].toSorted().join(", ")
+      const { entries } = yield* as(at.owner)((yield* Audit).list({ action: "evidence_waived" }))
+      const tickets = [second, at.ticket].map(({ id, identifier, title }) => [id, `${identifier} ${title}`])
+      assert.deepStrictEqual(
+        entries.map(({ changes, subject }) => [[subject.id, subject.label], changes]),
+        [
+          { field: "team", from: at.team.name, to: "archived" },
+          { field: "project", from: "Checkout 2", to: "archived" },
+          { field: "products", from: slugs, to: other.slug }
+        ].flatMap((change) => tickets.map((ticket) => [ticket, [change]]))
+      )
+      // What is completed or canceled holds nothing back.
+      for (const { id } of [at.ticket, second]) {
+        yield* as(at.admin)(at.tickets.update(id, { status: at.status("canceled").id }))
+      }
+      yield* as(at.memberKey)(projects.update(slug, { products: [] }))
+      yield* as(at.adminKey)(archiveTeam)
+    })
+  )
+
   it.effect("is not of a key that the owner made after the failure", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
@@ -535,8 +625,25 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* TestClock.adjust("1 second")
       const createdBy = { createdByKind: "user", createdById: at.admin.principal.id } as const
       const ci = yield* newKey(at, null, { ...createdBy, createdAt: yield* now })
-      yield* runBy(at, ci, mended, [], ["a", "b"])
+      const owned = yield* runBy(at, ci, mended, [], ["a", "b"])
       assert.deepStrictEqual(yield* at.missing(at.member), ["a 0/1", "b 0/1"])
+      // What nobody sees by the run is said: who made its key.
+      const refused = yield* Effect.flip(at.update(at.member, { status: at.done }))
+      const { name } = ci.principal
+      const missing = "missing" in refused ? (refused.missing ?? []) : []
+      assert.deepStrictEqual(
+        missing.map(({ notCounted }) => notCounted),
+        Array.from({ length: 2 }, () => ({ run: owned, reason: "of_owner", key: name }))
+      )
+      assert.strictEqual(refused.message.split(`The key ${name} is newer than the ticket`).length, 2)
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(at.ticket.id))
+      assert.deepInclude(cases[0]!.runs[0], { run: owned, excluded: "of_owner", key: name })
+      yield* runBy(at, at.admin, mended, [], ["a", "b"])
+      assert.deepInclude((yield* as(at.viewer)(read(at.ticket.id))).cases[0]!.runs[0], {
+        excluded: "of_owner",
+        key: null
+      })
       // A failure of that key does not make it older than the failure.
       yield* runBy(at, ci, "e".repeat(40), ["a", "b"])
       yield* TestClock.adjust("1 second")

@@ -717,11 +717,11 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* told, [
         [
           "test_missing",
-          `passed without 2 tests that failed before: Test a (run ${first}), Test d (run ${second}). Run them again, or mute them with a ticket.`
+          `passed without 2 tests that failed before: Test a (run ${first}), Test d (run ${second}). Run all of critical again with them, or mute them with a ticket.`
         ]
       ])
       yield* tested({ a: "skipped", d: "passed" })
-      const left = `passed without a test that failed before: Test a (run ${first}). Run it again, or mute it with a ticket.`
+      const left = `passed without a test that failed before: Test a (run ${first}). Run all of critical again with it, or mute it with a ticket.`
       assert.deepStrictEqual(yield* told, [["test_missing", left]])
       // Neither a part of the tests nor another environment makes up for it, and that is said.
       const part = yield* shop.staging.start({ selection: { ...startOf("critical").selection, caseIds: ["a"] } })
@@ -749,6 +749,68 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* told, [["test_missing", left]])
       yield* tested({ a: "passed" })
       assert.deepStrictEqual(yield* told, [])
+    })
+  )
+
+  it.effect("warns of tests that failed in the version before and are not in this one", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse(minute(0)))
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const tested = Effect.fnUntraced(function* (
+        version: string,
+        tests: Readonly<Record<string, "failed" | "passed" | "skipped">>,
+        coverage: Coverage = "critical"
+      ) {
+        yield* shop.staging.update({ version })
+        const run = yield* shop.staging.start(startOf(coverage))
+        yield* TestClock.adjust("1 second")
+        yield* shop.staging.finish(run, "passed", {
+          tests: Object.entries(tests).map(([caseId, status]) =>
+            report(caseId, { title: `Test ${caseId}`, attempt: status === "skipped" ? null : attempt(status) })
+          )
+        })
+        return run
+      })
+      const told = (version: string) =>
+        Effect.map(shop.ready(version), ({ ready, reasons }) => [
+          ready,
+          ...reasons.map(({ kind, message, severity }) => `${kind} ${severity} ${message.replace(/^.*critical, /, "")}`)
+        ])
+      yield* tested("v0", { z: "failed" })
+      const failed = yield* tested("v1", { a: "failed", b: "failed", c: "passed" })
+      // Of other tests, it is not the one before.
+      yield* tested("v1", { y: "failed" }, "acceptance")
+      yield* tested("v2", { a: "skipped", b: "passed", c: "passed" })
+      const left = (version: string, run: number) =>
+        `test_dropped warn passed without a test that failed in the one before of another version, ${version}: Test a (run ${run}). Nobody has seen it pass since.`
+      assert.deepStrictEqual(yield* told("v2"), [true, left("v1", failed)])
+      assert.deepStrictEqual((yield* shop.ready("v2")).notCounted, [])
+      // What failed in this version is told once, and keeps it back.
+      const again = yield* tested("v2", { a: "failed", b: "passed" })
+      yield* tested("v2", { b: "passed" })
+      const missing = `test_missing block passed without a test that failed before: Test a (run ${again}). Run all of critical again with it, or mute it with a ticket.`
+      assert.deepStrictEqual(yield* told("v2"), [false, missing])
+      // Of the version after, it is the newest run that counts, which did not have it.
+      yield* tested("v3", { b: "passed" })
+      assert.deepStrictEqual(yield* told("v3"), [true])
+      const last = yield* tested("v4", { a: "failed" })
+      yield* tested("v5", { b: "passed" })
+      assert.deepStrictEqual(yield* told("v5"), [true, left("v4", last)])
+      const { identifier } = yield* shop.ticket({ blocks: false })
+      yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const mutes = yield* Mutes
+      yield* mutes
+        .set(identifier, { product: shop.product.slug, cases: ["a"], until: minute(600) })
+        .pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* told("v5"), [true])
+      yield* mutes.end(identifier).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* told("v5"), [true, left("v4", last)])
+      // Where it passed in this version, it has been seen.
+      yield* tested("v5", { a: "passed", b: "passed" })
+      yield* tested("v5", { b: "passed" })
+      assert.deepStrictEqual(yield* told("v5"), [true])
     })
   )
 
@@ -789,6 +851,30 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* told, [`test_missing c (run ${interrupted})`])
       yield* tested({ c: "passed" })
       assert.deepStrictEqual(yield* told, [])
+    })
+  )
+
+  it.effect("writes out what others hid in what its messages quote", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.staging.update({ version: "v1" })
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }, { coverage: "acceptance" }] })
+      const tested = Effect.fnUntraced(function* (coverage: Coverage, fields: Partial<FinishTestRun>) {
+        const run = yield* shop.staging.start(startOf(coverage))
+        yield* TestClock.adjust("1 second")
+        yield* shop.staging.finish(run, "passed", fields)
+        return run
+      })
+      const title = "\u001b[31mRED\u001b[0m\nready\u202e"
+      const shown = "\\u{001B}[31mRED\\u{001B}[0m ready\\u{202E}"
+      const failed = yield* tested("critical", { tests: [report("a", { title, attempt: attempt("failed") })] })
+      yield* tested("critical", { tests: [report("b")] })
+      yield* tested("acceptance", { error: "Out of \u001b[2Jmemory\u2066", tests: [report("b")] })
+      const messages = (yield* shop.ready("v1")).reasons.map(({ message }) => message)
+      assert.lengthOf(messages, 2)
+      assert.include(messages[0], `failed before: ${shown} (run ${failed}). Run all of critical again with it`)
+      assert.include(messages[1], "outside of its tests: Out of \\u{001B}[2Jmemory\\u{2066}.")
     })
   )
 

@@ -92,7 +92,9 @@ onEachServer("Readiness", (test) => {
     assert.deepStrictEqual(await told(), [
       false,
       [],
-      [`${missing}. Run ${passing.number} passed, but does not count: it tested ${preview}.`],
+      [
+        `${missing}. Run ${passing.number} passed, but does not count: it tested ${preview}, not the address that the deployment had then and has now.`
+      ],
       elsewhere(passing.number)
     ])
     const failing = await start("https://staging.shop.example")

@@ -38,7 +38,7 @@ withServicesOnEachStorage("What completes tickets of rules", (it) => {
       const [comment] = yield* as(at.owner)((yield* Comments).list((yield* ticket(at)).id))
       assert.include(
         comment!.body,
-        "2 more runs do not count: with uncommitted changes, or the deployment changed meanwhile."
+        "2 more runs do not count: with uncommitted changes, of an agent, or the deployment changed meanwhile."
       )
       // What fails then has failed all the same.
       yield* run(at, ["a", "b"], [], dirty)

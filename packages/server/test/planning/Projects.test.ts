@@ -841,6 +841,38 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
+  it.effect("is archived by a key, or takes a ticket that needs evidence and blocks: never both", () =>
+    Effect.gen(function* () {
+      const projects = yield* Projects
+      const tickets = yield* Tickets
+      const { member, memberKey, open, workspace } = yield* makeTeams
+      const product = yield* addProduct(workspace.id)
+      for (let round = 0; round < 12; round++) {
+        const { slug } = yield* create(member, { teams: [open.key], products: [product.slug] })
+        const put = tickets.create({
+          team: open.key,
+          title: "Mend it",
+          project: slug,
+          blocks: true,
+          cases: { product: product.slug, caseIds: ["a"] },
+          completion: "evidence"
+        })
+        const archive = answer(projects.archive(slug).pipe(as(memberKey)))
+        const puts = [answer(put.pipe(as(member))), answer(put.pipe(as(member)))]
+        const answers = yield* Effect.all(puts.toSpliced(round % 3, 0, archive), { concurrency: "unbounded" })
+        const [archived] = answers.splice(round % 3, 1)
+        const held = yield* tickets.list({ project: slug }).pipe(as(member))
+        if (archived === "ok") {
+          assert.deepStrictEqual([held.length, ...answers], [0, "Conflict archived", "Conflict archived"])
+        } else {
+          assert.strictEqual(archived, "Forbidden persons_only")
+          assert.include(answers, "ok")
+          assert.isNull((yield* projects.get(slug).pipe(as(member))).archivedAt)
+        }
+      }
+    })
+  )
+
   it.effect("clears a deleted milestone from its tickets, also from those added concurrently", () =>
     Effect.gen(function* () {
       const projects = yield* Projects

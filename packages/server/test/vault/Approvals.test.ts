@@ -127,6 +127,33 @@ onEachStorage("Approvals", (it) => {
     })
   )
 
+  it.effect("are on in an environment that is made with them, as the event and the audit tell", () =>
+    Effect.gen(function* () {
+      const environments = yield* Environments
+      const scene = yield* makeVaultScene
+      const { adminKey, workspace } = scene
+      const make = (slug: string, approvals?: boolean) =>
+        environments
+          .create({ slug, name: slug, class: "non-production", ...(approvals === undefined ? {} : { approvals }) })
+          .pipe(as(adminKey))
+      assert.isFalse((yield* make("off", false)).approvals)
+      const made = yield* make("guarded", true)
+      assert.isTrue(made.approvals)
+      assert.deepStrictEqual(yield* environments.get("guarded").pipe(as(scene.viewer)), made)
+      const change = { field: "approvals", from: "false", to: "true" }
+      const newest = (yield* eventsOf(workspace)).at(-1)
+      assert.deepStrictEqual([newest?.kind, newest?.changes], ["environment_created", [change]])
+      const entries = yield* (yield* AuditRepo).find(workspace.id, { action: "environment_created" }, 10)
+      assert.deepStrictEqual(
+        entries.map(({ changes, subjectId }) => [changes, subjectId]),
+        [[[change], made.id]]
+      )
+      // As where they were turned on: turning them off needs one.
+      const off = environments.update("guarded", { approvals: false })
+      assert.strictEqual(yield* refusal(off.pipe(as(adminKey))), "Conflict approval_required")
+    })
+  )
+
   it.effect("refuse every write of values there, whole, and let each be made with one", () =>
     Effect.gen(function* () {
       const vault = yield* Vault

@@ -69,7 +69,7 @@ describe("What decided", () => {
     const part = { ...changed, run: 67, reason: "part_of_tests", coverage: null } as const
     const unnamed = { ...part, run: 68, reason: "no_coverage" } as const
     expect(notCountedTexts({ notCounted: [elsewhere, changed, part, unnamed] })).toEqual([
-      "Run 65 passed, but does not count: it tested http://localhost:3000.",
+      "Run 65 passed, but does not count: it tested http://localhost:3000, not the address that the deployment had then and has now.",
       "Run 66 failed, but does not count: the deployment changed while it ran.",
       "Run 67 failed, but does not count: it ran a part of the tests.",
       "Run 68 failed, but does not count: it names no coverage."
