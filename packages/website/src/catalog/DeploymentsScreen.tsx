@@ -184,7 +184,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
                   className={`border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0 ${keptClass(columns, index)}`}
                   key={columns[index]!.slug}
                 >
-                  <span className="text-muted w-32 shrink-0 pl-4 sm:hidden">
+                  <span className="text-muted w-38 shrink-0 pl-4 sm:hidden">
                     <EnvironmentLink environment={columns[index]!} slug={slug} />
                   </span>
                   {cell === undefined ? (

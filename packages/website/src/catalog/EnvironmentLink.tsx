@@ -13,7 +13,7 @@ interface Props {
 /** An environment by name, which leads to its page, with a sign where writes need the approval of a second person. */
 const EnvironmentLink = ({ environment, slug }: Props) => (
   <Link
-    className="hover:text-text inline-flex min-w-0 items-center gap-1.5 hover:underline"
+    className="hover:text-text inline-flex max-w-full min-w-0 items-center gap-1.5 hover:underline"
     params={{ slug, _splat: `environments/${environment.slug}` }}
     to="/w/$slug/$"
   >

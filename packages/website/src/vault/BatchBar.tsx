@@ -108,6 +108,11 @@ const BatchBar = (props: Props) => {
         <Loss cells={drafts.size} reply={reply} />
       ) : (
         <>
+          {environments.map((environment) => (
+            <div className="min-w-0 basis-full empty:hidden" key={environment}>
+              <ApprovalNote environment={environment} isRefused={isTold} slug={props.slug} />
+            </div>
+          ))}
           <span className="min-w-40 flex-1 max-sm:basis-full" role="status">
             {drafts.size === 0 ? (
               <>
@@ -129,11 +134,6 @@ const BatchBar = (props: Props) => {
               . What you typed is still here.
             </span>
           )}
-          {environments.map((environment) => (
-            <div className="min-w-0 basis-full empty:hidden" key={environment}>
-              <ApprovalNote environment={environment} isRefused={isTold} slug={props.slug} />
-            </div>
-          ))}
           {refusal !== undefined && !isTold && (
             <span className="text-danger min-w-0 basis-full" role="alert">
               {

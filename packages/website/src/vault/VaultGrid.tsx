@@ -271,7 +271,10 @@ const Heads = ({ columns, environments, slug }: HeadsProps) => (
     </span>
     {environments.map((environment) => (
       <span className="flex min-w-0 items-center px-3" key={environment.id} role="columnheader">
-        <EnvironmentLink environment={environment} slug={slug} />
+        {/* However long it is, the columns of the heads are those of the rows. */}
+        <span className="flex w-0 min-w-full">
+          <EnvironmentLink environment={environment} slug={slug} />
+        </span>
       </span>
     ))}
   </div>

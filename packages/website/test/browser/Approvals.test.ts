@@ -135,6 +135,15 @@ describe("Approvals", () => {
   it("are found where one looks for them: columns, the palette, and what waits for an admin", async () => {
     const member = await joinAs(site, "ann@example.com", "Ann", "member")
     await openScreen(site, "vault", member)
+    // However long a head is, its column is no wider than the cells below it.
+    await member.setViewportSize({ width: 320, height: 720 })
+    await site.call("PATCH", "environments/live", { name: "Live, in all countries" })
+    const head = member.getByRole("columnheader", { name: "Live, in all countries" })
+    await head.getByText("(needs approvals)").waitFor({ state: "attached" })
+    const cell = member.getByRole("gridcell", { name: "TOKEN in Live" })
+    expect((await head.boundingBox())!.width).toBe((await cell.boundingBox())!.width)
+    await site.call("PATCH", "environments/live", { name: "Live" })
+    await member.setViewportSize({ width: 1280, height: 800 })
     await member
       .getByRole("columnheader", { name: "Live" })
       .getByRole("link", { name: "Live (production) (needs approvals)" })
