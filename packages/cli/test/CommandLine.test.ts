@@ -1060,10 +1060,13 @@ describe("delivery", () => {
     const newer = await startRun(workspace, started)
     assert.include(
       (await ready()).out,
-      `Run ${newer.number} is still running: until it ends, run ${run.number} decides.`
+      `Run ${newer.number} is still running: until it ends, run ${run.number} decides for the coverage critical.`
     )
     await finishRun(workspace, newer.number, { interrupted: true })
-    assert.include((await ready()).out, `Run ${newer.number} is newer and was interrupted: run ${run.number} decides.`)
+    assert.include(
+      (await ready()).out,
+      `Run ${newer.number} is newer and was interrupted: run ${run.number} decides for the coverage critical.`
+    )
 
     await put({ requires: [{ coverage: "critical", severity: "warn" }] })
     const warned = await json<Readiness>(at, ["deployments", "ready", "shop", "staging", "--version", "2"], { env })

@@ -13,14 +13,14 @@ export const commitText = ({ git: { branch, sha } }: Runs[number]): string | und
   sha === "unknown" ? undefined : [branch, sha.slice(0, 7)].join(" ").trim()
 
 /** What is to be known of what a run says: its retry that is running, and another run of the same tests that has no result. */
-export const pendingTexts = ({ newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
+export const pendingTexts = ({ coverage, newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [
   ...(runningRetry === null ? [] : [`Retry ${runningRetry} of run ${run} is running.`]),
   ...(newer === null
     ? []
     : [
         newer.state === "running"
-          ? `Run ${newer.run} is still running: until it ends, run ${run} decides.`
-          : `Run ${newer.run} is newer and was interrupted: run ${run} decides.`
+          ? `Run ${newer.run} is still running: until it ends, run ${run} decides for the coverage ${coverage}.`
+          : `Run ${newer.run} is newer and was interrupted: run ${run} decides for the coverage ${coverage}.`
       ])
 ]
 

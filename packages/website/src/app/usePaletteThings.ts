@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
+import { deploymentsQuery, environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { membersQuery } from "../identity/queries.ts"
 import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
@@ -17,6 +17,7 @@ const useNamed = (slug: string): ReadonlyArray<Command> => {
   const { data: teams } = useQuery(teamsQuery(slug))
   const { data: views } = useQuery(viewsQuery(slug))
   const { data: products } = useQuery(productsQuery(slug))
+  const { data: environments } = useQuery(environmentsQuery(slug))
   const { data: members } = useQuery(membersQuery(slug))
   return [
     ...(products?.products ?? []).map((one): Command => ({
@@ -25,6 +26,13 @@ const useNamed = (slug: string): ReadonlyArray<Command> => {
       hint: "product",
       icon: "deployments",
       run: () => void navigate({ to: "/w/$slug/$", params: { slug, _splat: `products/${one.slug}` } })
+    })),
+    ...(environments?.environments ?? []).map((one): Command => ({
+      id: one.id,
+      label: one.name,
+      hint: one.approvals ? "environment, needs approvals" : "environment",
+      icon: "deployments",
+      run: () => void navigate({ to: "/w/$slug/$", params: { slug, _splat: `environments/${one.slug}` } })
     })),
     ...(projects?.projects ?? []).map((one): Command => ({
       id: one.id,

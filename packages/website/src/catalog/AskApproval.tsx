@@ -32,7 +32,10 @@ const AskApproval = ({ environment, onClose, slug }: Props) => {
         payload: { environment: environment.id, reason: reason.trim(), minutes: Number(minutes) }
       }),
     changes: [approvalsQuery(slug, environment.slug).queryKey],
-    done: () => ({ title: "You have asked for an approval", detail: "Another admin approves it within 24 hours." }),
+    done: () => ({
+      title: "You have asked for an approval",
+      detail: "It waits for another admin, and lapses after 24 hours."
+    }),
     onDone: onClose
   })
   return (

@@ -9,6 +9,7 @@ import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
 import { undone } from "../ui/toast.ts"
 import { catalogKeys } from "./queries.ts"
+import { inWordsOf } from "./unapproved.ts"
 
 const ProductDialog = later(() => import("./ProductDialog.tsx"))
 const EnvironmentDialog = later(() => import("./EnvironmentDialog.tsx"))
@@ -20,7 +21,9 @@ const isProduct = (subject: Subject): subject is Product => "type" in subject
 const archive = (slug: string, subject: Subject): Promise<unknown> =>
   isProduct(subject)
     ? client.products.archive({ params: { slug, product: subject.id } })
-    : client.environments.archive({ params: { slug, environment: subject.id } })
+    : client.environments.archive({ params: { slug, environment: subject.id } }).catch((thrown: unknown) => {
+        throw inWordsOf(thrown, `That needs the approval of another admin. Ask for one on the page of ${subject.name}.`)
+      })
 
 const restore = (slug: string, subject: Subject): Promise<unknown> =>
   isProduct(subject)

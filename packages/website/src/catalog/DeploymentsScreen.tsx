@@ -29,6 +29,7 @@ import { useMatrixKeys } from "./useMatrixKeys.ts"
 /** What runs where: products by environments. */
 
 const CatalogMenu = later(() => import("./CatalogMenu.tsx"))
+const EnvironmentLink = later(() => import("./EnvironmentLink.tsx"), EnvironmentName)
 const ReadinessMark = later(() => import("../flow/ReadinessMark.tsx"))
 const DeploymentDialog = later(() => import("./DeploymentDialog.tsx"))
 
@@ -153,7 +154,7 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
                 scope="col"
               >
                 <span className="flex items-center justify-between gap-2">
-                  <EnvironmentName environment={column} />
+                  <EnvironmentLink environment={column} slug={slug} />
                   {menuOf(environments.find((one) => one.slug === column.slug))}
                 </span>
               </th>
@@ -183,8 +184,8 @@ const Matrix = ({ deployments, environments, products, runs, secrets, slug }: Ma
                   className={`border-border h-px border-l p-0 max-sm:flex max-sm:h-auto max-sm:items-center max-sm:border-t max-sm:border-l-0 ${keptClass(columns, index)}`}
                   key={columns[index]!.slug}
                 >
-                  <span className="text-muted w-32 shrink-0 pl-4 sm:hidden">
-                    <EnvironmentName environment={columns[index]!} />
+                  <span className="text-muted w-38 shrink-0 pl-4 sm:hidden">
+                    <EnvironmentLink environment={columns[index]!} slug={slug} />
                   </span>
                   {cell === undefined ? (
                     <NoCell environment={columns[index]!} mayAdd={mayAdd} product={product} slug={slug} />

@@ -109,7 +109,7 @@ const Row = (props: RowProps) => {
       <Cell>for {approval.minutes} minutes</Cell>
       <Cell>
         {isOpen ? (
-          <Since at={approval.expiresAt} never="" word="until" />
+          <Since at={approval.expiresAt} never="" word={approval.state === "pending" ? "lapses" : "ends"} />
         ) : (
           <Since at={approval.requestedAt} never="" word="asked" />
         )}
@@ -121,16 +121,24 @@ const Row = (props: RowProps) => {
 const EnvironmentApprovals = ({ environment, slug }: Props) => {
   const [isAsking, setAsking] = useState(false)
   const mayWrite = mayAct(useRole(slug), "member")
+  const me = useMe()
+  const query = useQuery(approvalsQuery(slug, environment.slug))
+  const hasAsked =
+    query.data?.approvals.some(
+      ({ requestedBy, state }) => state === "pending" && requestedBy.kind === "user" && requestedBy.id === me?.id
+    ) === true
   return (
     <>
       <Section
         actions={
-          mayWrite && !environment.archived && <Button onClick={() => setAsking(true)}>Ask for an approval</Button>
+          mayWrite &&
+          !environment.archived &&
+          !hasAsked && <Button onClick={() => setAsking(true)}>Ask for an approval</Button>
         }
         isFlush
         title="Approvals"
       >
-        <Loaded query={useQuery(approvalsQuery(slug, environment.slug))} rows={2}>
+        <Loaded query={query} rows={2}>
           {({ approvals }) =>
             approvals.length === 0 ? (
               <p className="text-muted px-4 py-3">

@@ -1,13 +1,15 @@
 import type { Environment, EnvironmentClass } from "@delivery/domain/catalog/Environment"
 import { useState } from "react"
 import { client } from "../api/client.ts"
-import { issueAt } from "../api/failures.ts"
+import { failureOf, issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
+import { ApprovalNote } from "./ApprovalNote.tsx"
 import { NameAndSlug, useNameAndSlug } from "./NameAndSlug.tsx"
 import { catalogKeys } from "./queries.ts"
+import { isUnapproved } from "./unapproved.ts"
 
 interface Props {
   readonly slug: string
@@ -23,7 +25,7 @@ const classes = [
 
 const writes = [
   { value: "free", label: "Whoever may write", hint: "members and up" },
-  { value: "approved", label: "With the approval of another admin", hint: "for some minutes" }
+  { value: "approved", label: "With the approval of another admin", hint: "for 5 minutes to 8 hours" }
 ] as const
 
 /** Adds an environment, or changes one. */
@@ -52,10 +54,12 @@ const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => 
     done: ({ name }) => ({ title: environment === undefined ? `${name} was added` : `${name} was changed` }),
     onDone: onClose
   })
+  const isRefused = save.error !== null && isUnapproved(failureOf(save.error))
+  const isGuarded = environment?.approvals === true && (!approvals || kind !== environment.class)
   return (
     <FormDialog
       action={environment === undefined ? "Add environment" : "Save"}
-      doing={save}
+      doing={{ ...save, error: isRefused ? null : save.error }}
       fields={["name", "slug", "emoji"]}
       isReady={naming.name.trim() !== "" && naming.slug !== ""}
       onClose={onClose}
@@ -69,6 +73,20 @@ const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => 
           onChange={(value) => setApprovals(value === "approved")}
           options={writes}
           value={approvals ? "approved" : "free"}
+        />
+      )}
+      {approvals && environment?.approvals === false && (
+        <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="status">
+          One person alone cannot turn this off again, change the class or archive the environment: these need the
+          approval of another admin, too.
+        </p>
+      )}
+      {environment !== undefined && (isGuarded || isRefused) && (
+        <ApprovalNote
+          environment={environment.slug}
+          isRefused={isRefused}
+          slug={workspace}
+          what={approvals ? "This change needs" : "Turning this off needs"}
         />
       )}
       <Input

@@ -8,3 +8,10 @@ export const approvalsQuery = (slug: string, environment: string) =>
     queryKey: workspaceKey(slug, "events", "approvals", environment),
     queryFn: ({ signal }) => client.approvals.list({ params: { slug }, query: { environment } }, { signal })
   })
+
+/** What waits for an admin, in all environments. */
+export const pendingApprovalsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "events", "pending approvals"),
+    queryFn: ({ signal }) => client.approvals.list({ params: { slug }, query: { state: "pending" } }, { signal })
+  })

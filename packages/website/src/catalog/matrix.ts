@@ -10,6 +10,7 @@ export interface Column {
   readonly name: string
   readonly class: string
   readonly emoji: string | null
+  readonly approvals?: boolean
 }
 
 export interface MatrixRow {
@@ -25,11 +26,12 @@ const bySlug = <A extends { readonly slug: string }>(...lists: ReadonlyArray<Rea
 export const matrixOf = (
   deployments: ReadonlyArray<Deployment>,
   products: ReadonlyArray<Deployment["product"]> = [],
-  environments: ReadonlyArray<Deployment["environment"]> = []
+  environments: ReadonlyArray<Column> = []
 ): { readonly columns: ReadonlyArray<Column>; readonly rows: ReadonlyArray<MatrixRow> } => {
-  const columns = bySlug(
-    environments,
-    deployments.map(({ environment }) => environment)
+  // Read whole, they say what the short form of a deployment does not.
+  const columns = bySlug<Column>(
+    deployments.map(({ environment }) => environment),
+    environments
   ).toSorted(environmentOrder)
   const rows = bySlug(
     products,

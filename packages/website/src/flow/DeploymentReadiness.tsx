@@ -22,7 +22,7 @@ import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
 import { ReadinessPolicyPart } from "./ReadinessPolicyPart.tsx"
 import { readinessQuery } from "./readiness.ts"
-import { evidenceText, markOf, readyWords, startOf, told, weigh } from "./reasons.ts"
+import { evidenceText, markOf, readyWords, startOf, testedText, told, weigh } from "./reasons.ts"
 import { SecretDrift } from "./SecretDrift.tsx"
 
 /** Whether a version may go out to the deployment, the reasons against it, and the policy that asks for them. */
@@ -157,12 +157,13 @@ const MutedFailures = ({ failures: { count, tests }, slug }: MutedProps) => (
 interface DecidedProps {
   readonly decided: Readiness["runs"][number]
   readonly slug: string
+  readonly version: string | null
 }
 
-const Decided = ({ decided, slug }: DecidedProps) => {
+const Decided = ({ decided, slug, version }: DecidedProps) => {
   const nameOf = useEnvironmentName(slug)
   const { counts, coverage, environment, finishedAt, gateResult, git, mutedFailures, result, run } = decided
-  const commit = commitText(decided)
+  const commit = testedText(commitText(decided), git.sha, version)
   return (
     <li className="border-border border-b px-4 py-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -197,7 +198,7 @@ const Runs = ({ readiness, slug }: { readonly readiness: Readiness; readonly slu
     <Section isFlush title="Runs that decided">
       <ul>
         {readiness.runs.map((decided) => (
-          <Decided decided={decided} key={decided.coverage} slug={slug} />
+          <Decided decided={decided} key={decided.coverage} slug={slug} version={readiness.version} />
         ))}
       </ul>
     </Section>

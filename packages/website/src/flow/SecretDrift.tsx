@@ -21,7 +21,7 @@ const changeOf = ({ loaded, version }: ChangedSecret): string => {
     : `has version ${loaded}, now there is ${version}`
 }
 
-/** What the running product does not have: secrets that changed since it loaded them, or are missing. Names, never values. */
+/** What the running product does not have: secrets that changed since it loaded them, and those that are missing. Names, never values. */
 export const SecretDrift = ({ environment, product, slug }: Props) => {
   const { data, error, refetch } = useQuery(driftQuery(slug, product, environment))
   const nameOf = useEnvironmentName(slug)
@@ -32,41 +32,52 @@ export const SecretDrift = ({ environment, product, slug }: Props) => {
     </span>
   )
   return (
-    <Section isFlush title="Drift of secrets">
-      {data === undefined ? (
-        error === null ? (
-          <SkeletonRows rows={2} />
+    <>
+      <Section isFlush title="Drift of secrets">
+        {data === undefined ? (
+          error === null ? (
+            <SkeletonRows rows={2} />
+          ) : (
+            <FailureView error={error} onRetry={() => void refetch()} />
+          )
         ) : (
-          <FailureView error={error} onRetry={() => void refetch()} />
-        )
-      ) : (
-        <>
-          <p className="text-muted px-4 py-2">
-            {data.loadedAt === null ? (
-              "The product never loaded its secrets here with a deployment token, so nothing is known of what it has."
-            ) : (
-              <>
-                It loaded its secrets <Time at={data.loadedAt} />.{" "}
-                {data.changed.length === 0 && "Nothing has changed since."}
-              </>
+          <>
+            <p className="text-muted px-4 py-2">
+              {data.loadedAt === null ? (
+                "The product never loaded its secrets here with a deployment token, so nothing is known of what it has."
+              ) : (
+                <>
+                  It loaded its secrets <Time at={data.loadedAt} />.{" "}
+                  {data.changed.length === 0 && "Nothing has changed since."}
+                </>
+              )}
+            </p>
+            {data.changed.length > 0 && (
+              <ul aria-label="Drift">
+                {data.changed.map((secret) => (
+                  <li className={row} key={secret.name}>
+                    {linkOf(secret.name)}
+                    <span className="text-muted">{changeOf(secret)}</span>
+                  </li>
+                ))}
+              </ul>
             )}
-          </p>
-          <ul aria-label="Drift">
-            {data.changed.map((secret) => (
-              <li className={row} key={secret.name}>
-                {linkOf(secret.name)}
-                <span className="text-muted">{changeOf(secret)}</span>
-              </li>
-            ))}
+          </>
+        )}
+      </Section>
+      {/* Apart, as the policy has them. */}
+      {data !== undefined && data.missing.length > 0 && (
+        <Section isFlush title="Missing secrets">
+          <ul aria-label="Missing secrets">
             {data.missing.map(({ beside, name }) => (
-              <li className={row} key={`missing ${name}`}>
+              <li className={row} key={name}>
                 {linkOf(name)}
                 <span className="text-warning">has a value in {nameOf(beside)}, and none here</span>
               </li>
             ))}
           </ul>
-        </>
+        </Section>
       )}
-    </Section>
+    </>
   )
 }

@@ -58,7 +58,7 @@ export const issuesOf = (draft: FreezeDraft) => {
   const missing = "There is no such time: the clocks go forward over it"
   return {
     from: isThere(draft.from) ? undefined : missing,
-    to: isThere(draft.to) ? (isInOrder(draft) ? undefined : "Later than its beginning") : missing
+    to: isThere(draft.to) ? (isInOrder(draft) ? undefined : "Must be later than From") : missing
   }
 }
 

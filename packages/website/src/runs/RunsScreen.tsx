@@ -33,7 +33,7 @@ const RunMarks = later(() => import("./RunMarks.tsx"))
 
 /** The subject is read first: what stands after it gives way before it does. */
 const columns =
-  "two-lines grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 sm:grid-cols-[16px_minmax(0,1fr)_8rem_minmax(8.5rem,auto)] lg:grid-cols-[16px_2.75rem_minmax(0,1fr)_8rem_minmax(8.5rem,auto)_4.5rem] min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
+  "two-lines grid grid-cols-[16px_auto_minmax(0,1fr)_auto] items-center gap-3 px-4 sm:grid-cols-[16px_2.5rem_minmax(0,1fr)_8rem_minmax(8.5rem,auto)_3.75rem] sm:max-lg:gap-2 min-[80rem]:grid-cols-[16px_2.75rem_minmax(0,2fr)_minmax(0,1fr)_3.5rem_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
 
 const RunRow = ({
   isCurrent,
@@ -50,13 +50,16 @@ const RunRow = ({
     to="/w/$slug/test-runs/$run"
   >
     <StatusMark status={statusOf(run)} />
-    <span className="text-muted tabular max-lg:hidden">#{run.number}</span>
-    <span className="foreign truncate font-medium" title={run.git.subject}>
-      {run.git.subject === "" ? "No commit message" : run.git.subject}
-    </span>
-    <span className="text-muted hidden min-w-0 items-center gap-1 min-[80rem]:flex">
-      <Icon name="branch" size={12} />
-      <Truncated text={run.git.branch} />
+    <span className="text-muted tabular max-sm:hidden">#{run.number}</span>
+    {/* Without a column of its own, the branch takes what the subject leaves it, and a third where that is nothing. */}
+    <span className="flex min-w-0 gap-2 min-[80rem]:contents">
+      <span className="foreign truncate font-medium" title={run.git.subject}>
+        {run.git.subject === "" ? "No commit message" : run.git.subject}
+      </span>
+      <span className="text-muted hidden min-w-0 items-center gap-1 sm:flex max-[80rem]:max-w-1/3 max-[80rem]:shrink-0">
+        <Icon name="branch" size={12} />
+        <Truncated text={run.git.branch} />
+      </span>
     </span>
     <span className="text-muted hidden font-mono text-xs min-[80rem]:block">{shortSha(run.git.sha)}</span>
     <span className="second-line">
@@ -87,7 +90,7 @@ const RunRow = ({
       <span className="text-muted tabular hidden text-right min-[80rem]:block">
         {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
       </span>
-      <span className="text-muted text-right max-sm:ml-auto sm:max-lg:hidden">
+      <span className="text-muted text-right max-sm:ml-auto">
         <Time at={run.startedAt} />
       </span>
     </span>

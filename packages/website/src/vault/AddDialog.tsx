@@ -3,6 +3,8 @@ import { useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { ApprovalNote } from "../catalog/ApprovalNote.tsx"
+import { isUnapproved } from "../catalog/unapproved.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { Input, TextArea } from "../ui/Field.tsx"
@@ -71,7 +73,7 @@ const AddDialog = ({ onClose, preferred, slug }: Props) => {
           autoComplete="off"
           autoFocus
           isMono
-          issue={ofName ?? (ofValue === undefined ? failure?.message : undefined)}
+          issue={ofName ?? (ofValue === undefined && !isUnapproved(failure) ? failure?.message : undefined)}
           label="Name"
           maxLength={255}
           onChange={(event) => setName(event.target.value)}
@@ -90,6 +92,9 @@ const AddDialog = ({ onClose, preferred, slug }: Props) => {
           spellCheck={false}
           value={value}
         />
+        {target !== undefined && (value !== "" || isUnapproved(failure)) && (
+          <ApprovalNote environment={target.environment} isRefused={isUnapproved(failure)} slug={slug} />
+        )}
       </form>
     </Dialog>
   )

@@ -1,8 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../api/client.ts"
-import { failureOf } from "../api/failures.ts"
+import { type Failure, failureOf } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { ApprovalNote } from "../catalog/ApprovalNote.tsx"
+import { inWordsOf, isUnapproved } from "../catalog/unapproved.ts"
 import { Button } from "../ui/Button.tsx"
 import { counted } from "../ui/format.ts"
 import { toast } from "../ui/toast.ts"
@@ -25,7 +27,7 @@ const byEnvironment = <Value,>(drafts: ReadonlyArray<Draft>, valueOf: (draft: Dr
 const useBatch = ({ drafts, onDrafts, slug }: Props) => {
   const queries = useQueryClient()
   const [isBusy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<string>()
+  const [refusal, setRefusal] = useState<Failure>()
   const write = async (sent: Drafts) => {
     setBusy(true)
     const outcomes = await inTurn(bySecret(sent), async ({ drafts, secret }) => {
@@ -44,9 +46,7 @@ const useBatch = ({ drafts, onDrafts, slug }: Props) => {
     const conflicts = new Map(outcomes.map(({ failure, secret }) => [secret.id, failure?.current ?? {}]))
     const left = afterWrite(sent, written, conflicts)
     setBusy(false)
-    setRefusal(
-      outcomes.find(({ failure }) => failure !== undefined && failure.reason !== "version_mismatch")?.failure?.message
-    )
+    setRefusal(outcomes.find(({ failure }) => failure !== undefined && failure.reason !== "version_mismatch")?.failure)
     if (sent.size > left.size) toast({ title: `${counted(sent.size - left.size, "cell")} written` })
     onDrafts(left)
   }
@@ -94,6 +94,9 @@ const BatchBar = (props: Props) => {
   const { drafts } = props
   const { isBusy, overwrite, refusal, write } = useBatch(props)
   const { ask, isAsking, reply } = useDiscard(props)
+  const environments = [...new Set([...drafts.values()].map(({ cell }) => cell.environment.slug))]
+  // Of several, the server does not say which.
+  const isTold = environments.length === 1 && isUnapproved(refusal)
   const conflicts = [...drafts.values()].filter(({ conflict }) => conflict !== undefined)
   return (
     <section
@@ -105,6 +108,11 @@ const BatchBar = (props: Props) => {
         <Loss cells={drafts.size} reply={reply} />
       ) : (
         <>
+          {environments.map((environment) => (
+            <div className="min-w-0 basis-full empty:hidden" key={environment}>
+              <ApprovalNote environment={environment} isRefused={isTold} slug={props.slug} />
+            </div>
+          ))}
           <span className="min-w-40 flex-1 max-sm:basis-full" role="status">
             {drafts.size === 0 ? (
               <>
@@ -126,9 +134,12 @@ const BatchBar = (props: Props) => {
               . What you typed is still here.
             </span>
           )}
-          {refusal !== undefined && (
+          {refusal !== undefined && !isTold && (
             <span className="text-danger min-w-0 basis-full" role="alert">
-              {refusal}
+              {
+                failureOf(inWordsOf(refusal, "Not all is written: some of it needs the approval of another admin."))
+                  .message
+              }
             </span>
           )}
           <Button onClick={ask}>{drafts.size === 0 ? "Done" : "Discard"}</Button>

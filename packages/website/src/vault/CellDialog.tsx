@@ -7,6 +7,8 @@ import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { Sure } from "../api/Sure.tsx"
+import { ApprovalNote } from "../catalog/ApprovalNote.tsx"
+import { inWordsOf, isUnapproved } from "../catalog/unapproved.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { TextArea } from "../ui/Field.tsx"
@@ -92,7 +94,7 @@ const Versions = (props: Props) => {
       <h3 className="text-muted pb-1 text-xs font-medium">Versions</h3>
       {write.error !== null && (
         <p className="text-danger pb-1" role="alert">
-          {failureOf(write.error).message}
+          {failureOf(inWordsOf(write.error, "It was not restored: that needs the approval of another admin.")).message}
         </p>
       )}
       <ol className="border-border max-h-48 overflow-y-auto rounded-md border" tabIndex={0}>
@@ -192,8 +194,28 @@ const sendByKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
   if (isSent) event.currentTarget.form?.requestSubmit()
 }
 
+const Generate = ({ onChoose }: { readonly onChoose: (generator: GenerateSecret["generator"]) => void }) => (
+  <Menu
+    groups={[
+      {
+        items: generators.map(([label, generator]) => ({
+          label,
+          onSelect: () => onChoose(generator)
+        }))
+      }
+    ]}
+    label="Generate"
+    trigger={(trigger) => (
+      <button {...trigger} className={buttonClass()} type="button">
+        Generate
+        <Icon name="chevronDown" size={12} />
+      </button>
+    )}
+  />
+)
+
 const Edit = (props: Props) => {
-  const { cell, secret } = props
+  const { cell, secret, slug } = props
   const [text, setText] = useState("")
   // What was typed is meant for the version that was there when the typing began.
   const [begun, setBegun] = useState(cell.version)
@@ -201,6 +223,7 @@ const Edit = (props: Props) => {
   const clear = useWrite(props)
   const failure = write.error === null ? undefined : failureOf(write.error)
   const isConflict = failure?.reason === "version_mismatch"
+  const isAtField = failure !== undefined && !isConflict && !isUnapproved(failure)
   return (
     <form
       className="flex flex-col gap-2"
@@ -209,11 +232,12 @@ const Edit = (props: Props) => {
         if (text !== "" && !write.isPending) write.mutate({ kind: "set", value: text, isForced: false })
       }}
     >
+      <ApprovalNote environment={cell.environment.slug} isRefused={isUnapproved(failure)} slug={slug} />
       <TextArea
         autoComplete="off"
         hint="Kept byte for byte, also blanks and line breaks at its end."
         isMono
-        issue={failure === undefined || isConflict ? undefined : (issueAt(write.error, "values") ?? failure.message)}
+        issue={isAtField ? (issueAt(write.error, "values") ?? failure.message) : undefined}
         label="New value"
         onChange={(event) => {
           if (text === "") setBegun(cell.version)
@@ -242,27 +266,15 @@ const Edit = (props: Props) => {
         <Button disabled={text === ""} isBusy={write.isPending} look="primary" type="submit">
           Set value
         </Button>
-        <Menu
-          groups={[
-            {
-              items: generators.map(([label, generator]) => ({
-                label,
-                onSelect: () => write.mutate({ kind: "generate", generator })
-              }))
-            }
-          ]}
-          label="Generate"
-          trigger={(trigger) => (
-            <button {...trigger} className={buttonClass()} type="button">
-              Generate
-              <Icon name="chevronDown" size={12} />
-            </button>
-          )}
-        />
+        <Generate onChoose={(generator) => write.mutate({ kind: "generate", generator })} />
         <span className="flex-1" />
         {cell.hasValue && (
           <Sure
-            doing={{ ...clear, mutate: () => clear.mutate({ kind: "clear" }) }}
+            doing={{
+              ...clear,
+              error: inWordsOf(clear.error, `Writes in ${cell.environment.name} need the approval of another admin.`),
+              mutate: () => clear.mutate({ kind: "clear" })
+            }}
             title={`Clear ${secret.name} in ${cell.environment.name}?`}
             verb="Clear value"
           >

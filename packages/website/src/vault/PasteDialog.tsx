@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { environmentFile } from "@delivery/domain/deploy/EnvironmentFile"
 import { type DotEnv, readDotEnv } from "@delivery/domain/vault/DotEnv"
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { useState } from "react"
-import { failureOf, tellFailure } from "../api/failures.ts"
+import { tellFailure } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { ApprovalNote } from "../catalog/ApprovalNote.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Diff, type DiffLine } from "../ui/Diff.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
@@ -13,7 +13,8 @@ import { counted } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { toast } from "../ui/toast.ts"
 import { isWritten, refusalOf } from "./change.ts"
-import { type Outcome, type Planned, planPaste, writePaste } from "./paste.ts"
+import { type Planned, planPaste, writePaste } from "./paste.ts"
+import { type Failed, isForApproval, Refused, unfitOf, Warnings } from "./PasteNotes.tsx"
 import type { Preferred } from "./preferred.ts"
 import { useTarget } from "./Target.tsx"
 
@@ -26,12 +27,10 @@ interface Props {
   readonly onClose: () => void
 }
 
-const unfitOf = ({ values }: DotEnv): ReadonlyArray<string> => environmentFile(values).refused ?? []
-
-/** One that a .env file cannot have is written, and looks as grave as it is. */
+/** One that a .env file cannot have is written, and says what that does. */
 const lineOf = ({ change, name }: Planned, isUnfit: boolean): DiffLine => {
   if (change === "refused") return { kind: change, text: `${name} (${refusalOf(name)})` }
-  if (isUnfit && isWritten(change)) return { kind: "refused", text: `${name} (is written, and stops the .env file)` }
+  if (isUnfit && isWritten(change)) return { kind: "warned", text: `${name} (a deployment then gets no .env file)` }
   return change === "unknown"
     ? { kind: "changed", text: `${name} (its value here may not be read)` }
     : { kind: change, text: name }
@@ -43,27 +42,14 @@ const summaryOf = (planned: ReadonlyArray<Planned>): string => {
   const count = (...changes: ReadonlyArray<Planned["change"]>) =>
     planned.filter(({ change }) => changes.includes(change)).length
   const written = `${count("added")} added, ${count("changed", "unknown")} changed, ${count("same")} the same`
-  return count("refused") === 0 ? written : `${written}, ${count("refused")} refused`
+  return count("refused") === 0 ? written : `${written}, ${count("refused")} left out`
 }
-
-const Refused = ({ outcomes }: { readonly outcomes: ReadonlyArray<Outcome> }) => (
-  <div className="bg-danger-soft text-danger rounded-md px-3 py-2" role="alert">
-    <p className="font-medium">These were not written, the others were:</p>
-    <ul>
-      {outcomes.map(({ error, name }) => (
-        <li className="foreign" key={name}>
-          <span className="font-mono text-xs">{name}</span>: {failureOf(error).message}
-        </li>
-      ))}
-    </ul>
-  </div>
-)
 
 /** What a paste goes through: the comparison, then the writing, each of which may be refused. */
 const usePaste = ({ onClose, preferred, secrets, slug }: Props) => {
   const { environment, fields, product } = useTarget(slug, preferred, true)
   const [planned, setPlanned] = useState<ReadonlyArray<Planned>>()
-  const [refused, setRefused] = useState<ReadonlyArray<Outcome>>([])
+  const [failed, setFailed] = useState<Failed>()
   const [isBusy, setBusy] = useState(false)
   const queries = useQueryClient()
   const target =
@@ -83,55 +69,24 @@ const usePaste = ({ onClose, preferred, secrets, slug }: Props) => {
   }
   const compare = (values: ReadonlyMap<string, string>) =>
     busily("The values could not be compared.", async () => {
-      if (target !== undefined) setPlanned(await planPaste(target, values, secrets))
+      if (target === undefined) return
+      setPlanned(await planPaste(target, values, secrets))
+      setFailed(undefined)
     })
-  const write = () =>
+  const write = (planned: ReadonlyArray<Planned>) =>
     busily("The values could not be written.", async () => {
-      if (target === undefined || planned === undefined) return
+      if (target === undefined) return
       const outcomes = await writePaste(target, planned)
       await queries.invalidateQueries({ queryKey: workspaceKey(slug, "vault") })
-      const failed = outcomes.filter(({ error }) => error !== undefined)
-      const written = outcomes.length - failed.length
-      if (written > 0) toast({ title: `${counted(written, "secret")} written to ${place}` })
-      if (failed.length === 0) return onClose()
-      setRefused(failed)
-      setPlanned(undefined)
+      const refused = outcomes.filter(({ error }) => error !== undefined)
+      if (refused.length > 0) {
+        setFailed({ refused, written: outcomes.length - refused.length, place, environment: target.environment })
+        return setPlanned(undefined)
+      }
+      toast({ title: `${counted(outcomes.length, "secret")} written to ${place}` })
+      onClose()
     })
-  return { compare, fields, hasTarget: target !== undefined, isBusy, place, planned, refused, setPlanned, write }
-}
-
-const firstOf = (all: ReadonlyArray<number | string>): string =>
-  `${all.slice(0, 10).join(", ")}${all.length > 10 ? ` and ${all.length - 10} more` : ""}`
-
-/** What of the file is not written, and what is, but cannot be written into such a file again. */
-const notesOf = ({ ignored, repeated }: DotEnv): ReadonlyArray<string> => [
-  ...(ignored.length === 0 ? [] : [`Not understood, and left out: line ${firstOf(ignored)}.`]),
-  ...(repeated.length === 0 ? [] : [`There more than once, of which the last counts: ${firstOf(repeated)}.`])
-]
-
-/** What is wrong with the file, the gravest first. */
-const Warnings = ({ read }: { readonly read: DotEnv }) => {
-  const unfit = unfitOf(read)
-  const notes = notesOf(read)
-  return (
-    <>
-      {unfit.length > 0 && (
-        <p className="bg-danger-soft text-danger foreign rounded-md px-3 py-2" role="alert">
-          <strong className="font-medium">
-            With {unfit.length === 1 ? "this name" : "these names"}, a deployment gets no .env file:
-          </strong>{" "}
-          <span className="font-mono text-xs">{firstOf(unfit)}</span>
-        </p>
-      )}
-      {notes.length > 0 && (
-        <ul className="bg-warning-soft text-warning foreign list-disc rounded-md py-2 pr-3 pl-7" role="status">
-          {notes.map((note) => (
-            <li key={note}>{note}</li>
-          ))}
-        </ul>
-      )}
-    </>
-  )
+  return { compare, failed, fields, isBusy, place, planned, setPlanned, target, write }
 }
 
 const hintOf = (text: string, { values }: DotEnv): string =>
@@ -139,65 +94,73 @@ const hintOf = (text: string, { values }: DotEnv): string =>
 
 interface DifferenceProps {
   readonly planned: ReadonlyArray<Planned>
-  readonly read: DotEnv
+  readonly unfit: ReadonlySet<string>
 }
 
-const Difference = ({ planned, read }: DifferenceProps) => {
-  const unfit = new Set(unfitOf(read))
-  return (
-    <div className="flex flex-col gap-3">
-      <Warnings read={read} />
-      <Diff
-        label="What would change"
-        lines={planned
-          .toSorted((a, b) => order[a.change] - order[b.change] || a.name.localeCompare(b.name))
-          .map((one) => lineOf(one, unfit.has(one.name)))}
-      />
-    </div>
-  )
+const Difference = ({ planned, unfit }: DifferenceProps) => (
+  <Diff
+    label="What would change"
+    lines={planned
+      .toSorted((a, b) => order[a.change] - order[b.change] || a.name.localeCompare(b.name))
+      .map((one) => lineOf(one, unfit.has(one.name)))}
+  />
+)
+
+interface ActionsProps {
+  /** How many secrets would be written; undefined before that is known. */
+  readonly changes: number | undefined
+  readonly isBusy: boolean
+  readonly mayCompare: boolean
+  readonly onBack: () => void
+  readonly onGoOn: () => void
 }
+
+const Actions = ({ changes, isBusy, mayCompare, onBack, onGoOn }: ActionsProps) =>
+  changes === undefined ? (
+    <>
+      <Cancel />
+      <Button disabled={!mayCompare} isBusy={isBusy} look="primary" onClick={onGoOn}>
+        Show the difference
+      </Button>
+    </>
+  ) : (
+    <>
+      <Button autoFocus={changes === 0} onClick={onBack}>
+        Back
+      </Button>
+      <Button autoFocus disabled={changes === 0} isBusy={isBusy} key="write" look="primary" onClick={onGoOn}>
+        Write {counted(changes, "secret")}
+      </Button>
+    </>
+  )
 
 const PasteDialog = (props: Props) => {
   const { onClose } = props
   const [text, setText] = useState("")
-  const { compare, fields, hasTarget, isBusy, place, planned, refused, setPlanned, write } = usePaste(props)
+  const [isLeftOut, setLeftOut] = useState(false)
+  const { compare, failed, fields, isBusy, place, planned: all, setPlanned, target, write } = usePaste(props)
   const read = readDotEnv(text)
   const { values } = read
+  const unfit = new Set(unfitOf(read))
+  const planned = isLeftOut ? all?.filter(({ name }) => !unfit.has(name)) : all
   const changes = planned?.filter(({ change }) => isWritten(change)).length ?? 0
-  const mayCompare = values.size > 0 && hasTarget
+  const mayCompare = values.size > 0 && target !== undefined
   const goOn = () => {
     if (isBusy) return
-    if (planned !== undefined && changes > 0) void write()
+    if (planned !== undefined && changes > 0) void write(planned)
     else if (planned === undefined && mayCompare) void compare(values)
   }
   useKeys([{ keys: "Mod+enter", label: "Go on", group: "Vault", run: goOn }])
   return (
     <Dialog
       actions={
-        planned === undefined ? (
-          <>
-            <Cancel />
-            <Button disabled={!mayCompare} isBusy={isBusy} look="primary" onClick={() => void compare(values)}>
-              Show the difference
-            </Button>
-          </>
-        ) : (
-          <>
-            <Button autoFocus={changes === 0} onClick={() => setPlanned(undefined)}>
-              Back
-            </Button>
-            <Button
-              autoFocus
-              disabled={changes === 0}
-              isBusy={isBusy}
-              key="write"
-              look="primary"
-              onClick={() => void write()}
-            >
-              Write {counted(changes, "secret")}
-            </Button>
-          </>
-        )
+        <Actions
+          changes={planned === undefined ? undefined : changes}
+          isBusy={isBusy}
+          mayCompare={mayCompare}
+          onBack={() => setPlanned(undefined)}
+          onGoOn={goOn}
+        />
       }
       description={
         planned === undefined
@@ -209,12 +172,21 @@ const PasteDialog = (props: Props) => {
       onClose={onClose}
       title="Paste a .env file"
     >
-      {planned !== undefined ? (
-        <Difference planned={planned} read={read} />
-      ) : (
-        <div className="flex flex-col gap-3">
-          {refused.length > 0 && <Refused outcomes={refused} />}
-          {fields}
+      <div className="flex flex-col gap-3">
+        {planned === undefined && (
+          <>
+            {failed !== undefined && <Refused {...failed} />}
+            {fields}
+          </>
+        )}
+        {target !== undefined && (
+          <ApprovalNote
+            environment={target.environment}
+            isRefused={failed?.environment === target.environment && isForApproval(failed)}
+            slug={target.slug}
+          />
+        )}
+        {planned === undefined && (
           <TextArea
             autoComplete="off"
             autoFocus
@@ -226,9 +198,10 @@ const PasteDialog = (props: Props) => {
             spellCheck={false}
             value={text}
           />
-          <Warnings read={read} />
-        </div>
-      )}
+        )}
+        <Warnings isLeftOut={isLeftOut} onLeaveOut={setLeftOut} read={read} />
+        {planned !== undefined && <Difference planned={planned} unfit={unfit} />}
+      </div>
     </Dialog>
   )
 }

@@ -13,6 +13,7 @@ import { cellState } from "./rows.ts"
 
 /** Names by environments, as a grid that the keyboard walks: arrows move, Home and End lead to the ends of a row, with Ctrl of the grid, Enter opens. */
 
+const EnvironmentLink = later(() => import("../catalog/EnvironmentLink.tsx"), EnvironmentName)
 const BatchCell = later(() => import("./BatchCell.tsx"))
 
 /** Cells that are written together: each has a draft, until all are sent. */
@@ -21,8 +22,12 @@ export interface Batch {
   readonly onDraft: (place: Place, value: string | null | undefined) => void
 }
 
+/** As the vault has it, with whether its writes need approvals once that is known. */
+type Column = EnvironmentRef & { readonly approvals?: boolean }
+
 interface Props {
-  readonly environments: ReadonlyArray<EnvironmentRef>
+  readonly slug: string
+  readonly environments: ReadonlyArray<Column>
   readonly secrets: ReadonlyArray<Secret>
   readonly isProductShown: boolean
   readonly onOpen: (place: Place) => void
@@ -251,10 +256,11 @@ const useFirstKey = (grid: RefObject<HTMLElement | null>, focusActive: () => voi
 
 interface HeadsProps {
   readonly columns: { readonly gridTemplateColumns: string }
-  readonly environments: ReadonlyArray<EnvironmentRef>
+  readonly environments: ReadonlyArray<Column>
+  readonly slug: string
 }
 
-const Heads = ({ columns, environments }: HeadsProps) => (
+const Heads = ({ columns, environments, slug }: HeadsProps) => (
   <div
     className="border-border bg-surface text-muted sticky top-0 z-20 grid h-(--row) min-w-max border-b font-medium"
     role="row"
@@ -265,13 +271,16 @@ const Heads = ({ columns, environments }: HeadsProps) => (
     </span>
     {environments.map((environment) => (
       <span className="flex min-w-0 items-center px-3" key={environment.id} role="columnheader">
-        <EnvironmentName environment={environment} />
+        {/* However long it is, the columns of the heads are those of the rows. */}
+        <span className="flex w-0 min-w-full">
+          <EnvironmentLink environment={environment} slug={slug} />
+        </span>
       </span>
     ))}
   </div>
 )
 
-export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets }: Props) => {
+export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets, slug }: Props) => {
   const { isMoreRight, scrolled: grid } = useEdges()
   const reveal = useRef<(index: number) => void>(() => {})
   const placeAt = (row: number, column: number): Place | undefined => {
@@ -320,7 +329,7 @@ export const VaultGrid = ({ batch, environments, isProductShown, onOpen, secrets
         ref={grid}
         role="grid"
       >
-        <Heads columns={columns} environments={environments} />
+        <Heads columns={columns} environments={environments} slug={slug} />
         <div className="min-w-max" data-tall role="rowgroup">
           <DrawnRows
             count={secrets.length}

@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { environmentOrder } from "../catalog/environmentOrder.ts"
 import { mayAct, useRole } from "../api/session.ts"
-import { productsQuery } from "../catalog/queries.ts"
+import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
@@ -73,10 +73,13 @@ interface LoadedProps {
 
 const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   const search = useSearch({ from: "/w/$slug/vault" })
+  const { data: catalog } = useQuery(environmentsQuery(slug))
   const secrets = useMemo(() => shownSecrets(vault.secrets, search), [search, vault.secrets])
   if (vault.secrets.length === 0) {
     return <NoSecrets slug={slug} />
   }
+  // The short form of an environment does not say whether it needs approvals.
+  const whole = new Map(catalog?.environments.map((one) => [one.id, one]))
   const ofProducts = new Set(secrets.map((one) => one.product.id))
   return (
     <>
@@ -86,10 +89,13 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
       ) : (
         <VaultGrid
           batch={batch}
-          environments={environmentsOf(vault.environments, vault.secrets, search.product).toSorted(environmentOrder)}
+          environments={environmentsOf(vault.environments, vault.secrets, search.product)
+            .toSorted(environmentOrder)
+            .map((one) => whole.get(one.id) ?? one)}
           isProductShown={ofProducts.size > 1}
           onOpen={onOpen}
           secrets={secrets}
+          slug={slug}
         />
       )}
     </>

@@ -21,6 +21,27 @@ describe("Between a phone and a wide screen", () => {
     expect((await row.locator(".font-medium").first().boundingBox())!.width).toBeGreaterThan(160)
   })
 
+  it.each([640, 720, 800, 900, 1024])("a run has its number, its branch and its time: %i px", async (width) => {
+    const page = await screens().site.signIn({ width, height: 800 })
+    await page.goto(`${screens().site.origin}/w/main/test-runs`)
+    await settled(page)
+    const rows = page.getByRole("list", { name: "Runs" }).getByRole("link")
+    const right = (await rows.first().boundingBox())!
+    for (const row of (await rows.all()).slice(0, 5)) {
+      const number = row.getByText(/^#\d+$/).filter({ visible: true })
+      const branch = row
+        .locator("[title]", { hasText: /^main$|^[a-z]+\// })
+        .filter({ visible: true })
+        .first()
+      for (const fact of [number, branch, row.locator("time")]) {
+        const box = (await fact.boundingBox())!
+        expect(box.x + box.width).toBeLessThanOrEqual(right.x + right.width)
+        expect(box.width).toBeGreaterThan(15)
+      }
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  })
+
   it.each([900, 1024])("the titles of tests and tickets have the most room: %i px", async (width) => {
     const page = await screens().site.signIn({ width, height: 800 })
     for (const [path, list, title] of [

@@ -104,7 +104,7 @@ describe("A server that is killed", () => {
     await page.getByRole("button", { name: "Write 2 secrets" }).waitFor()
     await site.kill()
     await page.getByRole("button", { name: "Write 2 secrets" }).click()
-    await page.getByRole("alert").getByText("These were not written").waitFor()
+    await page.getByRole("alert").getByText("The server did not answer.").waitFor()
     await site.revive()
     expect(await file.inputValue()).toContain("PASTED_ONE=1")
     await page.getByRole("button", { name: "Show the difference" }).click()

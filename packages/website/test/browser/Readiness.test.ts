@@ -134,12 +134,18 @@ describe("Readiness", () => {
     await verdict.getByText("Ready", { exact: true }).waitFor()
     const decided = page.getByRole("region", { name: "Runs that decided" }).getByRole("listitem").first()
     await decided.getByText("1 passed, 3 skipped").waitFor()
+    // The commit of the tests is told from the version that they tested.
+    await decided.getByText(/^tests of .* against v\d$/).waitFor()
     // The page follows what happens to a newer run.
     const newer = await site.call<{ number: number }>("POST", "test-runs", criticalRun(product))
-    await verdict.getByText(`Run ${newer.number} is still running: until it ends, run ${thin} decides.`).waitFor()
+    await verdict
+      .getByText(`Run ${newer.number} is still running: until it ends, run ${thin} decides for the coverage`)
+      .waitFor()
     const interrupted = { interrupted: true, error: null, durationMs: 5, cleanup: null, tests: [] }
     await site.call("POST", `test-runs/${newer.number}/finish`, interrupted)
-    await verdict.getByText(`Run ${newer.number} is newer and was interrupted: run ${thin} decides.`).waitFor()
+    await verdict
+      .getByText(`Run ${newer.number} is newer and was interrupted: run ${thin} decides for the coverage`)
+      .waitFor()
     await page.getByRole("link", { name: `Ready, though run ${newer.number} was interrupted` }).waitFor()
 
     await site.call("POST", "teams", { key: "KIO", name: "Kiosk" })
@@ -263,7 +269,7 @@ describe("Readiness", () => {
     await reasons.last().fill("Black Friday")
     await dialog.getByLabel("From").last().fill("2026-01-01T00:00")
     await dialog.getByLabel("To").last().fill("2025-01-01T00:00")
-    await dialog.getByText("Later than its beginning").waitFor()
+    await dialog.getByText("Must be later than From").waitFor()
     await dialog.getByText("Still missing: an end after the beginning of the window Black Friday.").waitFor()
     expect(await dialog.getByRole("button", { name: "Save policy" }).isEnabled()).toBe(false)
     await dialog.getByLabel("To").last().fill("2100-01-01T00:00")

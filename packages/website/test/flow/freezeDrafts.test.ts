@@ -27,7 +27,7 @@ describe("A freeze window that is typed", () => {
 
   it("is told by its name where it ends before it begins", () => {
     const draft = typed("2027-05-02T10:00", "2027-05-01T10:00")
-    expect(issuesOf(draft)).toEqual({ from: undefined, to: "Later than its beginning" })
+    expect(issuesOf(draft)).toEqual({ from: undefined, to: "Must be later than From" })
     expect(missingOf([draft])).toEqual(["an end after the beginning of the window Night"])
     expect(missingOf([typed("2027-05-02T10:00", "2027-05-02T10:00", " ")])).toEqual([
       "an end after the beginning of a window",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
 import { commitText, mutedIn, notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
-import { evidenceText, markOf, readyWords, told } from "../../src/flow/reasons.ts"
+import { evidenceText, markOf, readyWords, testedText, told } from "../../src/flow/reasons.ts"
 
 const reason = (
   kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue" | "version_missing",
@@ -33,6 +33,16 @@ it("The commit of what decided is named as far as git said it", () => {
   expect(commitText(decided({ git }))).toBe("feature/z 9999999")
   expect(commitText(decided({ git: { ...git, branch: "" } }))).toBe("9999999")
   expect(commitText(decided({ git: { ...git, sha: "unknown" } }))).toBeUndefined()
+})
+
+it("The commit of the tests is told from the version that they tested, where it is another one", () => {
+  const sha = "0511".repeat(10)
+  expect(testedText("main 0511051", sha, "1d4e".repeat(10))).toBe("tests of main 0511051 against 1d4e1d4")
+  expect(testedText("main 0511051", sha, "v2.1.0")).toBe("tests of main 0511051 against v2.1.0")
+  expect(testedText("main 0511051", sha, sha)).toBe("main 0511051")
+  expect(testedText("main 0511051", sha, "0511051")).toBe("main 0511051")
+  expect(testedText("main 0511051", sha, null)).toBe("main 0511051")
+  expect(testedText(undefined, "unknown", sha)).toBeUndefined()
 })
 
 describe("What is ready", () => {
@@ -75,11 +85,11 @@ describe("What decided", () => {
       "Run 68 failed, but does not count: it names no coverage."
     ])
     expect(pendingTexts(decided({ newer: { run: 65, state: "interrupted" } }))).toEqual([
-      "Run 65 is newer and was interrupted: run 64 decides."
+      "Run 65 is newer and was interrupted: run 64 decides for the coverage critical."
     ])
     expect(pendingTexts(decided({ newer: { run: 65, state: "running" }, runningRetry: 2 }))).toEqual([
       "Retry 2 of run 64 is running.",
-      "Run 65 is still running: until it ends, run 64 decides."
+      "Run 65 is still running: until it ends, run 64 decides for the coverage critical."
     ])
     const muted = decided({ result: "failed", mutedFailures: { count: 1, tests: [] } })
     // Of a run that fails all the same, what is muted says nothing.
