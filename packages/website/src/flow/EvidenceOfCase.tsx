@@ -49,11 +49,19 @@ interface Props {
   readonly one: TicketEvidence["cases"][number]
 }
 
+/** What has to happen yet. */
+const askedOf = ({ environment, failed, needed, passed }: Props["one"], nameOf: (slug: string) => string): string => {
+  const more = needed - passed
+  const times = more === 1 ? (passed === 0 ? "once" : "once more") : `${more} ${passed === 0 ? "" : "more "}times`
+  const where = environment === null ? "" : ` in ${nameOf(environment)}`
+  return `Must pass ${times}${where}${failed === null ? "" : ", on another commit"}.`
+}
+
 /** Of a run that counts and of one that does not, as many as a line takes. */
 const most = 3
 
 export const EvidenceOfCase = ({ one, product, slug }: Props) => {
-  const { caseId, environment, failed, needed, passed, runs, title } = one
+  const { caseId, failed, needed, passed, runs, title } = one
   const nameOf = useEnvironmentName(slug)
   const proofs = runs.filter(({ excluded }) => excluded === null).slice(0, Math.max(needed, most))
   const others = runs.filter(({ excluded }) => excluded !== null).slice(0, most)
@@ -70,6 +78,7 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
         >
           {(title ?? caseId).slice(0, 500)}
         </Link>
+        {passed < needed && <span className="block">{askedOf(one, nameOf)}</span>}
         <span className="text-muted foreign block text-xs">
           {failed === null ? (
             "Failed in none of its newest 300 runs that are kept"
@@ -80,9 +89,6 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
           )}
           {proofs.length > 0 && ", passed in "}
           <RunList runs={proofs} slug={slug} />.
-          {environment !== null && passed < needed && (
-            <> It must pass again in {nameOf(environment)}, where it failed last.</>
-          )}
           {[...Map.groupBy(others, ({ excluded }) => excluded!)].map(([why, same]) => (
             <span key={why}>
               {" "}
