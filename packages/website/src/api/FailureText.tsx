@@ -12,6 +12,8 @@ const adviceOf = ({ _tag, reason }: Failure): string => {
       return reason === "sudo_required"
         ? "Your last sign-in is too long ago for this. Confirm that it is you, then do it again."
         : "Your role does not allow this. An admin of the workspace can change that."
+    case "Unauthorized":
+      return "Sign in again. Then load the page again."
     case "TooManyRequests":
       return "Wait a moment, then try again."
     case "Fault":

@@ -12,11 +12,13 @@ export interface Failure {
   readonly call?: { readonly status?: number; readonly requestId?: string }
 }
 
-/** Which call it was is for those who write programs. */
+/** Which call it was, and that it had no key, is for those who write programs. */
 const inPlainWords = (failure: Failure): Failure =>
   failure._tag === "NoAnswer"
-    ? { ...failure, _tag: "NoAnswer", message: "The server does not answer. Try again in a moment." }
-    : failure
+    ? { ...failure, message: "The server does not answer. Try again in a moment." }
+    : failure._tag === "Unauthorized"
+      ? { ...failure, message: "Your session is over." }
+      : failure
 
 /** The failure, whatever was thrown: also what is none of the API's. */
 export const failureOf = (thrown: unknown): Failure => {
