@@ -1,6 +1,12 @@
 import { Problem } from "../ui/Problem.tsx"
 import { type Failure, failureOf } from "./failures.ts"
 
+/** Where the page says it in other words than the server. */
+const titles: Readonly<Record<string, string>> = {
+  NoAnswer: "The server does not answer",
+  Unauthorized: "Your session is over"
+}
+
 /** What it means for the person, and what to do. */
 const adviceOf = ({ _tag, reason }: Failure): string => {
   switch (_tag) {
@@ -32,11 +38,7 @@ export interface FailureProps {
 const FailureText = ({ error, onRetry }: FailureProps) => {
   const failure = failureOf(error)
   return (
-    <Problem
-      onRetry={onRetry}
-      requestId={failure.call?.requestId}
-      title={failure._tag === "NoAnswer" ? "The server does not answer" : failure.message}
-    >
+    <Problem onRetry={onRetry} requestId={failure.call?.requestId} title={titles[failure._tag] ?? failure.message}>
       {adviceOf(failure)}
     </Problem>
   )

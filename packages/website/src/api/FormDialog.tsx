@@ -48,7 +48,7 @@ const Missing = ({ isRefused, missing }: { readonly isRefused: boolean; readonly
 
 const FailureLine = ({ failure }: { readonly failure: Failure }) => (
   <p className="text-danger foreign" role="alert">
-    {failure.message}
+    {failure._tag === "Unauthorized" ? "Your session is over." : failure.message}
     {failure.call?.requestId !== undefined && (
       <span className="text-faint block text-xs">
         Request <span className="font-mono">{failure.call.requestId}</span>

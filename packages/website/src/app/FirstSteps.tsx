@@ -22,6 +22,8 @@ import { isPutAway, putAway } from "./putAway.ts"
  * may do all of it, and can be put away.
  */
 
+const passkeyTitle = "Add a passkey"
+
 interface Step {
   readonly title: string
   readonly isDone: boolean
@@ -39,12 +41,12 @@ interface StepsProps {
 
 const StepLine = ({ action, children, command, isDone, title }: Step) => (
   <li className="flex min-w-0 gap-3">
-    <span className={isDone ? "text-success" : "text-faint"}>
+    <span className={`flex h-7 items-center ${isDone ? "text-success" : "text-faint"}`}>
       <Icon name={isDone ? "check" : "arrowRight"} />
       <span className="sr-only">{isDone ? "Done:" : "To do:"}</span>
     </span>
     <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-      <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
+      <div className="flex min-h-7 flex-wrap items-center justify-between gap-x-3 gap-y-1">
         <h3 className={isDone ? "text-muted line-through" : "font-medium"}>{title}</h3>
         {!isDone && action}
       </div>
@@ -63,20 +65,22 @@ const Steps = ({ onAway, slug, steps }: StepsProps) => (
     }
     title="The first minute"
   >
-    <p className="text-muted pt-2">
-      Each line is ticked when it has happened. For the commands,{" "}
-      <Link
-        className="text-accent underline"
-        params={{ slug }}
-        search={{ for: "steps" }}
-        to="/w/$slug/settings/api-keys"
-      >
-        create an API key
-      </Link>{" "}
-      with the scopes <code className="font-mono text-xs">read write publish vault admin</code>, and put it into{" "}
-      <code className="font-mono text-xs">DELIVERY_API_KEY</code>.
-    </p>
-    <ol className="flex flex-col gap-4 py-4">
+    {steps.some(({ command }) => command !== undefined) && (
+      <p className="text-muted pt-2">
+        Each line is ticked when it has happened. For the commands,{" "}
+        <Link
+          className="text-accent underline"
+          params={{ slug }}
+          search={{ for: "steps" }}
+          to="/w/$slug/settings/api-keys"
+        >
+          create an API key
+        </Link>{" "}
+        with the scopes <code className="font-mono text-xs">read write publish vault admin</code>, and put it into{" "}
+        <code className="font-mono text-xs">DELIVERY_API_KEY</code>.
+      </p>
+    )}
+    <ol className="flex flex-col gap-3 py-3">
       {steps.map((step) => (
         <StepLine key={step.title} {...step} />
       ))}
@@ -140,13 +144,13 @@ const Deploy = ({
 const useSteps = (slug: string): ReadonlyArray<Step> | undefined => {
   const happened = useHappened(slug)
   const hasPasskey = useHasPasskey()
-  if (happened === undefined) return undefined
+  if (happened === undefined || hasPasskey === undefined) return undefined
   const api = (path: string, body: string) =>
     `curl -H "Authorization: Bearer $DELIVERY_API_KEY" -H "Content-Type: application/json" \\\n  ${serviceUrl}/v1/workspaces/${slug}/${path} -d '${body}'`
   const line = `DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug}`
   const begin = (label: string) => <Begin label={label} slug={slug} />
   return [
-    ...(hasPasskey === undefined ? [] : [{ title: "Add a passkey", isDone: hasPasskey, children: <PasskeyStep /> }]),
+    ...(hasPasskey === "none" ? [] : [{ title: passkeyTitle, isDone: hasPasskey, children: <PasskeyStep /> }]),
     {
       title: "Add a product",
       isDone: happened.hasProduct,
@@ -203,9 +207,11 @@ const Beginning = ({ slug }: { readonly slug: string }) => {
       }
     })
   }
-  return !isAway && steps?.some((step) => !step.isDone) === true ? (
-    <Steps onAway={onAway} slug={slug} steps={steps} />
-  ) : null
+  const open = steps?.filter((step) => !step.isDone) ?? []
+  if (isAway || steps === undefined || open.length === 0) return null
+  // Where all else has happened, a passkey is no beginning of the workspace any more.
+  const isPasskeyAlone = open.length === 1 && open[0]!.title === passkeyTitle
+  return <Steps onAway={onAway} slug={slug} steps={isPasskeyAlone ? open : steps} />
 }
 
 const FirstSteps = ({ slug }: { readonly slug: string }) =>

@@ -9,13 +9,14 @@ import { Time } from "../ui/Time.tsx"
 
 /** The first thing for whoever came by a link that works once: a way to come back. */
 
-/** Whether the person has a passkey; undefined where they need none, or this browser makes none. */
-export const useHasPasskey = (): boolean | undefined => {
-  const { data: methods } = useQuery(methodsQuery)
-  const { data } = useQuery(currentSessionQuery)
-  const { waysIn } = data ?? {}
-  if (methods?.passkeys !== true || !("PublicKeyCredential" in globalThis) || waysIn === undefined) return undefined
-  return waysIn.length === 0 ? false : waysIn.includes("passkey") || undefined
+/** Whether the person has a passkey; `none` where they need none, or this browser makes none; undefined until it is known. */
+export const useHasPasskey = (): boolean | "none" | undefined => {
+  const methods = useQuery(methodsQuery)
+  const session = useQuery(currentSessionQuery)
+  if (methods.isPending || session.isPending) return undefined
+  const { waysIn } = session.data ?? {}
+  if (methods.data?.passkeys !== true || !("PublicKeyCredential" in globalThis) || waysIn === undefined) return "none"
+  return waysIn.length === 0 ? false : waysIn.includes("passkey") || "none"
 }
 
 export const PasskeyStep = () => {
@@ -40,8 +41,8 @@ export const PasskeyStep = () => {
             Add a passkey
           </Button>
           <span className="text-warning">
-            Until {timeOf(session.sudoUntil)}, <Time at={session.sudoUntil} />. After that, adding one takes such a
-            link, too.
+            Until <time dateTime={session.sudoUntil}>{timeOf(session.sudoUntil)}</time>, <Time at={session.sudoUntil} />
+            . After that, adding one takes such a link, too.
           </span>
         </div>
       )}

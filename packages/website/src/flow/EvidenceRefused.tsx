@@ -61,7 +61,7 @@ const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
               </p>
               <ul className="-mx-4">
                 {missing.slice(0, mostCases).map((one) => (
-                  <EvidenceOfCase key={one.caseId} one={one} product={product ?? ""} slug={slug} />
+                  <EvidenceOfCase isAsked key={one.caseId} one={one} product={product ?? ""} slug={slug} />
                 ))}
               </ul>
               {missing.length > mostCases && (

@@ -139,6 +139,8 @@ const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ti
 const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
   const query = useQuery(evidenceQuery(slug, ticket.identifier))
   const [areAll, setAll] = useState(false)
+  const isOpen = !["completed", "canceled"].includes(ticket.status.category)
+  const isAsked = ticket.completion === "evidence" && isOpen
   return (
     <Section isFlush title={ticket.completion === "evidence" ? "Evidence" : "Tests"}>
       <Loaded query={query} rows={3}>
@@ -152,7 +154,13 @@ const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
             </p>
             <ul aria-label="Evidence of each test">
               {(areAll ? evidence.cases : evidence.cases.slice(0, few)).map((one) => (
-                <EvidenceOfCase key={one.caseId} one={one} product={evidence.product ?? ""} slug={slug} />
+                <EvidenceOfCase
+                  isAsked={isAsked}
+                  key={one.caseId}
+                  one={one}
+                  product={evidence.product ?? ""}
+                  slug={slug}
+                />
               ))}
             </ul>
             {!areAll && evidence.cases.length > few && (

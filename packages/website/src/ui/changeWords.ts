@@ -33,11 +33,11 @@ const truths: Readonly<Record<string, string>> = { true: "yes", false: "no" }
 const own = <Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined
 
-/** The API's `repositoryId` is "repository id" for people, and `environments.staging.version` "version in staging". */
+/** The API's `repositoryId` is "repository id" for people, and `environments.staging.version` "staging version". */
 export const fieldWords = (field: string): string =>
   own(fields, field) ??
   field
-    .replace(/^environments\.(.+)\.(\w+)$/, "$2 in $1")
+    .replace(/^environments\.(.+)\./, "$1 ")
     .replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
 
 export const valueWords = (field: string, value: string): string =>
