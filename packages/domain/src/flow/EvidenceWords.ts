@@ -26,6 +26,13 @@ export const exclusionMeanings = Object.entries(meanings)
   .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
   .join(" ")
 
-/** All that a run must be for its passes to count, in words. */
-export const whatCounts =
-  "Runs count that ended after the test failed last, in each environment where it did, at the address of the deployment, while that did not change, of a commit that has not failed there, without uncommitted changes, and published neither by who owned the ticket since nor by who completes it."
+/** All that a run must be for its passes to count. Each follows "Runs that". */
+export const countingRules = [
+  "ended after the test failed last, in each environment where it did",
+  "ran at the address of the deployment, while that did not change",
+  "ran a commit that has not failed there, without uncommitted changes",
+  "were published neither by who owned the ticket since nor by who completes it"
+] as const
+
+/** The same in a sentence. */
+export const whatCounts = `Runs count that ${countingRules.slice(0, -1).join(", ")}, and ${countingRules.at(-1)}.`

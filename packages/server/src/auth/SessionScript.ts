@@ -33,8 +33,8 @@ const lossOf = ({ emailVerifiedAt }, { isNone, sudoUntil }, where = "") => {
     ...usable(methods.providers).map(({ name }) => "add an account at " + name)
   ]
   // Later than that, a way in is added with a proof alone, which nobody without a way in has.
-  const time = sudoUntil === null ? undefined : new Date(sudoUntil).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-  const until = time === undefined ? ", with such a link" : " before " + time + ": after that it takes such a link, too"
+  const time = sudoUntil === null ? undefined : new Date(sudoUntil).toLocaleTimeString([], { timeStyle: "short" })
+  const until = time === undefined ? ", with such a link" : " before " + time + ". Until then your sign-in is new enough for that. Later you need such a link first"
   const remedy = remedies.length === 0 ? "" : " So " + either(remedies) + where + until + "."
   return "You have no way to sign in again but a link from the person who runs this service." + remedy
 }

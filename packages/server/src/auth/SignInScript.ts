@@ -16,7 +16,8 @@ const problems = new Map([
 const incomplete = "This address is not complete. Open the link again, or copy all of it."
 const answered = "This request was answered already, or is too old. Begin again in the program that sent you here."
 const helped = "Ask the person who runs this service for a sign-in link."
-const parts = ["reason", "use", "unproven", "passkey", "providers", "by-code", "by-mail", "help", "cancel", "other", "account"]
+const madeBy = "If that is you, make one on its host:"
+const parts = ["reason", "use", "unproven", "passkey", "providers", "by-code", "by-mail", "help", "host-command", "cancel", "other", "enter-workspace", "account"]
 const only = (...names) => {
   for (const name of parts) at(name).hidden = !names.includes(name)
   document.querySelector("main").classList.toggle("wide", names.includes("account"))
@@ -167,8 +168,10 @@ const confirmWho = async (session, message, ...more) => {
   say(message + ": you signed in a while ago, as " + whoIs(person) + "." + (mayVerify ? " You have nothing yet to confirm it with: verify your address first." : offered.length === 0 ? " To do so, open a sign-in link." : ""))
   at("loss").hidden = true
   at("verify").hidden = !mayVerify
-  at("help").textContent = offered.length === 0 && !mayVerify ? helped : otherwise(offered) + helped
-  only(...offered, ...(mayVerify ? ["unproven"] : []), "help", "other", ...more, ...reasonIfAny())
+  const isStuck = offered.length === 0 && !mayVerify
+  at("help").textContent = isStuck ? helped + " " + madeBy : otherwise(offered) + helped
+  at("host-command").textContent = isStuck ? "pnpm delivery sign-in-link " + person.email : ""
+  only(...offered, ...(mayVerify ? ["unproven"] : []), "help", ...(isStuck ? ["host-command"] : []), "other", ...more, ...reasonIfAny())
   if (mayVerify) at("verify").focus()
   else focusWay(offered)
 }
@@ -221,12 +224,12 @@ const join = (invite) => {
   const button = buttonFor("Join", place)
   doing(button, asShown(async () => {
     const { body, status } = await call("POST", "invites/" + invite.id + "/accept", { expected: [404, 409] })
-    if (status === 200) return show(body, "You have joined " + named(name) + " as " + invite.role + ".")
+    if (status === 200) return show(body, "You have joined " + named(name) + " as " + invite.role + ".", invite.workspace)
     warn(status === 404 ? "That invite was revoked or has expired. Ask whoever invited you for another one." : body.message)
   }))
   return item(place + ", as " + invite.role + ", from " + inviterOf(invite), undefined, button)
 }
-const show = (session, news = "") => {
+const show = (session, news = "", joined = undefined) => {
   const { invites, person, workspaces } = session
   if (at("account").hidden || shown?.person.id !== person.id) only()
   shown = session
@@ -238,14 +241,19 @@ const show = (session, news = "") => {
   at("invites").replaceChildren(...invites.map(join))
   at("invited").hidden = invites.length === 0
   say("You are signed in as " + whoIs(person) + "." + (workspaces.length === 0 ? " This session enters no workspace: you are in none, or it is blocked there." : ""))
+  const isEntered = hasWebsite && joined !== undefined
+  if (isEntered) {
+    at("enter-workspace").href = "/w/" + joined.slug
+    at("enter-workspace").textContent = "Open " + joined.name
+  }
   const isProven = interrupted !== "text" && session.session.sudoUntil !== null
   tell(news === "" && isProven ? "You have confirmed that it is you. Now press the button again." : news)
   return run(async () => {
     const { identities } = await showLists()
     const added = takeAdded(identities)
     if (added !== undefined) tell(added)
-    only(...(at("unproven").hidden ? [] : ["unproven"]), "account")
-    const next = at(interrupted)
+    only(...(at("unproven").hidden ? [] : ["unproven"]), ...(isEntered ? ["enter-workspace"] : []), "account")
+    const next = at(isEntered && interrupted === "text" ? "enter-workspace" : interrupted)
     interrupted = "text"
     if (isShown(next)) next.focus()
     else focusText()
@@ -288,7 +296,7 @@ const start = async ({ isConfirming, isFailed, joined, link, problem, returnTo }
   if (session === undefined) return offer("", wayBack === undefined ? "" : "Sign in to go on.")
   if (wayBack !== undefined) return confirmWho(session, "Confirm that it is you")
   const workspace = session.workspaces.find(({ id }) => id === joined)
-  return show(session, workspace === undefined ? "" : "You have joined " + named(workspace.name) + " as " + workspace.role + ".")
+  return show(session, workspace === undefined ? "" : "You have joined " + named(workspace.name) + " as " + workspace.role + ".", workspace)
 }
 whenEnded = () => offer(sessionEnded)
 doing(at("use"), async () => {

@@ -46,6 +46,7 @@ a { color: var(--accent); }
 div.row { margin-top: 1.25rem; }
 .row > :not(.link) { flex: 1 1 9rem; }
 div.row > button { margin: 0; }
+#enter-workspace { margin-bottom: 1rem; }
 #unproven { margin-bottom: 1rem; }
 #add-accounts { display: contents; }
 ul { list-style: none; margin: 0 0 1rem; padding: 0; border-top: 1px solid var(--border); }
@@ -78,6 +79,7 @@ button:hover, .button:hover { background: var(--hover); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 [tabindex="-1"]:focus { outline: none; }
 #host { font-size: 1rem; line-height: 1.5rem; font-weight: 600; margin-bottom: .25rem; }
+pre { font: .75rem/1.25rem "JetBrains Mono Variable", ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; user-select: all; }
 [hidden] { display: none !important; }
 @media (min-width: 32rem) {
   body { background: var(--sunken); }

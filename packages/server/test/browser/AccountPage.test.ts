@@ -228,7 +228,7 @@ inBrowser(servers, "The page of one's account", (scene) => {
     const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
     const notice = page.locator("#loss")
     const loss =
-      /^You have no way to sign in again but a link .* So add a passkey before \d\d:\d\d.*: after that it takes such a link, too\.$/
+      /^You have no way to sign in again but a link .* So add a passkey before \d+:\d\d.* Until then your sign-in is new enough for that\. Later you need such a link first\.$/
     assert.match(await notice.innerText(), loss)
     await press(page, "Sign out")
     await warned(page, loss)
@@ -470,6 +470,8 @@ inBrowser(
       await page.keyboard.press("Enter")
       await said(page, /^Before you make an API key, .* To do so, open a sign-in link\.$/)
       assert.isTrue(await page.locator("#passkey").isHidden())
+      const command = await page.locator("#host-command").innerText()
+      assert.match(command, /^pnpm delivery sign-in-link [^ ]+@example\.com$/)
       const { body } = await call<{ passkeys: ReadonlyArray<Passkey> }>(page, "GET", "passkeys")
       assert.deepStrictEqual(body.passkeys, [])
     })

@@ -136,7 +136,7 @@ inBrowser(servers, "The page of invites", (scene) => {
     await page.keyboard.press("Enter")
     await warned(
       page,
-      /^You have no way to sign in again but .* on the page of your account before .*: after that it takes such a link, too\.$/
+      /^You have no way to sign in again but .* on the page of your account before .* Later you need such a link first\.$/
     )
     assert.strictEqual(await focused(page), "Really sign out and go on?")
     // Nobody is signed out by a request that the server refuses.
@@ -263,7 +263,7 @@ inBrowser(
       await press(page, "Sign out and go on")
       await warned(
         page,
-        /^You have no way to sign in again but .* verify your address or .* on the page of your account before .*: after that it takes such a link, too\.$/
+        /^You have no way to sign in again but .* verify your address or .* on the page of your account before .* Later you need such a link first\.$/
       )
       await press(page, "Really sign out and go on?")
       await said(page, new RegExp(`^${email} has an account here already\\. Sign in with it`))

@@ -1,6 +1,12 @@
 import { Problem } from "../ui/Problem.tsx"
 import { type Failure, failureOf } from "./failures.ts"
 
+/** Where the page says it in other words than the server. */
+const titles: Readonly<Record<string, string>> = {
+  NoAnswer: "The server does not answer",
+  Unauthorized: "Your session is over"
+}
+
 /** What it means for the person, and what to do. */
 const adviceOf = ({ _tag, reason }: Failure): string => {
   switch (_tag) {
@@ -12,6 +18,8 @@ const adviceOf = ({ _tag, reason }: Failure): string => {
       return reason === "sudo_required"
         ? "Your last sign-in is too long ago for this. Confirm that it is you, then do it again."
         : "Your role does not allow this. An admin of the workspace can change that."
+    case "Unauthorized":
+      return "Sign in again. Then load the page again."
     case "TooManyRequests":
       return "Wait a moment, then try again."
     case "Fault":
@@ -30,11 +38,7 @@ export interface FailureProps {
 const FailureText = ({ error, onRetry }: FailureProps) => {
   const failure = failureOf(error)
   return (
-    <Problem
-      onRetry={onRetry}
-      requestId={failure.call?.requestId}
-      title={failure._tag === "NoAnswer" ? "The server does not answer" : failure.message}
-    >
+    <Problem onRetry={onRetry} requestId={failure.call?.requestId} title={titles[failure._tag] ?? failure.message}>
       {adviceOf(failure)}
     </Problem>
   )

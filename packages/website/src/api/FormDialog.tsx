@@ -3,6 +3,7 @@ import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
 import { ConfirmLink } from "./ConfirmLink.tsx"
 import { type Failure, failureOf, isUnconfirmed } from "./failures.ts"
+import { ProofNote, useUnproven } from "./ProofNote.tsx"
 
 interface Props {
   readonly title: string
@@ -12,7 +13,15 @@ interface Props {
   /** It ends something, and says so by its colour. */
   readonly isDangerous?: boolean
   /** What the button does: a mutation. */
-  readonly doing: { readonly error: unknown; readonly isPending: boolean; readonly mutate: () => void }
+  readonly doing: {
+    readonly error: unknown
+    readonly isPending: boolean
+    readonly mutate: () => void
+    /** When it was last done. */
+    readonly submittedAt?: number
+  }
+  /** Whether it takes a proof of who one is that is new: where there is none, that is said before anything is typed. */
+  readonly isProofNeeded?: boolean
   /** Whether enough is filled in. */
   readonly isReady?: boolean
   /** Whether something that it sends is still being read: what was asked meanwhile is done after that. Default: no. */
@@ -39,7 +48,7 @@ const Missing = ({ isRefused, missing }: { readonly isRefused: boolean; readonly
 
 const FailureLine = ({ failure }: { readonly failure: Failure }) => (
   <p className="text-danger foreign" role="alert">
-    {failure.message}
+    {failure._tag === "Unauthorized" ? "Your session is over." : failure.message}
     {failure.call?.requestId !== undefined && (
       <span className="text-faint block text-xs">
         Request <span className="font-mono">{failure.call.requestId}</span>
@@ -47,6 +56,25 @@ const FailureLine = ({ failure }: { readonly failure: Failure }) => (
     )}
   </p>
 )
+
+interface SaidProps {
+  readonly failure: Failure | undefined
+  /** It is said at a field. */
+  readonly isAtField: boolean
+  readonly isProven: boolean
+}
+
+/** Why it could not be done, until what was asked for is there. */
+const Said = ({ failure, isAtField, isProven }: SaidProps) => {
+  if (isProven) {
+    return (
+      <p className="text-success" role="status">
+        You have confirmed that it is you. Now press the button again.
+      </p>
+    )
+  }
+  return failure === undefined || isAtField ? null : <FailureLine failure={failure} />
+}
 
 /** A dialog that does one thing, and says why it could not. Load it lazily: it brings Base UI. */
 export const FormDialog = ({
@@ -56,6 +84,7 @@ export const FormDialog = ({
   doing,
   fields = [],
   isDangerous = false,
+  isProofNeeded = false,
   isReady: isValid = true,
   isWaiting = false,
   missing = [],
@@ -64,6 +93,7 @@ export const FormDialog = ({
   title
 }: Props) => {
   const failure = doing.error === null ? undefined : failureOf(doing.error)
+  const unproven = useUnproven(isProofNeeded, failure !== undefined && isUnconfirmed(failure), doing.submittedAt ?? 0)
   const isAtField = failure?.issues?.some(({ path }) => fields.includes(path[0] ?? "")) === true
   const isReady = isValid && missing.length === 0
   const [isAsked, setAsked] = useState(false)
@@ -84,15 +114,15 @@ export const FormDialog = ({
         <>
           {missing.length > 0 && <Missing isRefused={isRefused} missing={missing} />}
           <Cancel />
-          {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button
             disabled={!isReady}
             isBusy={doing.isPending || isAsked}
-            look={isDangerous ? "danger" : "primary"}
+            look={unproven.isRefused ? "plain" : isDangerous ? "danger" : "primary"}
             onClick={submit}
           >
             {action}
           </Button>
+          {unproven.isRefused && <ConfirmLink look="primary" />}
         </>
       }
       description={description}
@@ -115,8 +145,9 @@ export const FormDialog = ({
           submit()
         }}
       >
+        {unproven.isToldBefore && <ProofNote />}
         {children}
-        {failure !== undefined && !isAtField && <FailureLine failure={failure} />}
+        <Said failure={failure} isAtField={isAtField} isProven={unproven.isGiven} />
         {/* Enter in a field does what the button does. */}
         <button aria-hidden="true" className="hidden" tabIndex={-1} type="submit" />
       </form>

@@ -14,9 +14,7 @@ export interface Failure {
 
 /** Which call it was is for those who write programs. */
 const inPlainWords = (failure: Failure): Failure =>
-  failure._tag === "NoAnswer"
-    ? { ...failure, _tag: "NoAnswer", message: "The server does not answer. Try again in a moment." }
-    : failure
+  failure._tag === "NoAnswer" ? { ...failure, message: "The server does not answer. Try again in a moment." } : failure
 
 /** The failure, whatever was thrown: also what is none of the API's. */
 export const failureOf = (thrown: unknown): Failure => {
@@ -31,9 +29,10 @@ export const isUnconfirmed = ({ reason }: Failure): boolean => reason === "sudo_
 
 export const confirmText = "Confirm that it is you"
 
-/** Says that something could not be done, in the server's words. */
+/** Says that something could not be done, in the server's words. That the session is over is said by a dialog, to people who have no key. */
 export const tellFailure = (what: string, thrown: unknown): void => {
   const failure = failureOf(thrown)
+  if (failure._tag === "Unauthorized") return
   const link = isUnconfirmed(failure) ? { href: confirmPath(), text: confirmText } : undefined
   toast({ title: what, detail: failure.message, tone: "danger", requestId: failure.call?.requestId, link })
 }

@@ -3,6 +3,7 @@ import { client } from "./client.ts"
 import { cursorQuery } from "./cursor.ts"
 import { channelOf } from "./pages.ts"
 import { workspaceKey } from "./queries.ts"
+import { isSessionOver, onSession } from "./session.ts"
 
 /**
  * What others change shows within a second: one page of the browser follows the events of the workspace (Web Locks choose
@@ -117,7 +118,10 @@ const applyEvent = (read: Read, slug: string, { type, url }: Happened): void => 
 }
 
 /** Whether changes of others come by themselves, are asked for now and then, or not at all, since nothing answers. */
-export type LiveState = "connecting" | "live" | "polling" | "lost"
+type StreamState = "connecting" | "live" | "polling" | "lost"
+
+/** The same, or that nobody is signed in any more. */
+export type LiveState = StreamState | "over"
 
 interface Following {
   readonly queries: QueryClient
@@ -161,7 +165,7 @@ const missed = async (queries: QueryClient, slug: string): Promise<ReadonlyArray
 }
 
 /** Opens the stream, again and again. Answers what ends it. */
-const follow = (slug: string, tell: (happened: Happened) => void, onState: (state: LiveState) => void) => {
+const follow = (slug: string, tell: (happened: Happened) => void, onState: (state: StreamState) => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined
   let close = () => {}
   let isOpen = () => false
@@ -227,7 +231,7 @@ export const followWorkspace = ({ onState, queries, slug, until }: Following): v
   const name = channelOf(slug)
   const read = makeReader(queries)
   const channel = new BroadcastChannel(name)
-  let state: LiveState = "connecting"
+  let state: StreamState = "connecting"
   let isBehind = false
   /** Whether the page is told of what happens, or is about to be told what happened before. */
   let isTold = false
@@ -248,18 +252,21 @@ export const followWorkspace = ({ onState, queries, slug, until }: Following): v
     if (happened === undefined) readAll()
     else for (const one of happened) tell(one)
   }
-  const setState = (next: LiveState) => {
+  const show = () => onState(isSessionOver() ? "over" : state)
+  const setState = (next: StreamState) => {
     // What happened while nobody listened was missed by whoever read before.
     if (next === "live" && isBehind) readAll()
     else if (next === "live" && !isTold) void catchUp()
     isTold ||= next === "live"
     isBehind = next !== "live" && (isBehind || state === "live" || next !== "connecting")
     state = next
-    onState(next)
+    show()
   }
+  // The stream of an ended session goes on for a while.
+  const endSession = onSession(show)
   channel.addEventListener(
     "message",
-    ({ data }: MessageEvent<{ happened?: Happened; state?: LiveState; ask?: true; changed?: string }>) => {
+    ({ data }: MessageEvent<{ happened?: Happened; state?: StreamState; ask?: true; changed?: string }>) => {
       if (data.happened !== undefined) apply(data.happened)
       if (data.state !== undefined) setState(data.state)
       if (data.changed !== undefined) read(workspaceKey(slug, data.changed))
@@ -288,6 +295,7 @@ export const followWorkspace = ({ onState, queries, slug, until }: Following): v
     if (isBehind && document.visibilityState === "visible") readAll()
   }, pollMillis)
   until.addEventListener("abort", () => {
+    endSession()
     clearInterval(timer)
     channel.close()
   })

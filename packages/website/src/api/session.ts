@@ -41,14 +41,15 @@ export const endSession = (): void => setOver(true)
 /** Somebody says that they are signed in again. The next refusal says otherwise. */
 export const resumeSession = (): void => setOver(false)
 
-export const useIsSessionOver = (): boolean =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    () => isOver
-  )
+export const isSessionOver = (): boolean => isOver
+
+/** Calls it when the session ends, and when it goes on. Answers what ends that. */
+export const onSession = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+export const useIsSessionOver = (): boolean => useSyncExternalStore(onSession, isSessionOver)
 
 /** The page where one signs in and comes back from to this place. */
 export const signInPath = (): string =>

@@ -1,17 +1,20 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
+import { type ReactNode, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { mayAct, useRole } from "../api/session.ts"
-import { deploymentsQuery, productsQuery } from "../catalog/queries.ts"
-import { agentsQuery } from "../planning/queries.ts"
+import { deploymentsQuery, environmentsQuery, productsQuery } from "../catalog/queries.ts"
+import { invitesQuery, membersQuery } from "../identity/queries.ts"
+import { agentsQuery, teamsQuery } from "../planning/queries.ts"
 import { latestRunsQuery } from "../runs/queries.ts"
-import { Button } from "../ui/Button.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Section } from "../ui/Section.tsx"
 import Command from "../ui/Command.tsx"
 import { toast } from "../ui/toast.ts"
 import { vaultQuery } from "../vault/queries.ts"
+import { Begin } from "../api/Begin.tsx"
+import { PasskeyStep, useHasPasskey } from "./PasskeyStep.tsx"
 import { isPutAway, putAway } from "./putAway.ts"
 
 /**
@@ -19,10 +22,15 @@ import { isPutAway, putAway } from "./putAway.ts"
  * may do all of it, and can be put away.
  */
 
+const passkeyTitle = "Add a passkey"
+
 interface Step {
   readonly title: string
   readonly isDone: boolean
-  readonly command: string
+  readonly command?: string
+  /** Where the website has it. */
+  readonly action?: ReactNode
+  readonly children?: ReactNode
 }
 
 interface StepsProps {
@@ -30,6 +38,23 @@ interface StepsProps {
   readonly steps: ReadonlyArray<Step>
   readonly onAway: () => void
 }
+
+const StepLine = ({ action, children, command, isDone, title }: Step) => (
+  <li className="flex min-w-0 gap-3">
+    <span className={`flex h-7 items-center ${isDone ? "text-success" : "text-faint"}`}>
+      <Icon name={isDone ? "check" : "arrowRight"} />
+      <span className="sr-only">{isDone ? "Done:" : "To do:"}</span>
+    </span>
+    <div className="flex min-w-0 flex-1 flex-col gap-1.5">
+      <div className="flex min-h-7 flex-wrap items-center justify-between gap-x-3 gap-y-1">
+        <h3 className={isDone ? "text-muted line-through" : "font-medium"}>{title}</h3>
+        {!isDone && action}
+      </div>
+      {!isDone && children}
+      {!isDone && command !== undefined && <Command text={command} />}
+    </div>
+  </li>
+)
 
 const Steps = ({ onAway, slug, steps }: StepsProps) => (
   <Section
@@ -40,72 +65,126 @@ const Steps = ({ onAway, slug, steps }: StepsProps) => (
     }
     title="The first minute"
   >
-    <p className="text-muted pt-2">
-      Make an{" "}
-      <Link className="text-accent underline" params={{ slug }} to="/w/$slug/settings/api-keys">
-        API key
-      </Link>{" "}
-      and put it into <code className="font-mono text-xs">DELIVERY_API_KEY</code>. Each line is ticked when it has
-      happened.
-    </p>
-    <ol className="flex flex-col gap-4 py-4">
-      {steps.map(({ command, isDone, title }) => (
-        <li className="flex min-w-0 gap-3" key={title}>
-          <span className={isDone ? "text-success" : "text-faint"}>
-            <Icon name={isDone ? "check" : "arrowRight"} />
-            <span className="sr-only">{isDone ? "Done:" : "To do:"}</span>
-          </span>
-          <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-            <h3 className={isDone ? "text-muted line-through" : "font-medium"}>{title}</h3>
-            {!isDone && <Command text={command} />}
-          </div>
-        </li>
+    {steps.some(({ command }) => command !== undefined) && (
+      <p className="text-muted pt-2">
+        Each line is ticked when it has happened. For the commands,{" "}
+        <Link
+          className="text-accent underline"
+          params={{ slug }}
+          search={{ for: "steps" }}
+          to="/w/$slug/settings/api-keys"
+        >
+          create an API key
+        </Link>{" "}
+        with the scopes <code className="font-mono text-xs">read write publish vault admin</code>, and put it into{" "}
+        <code className="font-mono text-xs">DELIVERY_API_KEY</code>.
+      </p>
+    )}
+    <ol className="flex flex-col gap-3 py-3">
+      {steps.map((step) => (
+        <StepLine key={step.title} {...step} />
       ))}
     </ol>
   </Section>
 )
 
-const useSteps = (slug: string): ReadonlyArray<Step> | undefined => {
+/** What has happened, as far as the steps ask; undefined until all of it is known. */
+const useHappened = (slug: string) => {
   const { data: products } = useQuery(productsQuery(slug))
+  const { data: environments } = useQuery(environmentsQuery(slug))
   const { data: deployments } = useQuery(deploymentsQuery(slug))
   const { data: runs } = useQuery(latestRunsQuery(slug))
   const { data: vault } = useQuery(vaultQuery(slug))
   const { data: agents } = useQuery(agentsQuery(slug))
+  const { data: teams } = useQuery(teamsQuery(slug))
+  const { data: members } = useQuery(membersQuery(slug))
+  const { data: invites } = useQuery(invitesQuery(slug))
   if (
     agents === undefined ||
     products === undefined ||
+    environments === undefined ||
     deployments === undefined ||
     runs === undefined ||
-    vault === undefined
+    vault === undefined ||
+    teams === undefined ||
+    members === undefined ||
+    invites === undefined
   )
     return undefined
+  return {
+    hasProduct: products.products.length > 0,
+    hasEnvironment: environments.environments.length > 0,
+    isDeployed: deployments.deployments.length > 0,
+    hasRun: runs.runs.length > 0,
+    hasSecret: vault.secrets.length > 0,
+    hasAgent: agents.agents.length > 0,
+    hasTeam: teams.teams.length > 0,
+    hasOthers: members.members.length > 1 || invites.invites.length > 0
+  }
+}
+
+/** A deployment stands in the matrix, where its product and its environment are. */
+const Deploy = ({
+  hasEnvironment,
+  hasProduct,
+  slug
+}: {
+  readonly slug: string
+  readonly hasEnvironment: boolean
+  readonly hasProduct: boolean
+}) =>
+  hasEnvironment && hasProduct ? (
+    <Link className={buttonClass()} params={{ slug }} to="/w/$slug/deployments">
+      Choose its place in Deployments
+    </Link>
+  ) : hasEnvironment ? null : (
+    <Begin label="Add an environment" slug={slug} />
+  )
+
+const useSteps = (slug: string): ReadonlyArray<Step> | undefined => {
+  const happened = useHappened(slug)
+  const hasPasskey = useHasPasskey()
+  if (happened === undefined || hasPasskey === undefined) return undefined
   const api = (path: string, body: string) =>
     `curl -H "Authorization: Bearer $DELIVERY_API_KEY" -H "Content-Type: application/json" \\\n  ${serviceUrl}/v1/workspaces/${slug}/${path} -d '${body}'`
   const line = `DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug}`
+  const begin = (label: string) => <Begin label={label} slug={slug} />
   return [
+    ...(hasPasskey === "none" ? [] : [{ title: passkeyTitle, isDone: hasPasskey, children: <PasskeyStep /> }]),
     {
       title: "Add a product",
-      isDone: products.products.length > 0,
+      isDone: happened.hasProduct,
+      action: begin("Add a product"),
       command: api("products", '{"slug": "shop", "name": "Shop", "type": "website"}')
     },
     {
       title: "Say where it runs",
-      isDone: deployments.deployments.length > 0,
+      isDone: happened.isDeployed,
+      action: <Deploy {...happened} slug={slug} />,
       command: `${api("environments", '{"slug": "staging", "name": "Staging", "class": "non-production"}')}\n${api("deployments", '{"product": "shop", "environment": "staging", "baseUrl": "https://staging.shop.example.com"}')}`
     },
     {
       title: "Publish a run",
-      isDone: runs.runs.length > 0,
+      isDone: happened.hasRun,
       command: `${line} npx @delivery/cli runs publish results.xml --product shop --environment staging`
     },
     {
       title: "Put a secret",
-      isDone: vault.secrets.length > 0,
+      isDone: happened.hasSecret,
+      action: happened.hasProduct && happened.hasEnvironment ? begin("Paste a .env file") : undefined,
       command: `${line} npx @delivery/cli secrets import .env --product shop --environment staging`
     },
     {
+      title: "Add a team",
+      isDone: happened.hasTeam,
+      action: begin("Add a team"),
+      command: api("teams", '{"key": "ENG", "name": "Engineering"}')
+    },
+    { title: "Invite somebody", isDone: happened.hasOthers, action: begin("Invite somebody") },
+    {
       title: "Connect an agent",
-      isDone: agents.agents.length > 0,
+      isDone: happened.hasAgent,
+      action: begin("Connect an agent"),
       command: `claude mcp add --transport http delivery ${serviceUrl}/agent/mcp`
     }
   ]
@@ -128,9 +207,11 @@ const Beginning = ({ slug }: { readonly slug: string }) => {
       }
     })
   }
-  return !isAway && steps?.some((step) => !step.isDone) === true ? (
-    <Steps onAway={onAway} slug={slug} steps={steps} />
-  ) : null
+  const open = steps?.filter((step) => !step.isDone) ?? []
+  if (isAway || steps === undefined || open.length === 0) return null
+  // Where all else has happened, a passkey is no beginning of the workspace any more.
+  const isPasskeyAlone = open.length === 1 && open[0]!.title === passkeyTitle
+  return <Steps onAway={onAway} slug={slug} steps={isPasskeyAlone ? open : steps} />
 }
 
 const FirstSteps = ({ slug }: { readonly slug: string }) =>

@@ -114,7 +114,8 @@ const states: Readonly<Record<LiveState, readonly [icon: IconName, word: string,
   live: ["events", "Live"],
   connecting: ["clock", "Connecting"],
   polling: ["clock", "Every 15 s", "Read again every 15 s"],
-  lost: ["warning", "No answer", "Tried again until it answers"]
+  lost: ["warning", "No answer", "Tried again until it answers"],
+  over: ["warning", "Signed out"]
 }
 
 export const Sidebar = ({ isOpen, live, marked, onClose, slug }: Props) => {

@@ -39,7 +39,7 @@ const NewTokenDialog = ({ environment, onClose, product, slug }: Props) => {
   if (make.data !== undefined) return <TokenLines onClose={onClose} product={product} token={make.data.token} />
   return (
     <FormDialog
-      action="Make the token"
+      action="Create token"
       description="With it the product reads its secrets in this environment, and says which version of it runs. It does nothing else."
       doing={make}
       fields={["name", "allowedAddresses"]}

@@ -1,4 +1,3 @@
-import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"
@@ -15,6 +14,7 @@ import { Select } from "../ui/Select.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { fileOf, titleOf } from "./caseName.ts"
 import { wholeAt } from "./words.ts"
+import { WhichRuns } from "./WhichRuns.tsx"
 
 /** What evidence a ticket asks for: of which tests, and in how many runs. */
 
@@ -124,7 +124,7 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
   return (
     <FormDialog
       action="Save"
-      description={whatCounts}
+      description="Evidence is that each of its tests passes again, in so many runs."
       doing={save}
       fields={["passes", "cases", "completion"]}
       missing={[
@@ -171,6 +171,7 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
       {chosen !== "" && (
         <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />
       )}
+      <WhichRuns />
     </FormDialog>
   )
 }

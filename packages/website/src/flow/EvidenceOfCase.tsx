@@ -46,14 +46,30 @@ const RunList = ({ runs, slug }: { readonly runs: ReadonlyArray<RunProps["ran"]>
 interface Props {
   readonly slug: string
   readonly product: string
+  /** Whether its ticket is completed only with it. */
+  readonly isAsked: boolean
   readonly one: TicketEvidence["cases"][number]
+}
+
+/** What has to happen yet, or would have to where nothing depends on it. */
+const askedOf = (
+  { isAsked, one: { environment, failed, needed, passed } }: Pick<Props, "isAsked" | "one">,
+  nameOf: (slug: string) => string
+): string => {
+  const lacking = needed - passed
+  const more = passed === 0 ? "" : " more"
+  const how = isAsked
+    ? `Must pass ${lacking === 1 ? `once${more}` : `${lacking}${more} times`}`
+    : `Has not passed ${lacking === 1 ? `once${more}` : `${lacking}${more} times`} since`
+  const where = environment === null ? "" : ` in ${nameOf(environment)}`
+  return `${how}${where}${failed === null ? "" : ", on another commit"}.`
 }
 
 /** Of a run that counts and of one that does not, as many as a line takes. */
 const most = 3
 
-export const EvidenceOfCase = ({ one, product, slug }: Props) => {
-  const { caseId, environment, failed, needed, passed, runs, title } = one
+export const EvidenceOfCase = ({ isAsked, one, product, slug }: Props) => {
+  const { caseId, failed, needed, passed, runs, title } = one
   const nameOf = useEnvironmentName(slug)
   const proofs = runs.filter(({ excluded }) => excluded === null).slice(0, Math.max(needed, most))
   const others = runs.filter(({ excluded }) => excluded !== null).slice(0, most)
@@ -70,6 +86,7 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
         >
           {(title ?? caseId).slice(0, 500)}
         </Link>
+        {passed < needed && <span className="block">{askedOf({ isAsked, one }, nameOf)}</span>}
         <span className="text-muted foreign block text-xs">
           {failed === null ? (
             "Failed in none of its newest 300 runs that are kept"
@@ -80,9 +97,6 @@ export const EvidenceOfCase = ({ one, product, slug }: Props) => {
           )}
           {proofs.length > 0 && ", passed in "}
           <RunList runs={proofs} slug={slug} />.
-          {environment !== null && passed < needed && (
-            <> It must pass again in {nameOf(environment)}, where it failed last.</>
-          )}
           {[...Map.groupBy(others, ({ excluded }) => excluded!)].map(([why, same]) => (
             <span key={why}>
               {" "}

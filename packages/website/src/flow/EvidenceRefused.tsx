@@ -1,4 +1,3 @@
-import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
@@ -17,6 +16,7 @@ import { TextArea } from "../ui/Field.tsx"
 import { counted } from "../ui/format.ts"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
 import { evidenceQuery } from "./queries.ts"
+import { WhichRuns } from "./WhichRuns.tsx"
 
 /** Says what is missing where tickets were not completed for want of evidence, and completes them all the same for a reason. */
 
@@ -57,11 +57,11 @@ const Missing = ({ isOnly, slug, ticket }: MissingProps) => {
             <>
               <p className="text-muted">
                 {missing.length} of {counted(cases.length, "test")} {missing.length === 1 ? "has" : "have"} not passed
-                again often enough. {whatCounts}
+                again often enough.
               </p>
               <ul className="-mx-4">
                 {missing.slice(0, mostCases).map((one) => (
-                  <EvidenceOfCase key={one.caseId} one={one} product={product ?? ""} slug={slug} />
+                  <EvidenceOfCase isAsked key={one.caseId} one={one} product={product ?? ""} slug={slug} />
                 ))}
               </ul>
               {missing.length > mostCases && (
@@ -211,6 +211,7 @@ const RefusedDialog = (props: Props) => {
           <Missing isOnly={tickets.length === 1} key={ticket.id} slug={slug} ticket={ticket} />
         ))}
         {tickets.length > mostTickets && <p className="text-muted">And {tickets.length - mostTickets} more.</p>}
+        <WhichRuns />
       </div>
     </Dialog>
   )

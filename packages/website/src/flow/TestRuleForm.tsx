@@ -313,7 +313,7 @@ const TestRuleForm = ({ onClose, rule, slug }: Props) => {
   })
   return (
     <FormDialog
-      action={rule === undefined ? "Make the rule" : "Save"}
+      action={rule === undefined ? "Create rule" : "Save"}
       description="It acts as you: whoever changes a rule is its author from then on."
       doing={{ ...save, mutate: () => payload !== undefined && save.mutate(payload) }}
       fields={["branch"]}

@@ -1,5 +1,4 @@
 import type { TicketEvidence } from "@delivery/domain/flow/Evidence"
-import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
 import type { ListedMute } from "@delivery/domain/flow/Mute"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
@@ -16,6 +15,7 @@ import { momentOf, mutedTests } from "./mute.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
 import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
+import { WhichRuns } from "./WhichRuns.tsx"
 
 /** The tests of a ticket: which it mutes and until when, and what proves that they pass again. */
 
@@ -139,6 +139,8 @@ const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ti
 const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
   const query = useQuery(evidenceQuery(slug, ticket.identifier))
   const [areAll, setAll] = useState(false)
+  const isOpen = !["completed", "canceled"].includes(ticket.status.category)
+  const isAsked = ticket.completion === "evidence" && isOpen
   return (
     <Section isFlush title={ticket.completion === "evidence" ? "Evidence" : "Tests"}>
       <Loaded query={query} rows={3}>
@@ -148,14 +150,17 @@ const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
               <span className={evidence.complete ? "text-success" : "text-muted"}>
                 <Icon name={evidence.complete ? "check" : "clock"} />
               </span>
-              <span className="min-w-0 flex-1">
-                {summaryOf(evidence, ticket)}
-                {!evidence.complete && <span className="text-muted block text-xs font-normal">{whatCounts}</span>}
-              </span>
+              <span className="min-w-0 flex-1">{summaryOf(evidence, ticket)}</span>
             </p>
             <ul aria-label="Evidence of each test">
               {(areAll ? evidence.cases : evidence.cases.slice(0, few)).map((one) => (
-                <EvidenceOfCase key={one.caseId} one={one} product={evidence.product ?? ""} slug={slug} />
+                <EvidenceOfCase
+                  isAsked={isAsked}
+                  key={one.caseId}
+                  one={one}
+                  product={evidence.product ?? ""}
+                  slug={slug}
+                />
               ))}
             </ul>
             {!areAll && evidence.cases.length > few && (
@@ -163,6 +168,11 @@ const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
                 <Button look="quiet" onClick={() => setAll(true)}>
                   Show all {counted(evidence.cases.length, "test")}
                 </Button>
+              </div>
+            )}
+            {!evidence.complete && (
+              <div className="px-4 py-2">
+                <WhichRuns />
               </div>
             )}
           </>

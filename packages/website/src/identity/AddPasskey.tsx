@@ -3,6 +3,7 @@ import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
+import { sessionQuery } from "../api/proof.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
 import { passkeysQuery } from "./queries.ts"
@@ -32,15 +33,16 @@ const AddPasskey = ({ onClose }: { readonly onClose: () => void }) => {
       return client.auth.addPasskey({ payload: { ...(name.trim() === "" ? {} : { name }), response } })
     },
     done: (passkey) => ({ title: `${passkey.name} signs you in from now on` }),
-    changes: [passkeysQuery.queryKey],
+    changes: [passkeysQuery.queryKey, sessionQuery.queryKey],
     onDone: onClose
   })
   return (
     <FormDialog
-      action="Add the passkey"
+      action="Add passkey"
       description="Your browser asks for your finger, your face or the PIN of your device."
       doing={add}
       fields={["name"]}
+      isProofNeeded
       onClose={onClose}
       title="Add a passkey"
     >

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link, useParams, useSearch } from "@tanstack/react-router"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { AccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { ApiKey } from "@delivery/domain/identity/ApiKey"
 import { useState } from "react"
@@ -125,9 +125,16 @@ const WorkspaceKeys = ({ slug }: { readonly slug: string }) => (
 
 const ApiKeysScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/settings/api-keys" })
-  const isOfWorkspace = useSearch({ from: "/w/$slug/settings/api-keys" }).of === "workspace"
+  const search = useSearch({ from: "/w/$slug/settings/api-keys" })
+  const isOfWorkspace = search.of === "workspace"
+  const isForSteps = search.for === "steps"
+  const navigate = useNavigate({ from: "/w/$slug/settings/api-keys" })
   const mayManage = mayAct(useRole(slug), "admin")
-  const [isMaking, setMaking] = useState(false)
+  const [isMaking, setMaking] = useState(isForSteps)
+  const close = () => {
+    setMaking(false)
+    if (isForSteps) void navigate({ search: ({ for: _, ...rest }) => rest, replace: true })
+  }
   useKeys(
     !isOfWorkspace || mayManage
       ? [{ keys: "c", label: "New API key", group: "API keys", run: () => setMaking(true) }]
@@ -168,7 +175,7 @@ const ApiKeysScreen = () => {
       ) : (
         <OwnKeys />
       )}
-      {isMaking && <NewKeyDialog onClose={() => setMaking(false)} {...(isOfWorkspace ? { slug } : {})} />}
+      {isMaking && <NewKeyDialog isForSteps={isForSteps} onClose={close} {...(isOfWorkspace ? { slug } : {})} />}
     </>
   )
 }

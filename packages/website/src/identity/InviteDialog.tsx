@@ -1,4 +1,5 @@
 import type { Role } from "@delivery/domain/identity/Role"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
@@ -11,7 +12,7 @@ import { Select } from "../ui/Select.tsx"
 import { ShownOnce } from "../ui/ShownOnce.tsx"
 import { keyRoles } from "./KeyLimits.tsx"
 import { NewOwner } from "./NewOwner.tsx"
-import { invitesQuery } from "./queries.ts"
+import { invitesQuery, methodsQuery } from "./queries.ts"
 
 const roles = [...keyRoles, { value: "owner", label: "Owner", hint: "everything" }] as const
 
@@ -19,6 +20,7 @@ const roles = [...keyRoles, { value: "owner", label: "Owner", hint: "everything"
 const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClose: () => void }) => {
   const [email, setEmail] = useState("")
   const [role, setRole] = useState<Role>("member")
+  const { data: methods } = useQuery(methodsQuery)
   const invite = useAction({
     act: () => client.invites.create({ params: { slug }, payload: { email, role } }),
     changes: [invitesQuery(slug).queryKey]
@@ -55,6 +57,7 @@ const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClo
       doing={invite}
       fields={["email"]}
       isDangerous={role === "owner"}
+      isProofNeeded={methods?.mail === false || role === "admin" || role === "owner"}
       isReady={email !== ""}
       onClose={onClose}
       title="Invite somebody"

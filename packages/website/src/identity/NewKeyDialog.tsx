@@ -14,18 +14,31 @@ import { accountKeysQuery, apiKeysQuery } from "./queries.ts"
 interface Props {
   /** The workspace whose key it is to be; without one it is the person's own. */
   readonly slug?: string
+  /** Whether it is for the commands of "The first minute". */
+  readonly isForSteps: boolean
   readonly onClose: () => void
 }
 
 /** Secrets, and keys that make keys, are asked for by whoever needs them. */
 const first: ReadonlySet<Scope> = new Set(["read", "write"])
 
+/** What the commands of "The first minute" (app/FirstSteps.tsx) need: a product, its deployment, a run, secrets. */
+const ofSteps: ReadonlySet<Scope> = new Set(["read", "write", "publish", "vault", "admin"])
+
+const meaningOf = (isForSteps: boolean, slug: string | undefined): string => {
+  if (isForSteps)
+    return "It acts as you, and may do what the steps on Home need. Revoke it when you are done with them."
+  return slug === undefined
+    ? "It acts as you, with your role in each workspace."
+    : "It acts for this workspace alone. It goes on working when people leave, unless it was you who made it."
+}
+
 /** A new API key, a person's or the workspace's, shown once. */
-const NewKeyDialog = ({ onClose, slug }: Props) => {
-  const [name, setName] = useState("")
+const NewKeyDialog = ({ isForSteps, onClose, slug }: Props) => {
+  const [name, setName] = useState(isForSteps ? "first steps" : "")
   const [role, setRole] = useState<KeyRole>("member")
-  const [lifetime, setLifetime] = useState<Lifetime>("90")
-  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(first)
+  const [lifetime, setLifetime] = useState<Lifetime>(isForSteps ? "30" : "90")
+  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(isForSteps ? ofSteps : first)
   const make = useAction({
     act: () => {
       const scopes = limitOf(chosen)
@@ -40,21 +53,24 @@ const NewKeyDialog = ({ onClose, slug }: Props) => {
     const { secret } = make.data
     return (
       <ShownOnce onClose={onClose} secret={secret} title="Your new API key">
-        <p className="text-muted">To try it:</p>
-        <Command text={`curl -H "Authorization: Bearer ${secret}" ${serviceUrl}/v1/me`} />
+        <p className="text-muted">{isForSteps ? "Before the commands on Home:" : "To try it:"}</p>
+        <Command
+          text={
+            isForSteps
+              ? `export DELIVERY_API_KEY=${secret}`
+              : `curl -H "Authorization: Bearer ${secret}" ${serviceUrl}/v1/me`
+          }
+        />
       </ShownOnce>
     )
   }
   return (
     <FormDialog
-      action="Make the key"
-      description={
-        slug === undefined
-          ? "It acts as you, with your role in each workspace."
-          : "It acts for this workspace alone. It goes on working when people leave, unless it was you who made it."
-      }
+      action="Create key"
+      description={meaningOf(isForSteps, slug)}
       doing={make}
       fields={["name"]}
+      isProofNeeded
       isReady={name.trim() !== "" && chosen.size > 0}
       onClose={onClose}
       title={slug === undefined ? "New API key" : "New key of the workspace"}

@@ -4,6 +4,7 @@ import type { Identity } from "@delivery/domain/auth/SingleSignOn"
 import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
+import { sessionQuery } from "../api/proof.ts"
 import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
@@ -25,7 +26,7 @@ const PasskeyRow = ({ passkey }: { readonly passkey: Passkey }) => {
   const remove = useAction({
     act: () => client.auth.removePasskey({ params: { passkey: passkey.id } }),
     done: () => ({ title: `${name} no longer signs you in` }),
-    changes: [passkeysQuery.queryKey]
+    changes: [passkeysQuery.queryKey, sessionQuery.queryKey]
   })
   return (
     <Item

@@ -47,12 +47,6 @@ export const workspaceQuery = (slug: string) =>
     queryFn: ({ signal }) => client.workspaces.get({ params: { slug } }, { signal })
   })
 
-/** The session of this page, with its person. */
-export const sessionQuery = queryOptions({
-  queryKey: ["sign-in", "session"],
-  queryFn: ({ signal }) => client.auth.session({}, { signal })
-})
-
 export const sessionsQuery = queryOptions({
   queryKey: ["sign-in", "sessions"],
   queryFn: ({ signal }) => client.auth.sessions({}, { signal })

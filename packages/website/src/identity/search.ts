@@ -6,10 +6,12 @@ import { type Address, oneAt, withoutUndefined } from "../ui/address.ts"
 export interface KeysSearch {
   /** Whose keys are shown; one's own unless told. */
   readonly of?: "workspace"
+  /** What a new key is asked for that is made at once. */
+  readonly for?: "steps"
 }
 
 export const readKeysSearch = (address: Address): KeysSearch =>
-  withoutUndefined({ of: oneAt(address, "of", ["workspace"]) })
+  withoutUndefined({ of: oneAt(address, "of", ["workspace"]), for: oneAt(address, "for", ["steps"]) })
 
 /** What a credential is, in words. */
 export const credentialKinds: Readonly<Record<WorkspaceCredential["kind"], string>> = {

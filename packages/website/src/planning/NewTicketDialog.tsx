@@ -8,7 +8,9 @@ import { FailureView } from "../api/FailureView.tsx"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
+import { mayAct, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
+import { Begin } from "../api/Begin.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { ticketsAboutQuery } from "../flow/queries.ts"
@@ -18,6 +20,7 @@ import { keepTeam } from "./lastTeam.ts"
 import type { Likely } from "./likely.ts"
 import { MarkdownField } from "./MarkdownField.tsx"
 import { ticketsKey } from "./queries.ts"
+import { mostTitle, titleIsFull } from "./titles.ts"
 import { TicketFieldsView } from "./TicketFieldsView.tsx"
 import { useDraft } from "./useDraft.ts"
 import { none, payloadOf, useTicketFields } from "./useTicketFields.ts"
@@ -37,13 +40,18 @@ interface Props {
 
 const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
   <Dialog
-    description="A ticket belongs to a team, and you see none. This makes one:"
+    actions={<Begin label="Add a team" look="primary" onClick={onClose} slug={slug} />}
+    description="A ticket belongs to a team, and you see none."
     onClose={onClose}
     title="New ticket"
   >
-    <Command
-      text={`curl ${location.origin}/v1/workspaces/${slug}/teams -H "Authorization: Bearer $DELIVERY_API_KEY" --json '{"key": "ENG", "name": "Engineering"}'`}
-    />
+    {mayAct(useRole(slug), "admin") ? (
+      <Command
+        text={`curl ${location.origin}/v1/workspaces/${slug}/teams -H "Authorization: Bearer $DELIVERY_API_KEY" --json '{"key": "ENG", "name": "Engineering"}'`}
+      />
+    ) : (
+      <p className="text-muted">Ask an admin of the workspace for one, or to be added to one of theirs.</p>
+    )}
   </Dialog>
 )
 
@@ -155,9 +163,10 @@ const NewTicketDialog = ({
         autoComplete="off"
         autoFocus
         data-missing={title.trim() === "" || undefined}
+        hint={title.length < mostTitle ? undefined : titleIsFull}
         issue={issueAt(create.error, "title")}
         label="Title"
-        maxLength={200}
+        maxLength={mostTitle}
         onChange={(event) => setTitle(event.target.value)}
         value={title}
       />

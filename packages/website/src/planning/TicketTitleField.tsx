@@ -1,5 +1,6 @@
 import { useRef } from "react"
 import { Button } from "../ui/Button.tsx"
+import { mostTitle, titleIsFull } from "./titles.ts"
 
 /** A title that is being written. */
 export interface TitleDraft {
@@ -22,6 +23,7 @@ interface Props {
 const TicketTitleField = ({ draft, onDraft, onSave, title }: Props) => {
   const replace = useRef<HTMLSpanElement>(null)
   const next = draft.text.trim()
+  const isFull = draft.text.length >= mostTitle
   const isChange = next !== "" && next !== draft.base && next !== title
   const isChangedMeanwhile = isChange && title !== draft.base
   const discard = () => onDraft(undefined)
@@ -32,7 +34,8 @@ const TicketTitleField = ({ draft, onDraft, onSave, title }: Props) => {
         aria-label="Title"
         autoFocus
         className="border-border bg-surface -mx-2 rounded-md border px-2 text-xl font-semibold"
-        maxLength={200}
+        aria-describedby={isFull ? "title-is-full" : undefined}
+        maxLength={mostTitle}
         onBlur={isChangedMeanwhile ? undefined : end}
         onChange={(event) => onDraft({ ...draft, text: event.target.value })}
         onKeyDown={(event) => {
@@ -46,6 +49,11 @@ const TicketTitleField = ({ draft, onDraft, onSave, title }: Props) => {
         }}
         value={draft.text}
       />
+      {isFull && (
+        <p className="text-muted text-xs" id="title-is-full">
+          {titleIsFull}
+        </p>
+      )}
       {isChangedMeanwhile && (
         <>
           <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">

@@ -2,6 +2,7 @@
 
 const fields: Readonly<Record<string, string>> = {
   allowPullRequests: "for pull requests",
+  attachment: "file",
   baseUrl: "base URL",
   blocks: "blocks releases",
   cases: "tests",
@@ -32,10 +33,12 @@ const truths: Readonly<Record<string, string>> = { true: "yes", false: "no" }
 const own = <Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined
 
-/** The API's `repositoryId` is "repository id" for people. */
+/** The API's `repositoryId` is "repository id" for people, and `environments.staging.version` "staging version". */
 export const fieldWords = (field: string): string =>
   own(fields, field) ??
-  field.replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
+  field
+    .replace(/^environments\.(.+)\./, "$1 ")
+    .replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
 
 export const valueWords = (field: string, value: string): string =>
   own(own(values, field) ?? {}, value) ?? own(truths, value) ?? value

@@ -4,31 +4,18 @@ import { useState } from "react"
 import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
-import { eventKinds } from "../events/kinds.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { teamsQuery } from "../planning/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Input, TextArea } from "../ui/Field.tsx"
+import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { ShownOnce } from "../ui/ShownOnce.tsx"
-import { kindsOf, kindText } from "./words.ts"
+import { Kinds } from "./Kinds.tsx"
 
 const formats = [
   { value: "standard", label: "Standard Webhooks", hint: "signed, with the event" },
   { value: "slack", label: "Slack", hint: "a line of text" }
 ] as const
-
-/** Kinds that are often wanted. */
-const common = ["run_finished", "deployment_updated", "ticket_created", "ticket_updated", "secret_changed"]
-
-const known: ReadonlySet<string> = new Set(eventKinds)
-
-/** What is wrong with kinds, before the server is asked: it takes those that it does not know, too. */
-const issueOf = (kinds: ReadonlyArray<string>): string | undefined => {
-  const unknown = kinds.filter((kind) => !known.has(kind))
-  return unknown.length === 0 ? undefined : `There is no such kind of event: ${unknown.join(", ")}`
-}
 
 interface Props {
   readonly slug: string
@@ -45,12 +32,6 @@ interface Filled {
   readonly url: string
 }
 
-interface KindsProps {
-  readonly text: string
-  readonly issue: string | undefined
-  readonly onChange: (text: string) => void
-}
-
 /** Makes the webhook, or changes it. */
 const useSave = ({ onClose, slug, webhook }: Props) =>
   useAction({
@@ -65,65 +46,6 @@ const useSave = ({ onClose, slug, webhook }: Props) =>
     changes: [workspaceKey(slug, "webhooks")],
     onDone: (made) => "secret" in made || onClose()
   })
-
-interface KindButtonsProps {
-  readonly label: string
-  readonly kinds: ReadonlyArray<string>
-  readonly chosen: ReadonlyArray<string>
-  readonly onChange: (kinds: ReadonlyArray<string>) => void
-}
-
-const KindButtons = ({ chosen, kinds, label, onChange }: KindButtonsProps) => (
-  <div aria-label={label} className="flex flex-wrap gap-1" role="group">
-    {kinds.map((kind) => {
-      const isChosen = chosen.includes(kind)
-      return (
-        <Button
-          aria-pressed={isChosen}
-          icon={isChosen ? "check" : "plus"}
-          key={kind}
-          title={kind}
-          onClick={() => onChange(isChosen ? chosen.filter((one) => one !== kind) : [...chosen, kind])}
-        >
-          {kindText(kind)}
-        </Button>
-      )
-    })}
-  </div>
-)
-
-/** The kinds as text, and all to choose from. */
-const Kinds = ({ issue, onChange, text }: KindsProps) => {
-  const kinds = kindsOf(text)
-  const set = (next: ReadonlyArray<string>) => onChange(next.join("\n"))
-  return (
-    <>
-      <TextArea
-        autoComplete="off"
-        hint="One a line, as the API calls them. Empty: all."
-        isMono
-        issue={issue}
-        label="Kinds of events"
-        onChange={(event) => onChange(event.target.value)}
-        rows={3}
-        spellCheck={false}
-        value={text}
-      />
-      <KindButtons chosen={kinds} kinds={common} label="Often wanted" onChange={set} />
-      <details>
-        <summary className="text-muted text-xs font-medium">All kinds</summary>
-        <div className="max-h-60 overflow-y-auto pt-2">
-          <KindButtons
-            chosen={kinds}
-            kinds={eventKinds.filter((kind) => !common.includes(kind))}
-            label="All kinds"
-            onChange={set}
-          />
-        </div>
-      </details>
-    </>
-  )
-}
 
 const Secret = ({
   format,
@@ -144,10 +66,9 @@ const WebhookForm = (props: Props) => {
   const { onClose, slug, webhook } = props
   const [url, setUrl] = useState(webhook?.url ?? "")
   const [format, setFormat] = useState<WebhookFormat>(webhook?.format ?? "standard")
-  const [text, setText] = useState(webhook?.kinds?.join("\n") ?? "")
+  const [kinds, setKinds] = useState<ReadonlyArray<string>>(webhook?.kinds ?? [])
   const [team, setTeam] = useState("")
   const { data: teams } = useQuery(teamsQuery(slug))
-  const kinds = kindsOf(text)
   const save = useSave(props)
   const doing = { ...save, mutate: () => save.mutate({ format, kinds: kinds.length === 0 ? null : kinds, team, url }) }
   if (save.data !== undefined && "secret" in save.data) {
@@ -155,11 +76,11 @@ const WebhookForm = (props: Props) => {
   }
   return (
     <FormDialog
-      action={webhook === undefined ? "Make the webhook" : "Save"}
+      action={webhook === undefined ? "Create webhook" : "Save"}
       description={webhook === undefined ? "It is sent what happens from now on." : undefined}
       doing={doing}
       fields={["url", "kinds"]}
-      isReady={url !== "" && issueOf(kinds) === undefined}
+      isReady={url !== ""}
       onClose={onClose}
       title={webhook === undefined ? "New webhook" : "Change the webhook"}
     >
@@ -188,7 +109,7 @@ const WebhookForm = (props: Props) => {
           value={team}
         />
       )}
-      <Kinds issue={issueOf(kinds) ?? issueAt(save.error, "kinds")} onChange={setText} text={text} />
+      <Kinds chosen={kinds} issue={issueAt(save.error, "kinds")} onChange={setKinds} />
     </FormDialog>
   )
 }

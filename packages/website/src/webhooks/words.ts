@@ -16,11 +16,6 @@ export const kindsText = ({ kinds, team }: Pick<Webhook, "kinds" | "team">): str
   return team === null ? what : `${what} of ${team.name}`
 }
 
-/** Kinds as they are typed: one a line, or between commas. */
-export const kindsOf = (text: string): ReadonlyArray<string> => [
-  ...new Set(text.split(/[\s,]+/).filter((one) => one !== ""))
-]
-
 const errors: Readonly<Record<string, string>> = {
   private_address: "its host has a private address",
   not_https: "it is not https",

@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { addDevice } from "../../../server/test/support/Browsing.ts"
 import { axeFindings } from "../support/Axe.ts"
-import { atRest, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, callWith, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Home: how a new workspace begins, to whom that is said, and where. */
 
@@ -9,7 +10,6 @@ let site: Site
 
 beforeAll(async () => {
   site = await startSite()
-  await site.call("POST", "teams", { key: "ENG", name: "Engineering" })
 })
 
 afterAll(async () => {
@@ -19,19 +19,121 @@ afterAll(async () => {
 
 const headings = (page: Page) => page.locator("#screen").getByRole("heading", { level: 2 }).allInnerTexts()
 
+const firstMinute = (page: Page) => page.getByRole("region", { name: "The first minute" })
+
+/** What stands at a step, such as "Add a product". */
+const stepOf = (page: Page, title: string) => firstMinute(page).getByRole("listitem").filter({ hasText: title })
+
+describe("An empty workspace", () => {
+  it("leads to the website's own forms, where nothing is chosen from nothing", async () => {
+    const page = await openScreen(site, "")
+    await stepOf(page, "Add a product").getByRole("link", { name: "Add a product" }).click()
+    await page.getByRole("dialog", { name: "Add a product" }).waitFor()
+    await openScreen(site, "", page)
+    expect(await stepOf(page, "Put a secret").getByRole("link").count()).toBe(0)
+    await stepOf(page, "Say where it runs").getByRole("link", { name: "Add an environment" }).click()
+    await page.getByRole("dialog", { name: "Add an environment" }).waitFor()
+    await openScreen(site, "", page)
+    await stepOf(page, "Invite somebody").getByRole("link", { name: "Invite somebody" }).click()
+    await page.getByRole("dialog", { name: "Invite somebody" }).waitFor()
+    for (const screen of ["tests", "trends"]) {
+      await openScreen(site, screen, page)
+      await page.getByRole("link", { name: "Add a product" }).click()
+      await page.getByRole("dialog", { name: "Add a product" }).waitFor()
+    }
+    await openScreen(site, "vault", page)
+    // Its key is there once the page knows who looks at it.
+    await page.getByRole("button", { name: "Add secret" }).waitFor()
+    await page.keyboard.press("n")
+    await page.getByRole("dialog", { name: "New ticket" }).getByRole("link", { name: "Add a team" }).click()
+    await page.getByRole("dialog", { name: "Add a team" }).waitFor()
+    expect(new URL(page.url()).pathname).toBe("/w/main/teams")
+  })
+
+  it("tells a member without a team whom to ask", async () => {
+    const member = await joinAs(site, "tom@example.com", "Tom", "member")
+    await openScreen(site, "vault", member)
+    await member.getByRole("button", { name: "Add secret" }).waitFor()
+    await member.keyboard.press("n")
+    const dialog = member.getByRole("dialog", { name: "New ticket" })
+    await dialog.getByText(/^Ask an admin/).waitFor()
+    expect(await dialog.getByRole("link").count()).toBe(0)
+  })
+})
+
+describe("The key of the first minute", () => {
+  it("may do what the commands of all steps ask", async () => {
+    const page = await openScreen(site, "")
+    await firstMinute(page).getByRole("link", { name: "create an API key" }).click()
+    const dialog = page.getByRole("dialog", { name: "New API key" })
+    await dialog.getByText("what the steps on Home need").waitFor()
+    const scopes = await dialog
+      .getByRole("checkbox", { checked: true })
+      .evaluateAll((boxes) => boxes.map((one) => one.nextElementSibling?.textContent))
+    await dialog.getByRole("button", { name: "Create key" }).click()
+    const line = await page.getByRole("dialog", { name: "Your new API key" }).locator("pre").nth(1).innerText()
+    await page.getByRole("button", { name: "I have copied it" }).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    // A page that is loaded again asks for no other key.
+    expect(new URL(page.url()).search).toBe("")
+    await openScreen(site, "", page)
+    await firstMinute(page).getByText(scopes.join(" ")).waitFor()
+    const [, key = ""] = /^export DELIVERY_API_KEY=(ctk_\w+)$/.exec(line) ?? []
+    const call = callWith(site.origin, key)
+    const commands = await firstMinute(page).locator("pre").allInnerTexts()
+    /** The requests of a printed line, as they stand in it. */
+    const lines = commands.flatMap((text) => [...text.matchAll(/(\/v1\/\S+) -d '([^']+)'/g)])
+    expect(lines.map(([, path]) => path)).toEqual(
+      ["products", "environments", "deployments", "teams"].map((path) => `/v1/workspaces/main/${path}`)
+    )
+    for (const [, path, body] of lines) await call("POST", path!, JSON.parse(body!))
+    // What the command line does for the two other commands.
+    const { number } = await call<{ number: number }>("POST", "test-runs", {
+      product: "shop",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example.com",
+      git: { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add it" },
+      machine: { hostname: "laptop", platform: "linux" },
+      selection: { coverage: "acceptance", folders: [], caseIds: [] }
+    })
+    const finished = { interrupted: false, durationMs: 5, error: null, cleanup: null, tests: [] }
+    await call("POST", `test-runs/${number}/finish`, finished)
+    await call("POST", "products/shop/secrets", { name: "API_TOKEN", values: { staging: "one" } })
+    for (const title of ["Add a product", "Say where it runs", "Publish a run", "Put a secret", "Add a team"]) {
+      await stepOf(page, title).getByText("Done:").waitFor()
+    }
+  })
+})
+
+describe("A passkey", () => {
+  it("is the first step of whoever came by a link that works once, with the time that is left for it", async () => {
+    const page = await joinAs(site, "una@example.com", "Una", "admin")
+    await addDevice(page)
+    await openScreen(site, "", page)
+    const first = firstMinute(page).getByRole("listitem").first()
+    await first.getByText(/^Until \d+:\d\d.* After that, adding one takes such a link, too\.$/).waitFor()
+    await first.getByRole("button", { name: "Add a passkey" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Add passkey" }).click()
+    await first.getByText("Done:").waitFor()
+    await first.getByText("Add a passkey").waitFor()
+    await openScreen(site, "settings/profile", page)
+    await page.getByRole("list", { name: "Passkeys" }).getByRole("listitem").waitFor()
+  })
+})
 describe("The first minute", () => {
   it("stands below what the person has to do, and stays put away in this browser", async () => {
+    await site.call("POST", "teams", { key: "SHOP", name: "Shop" })
     const me = await site.call<{ id: string }>("GET", "/v1/me")
-    await site.call("POST", "tickets", { team: "ENG", title: "Pay by card", owner: me.id })
+    await site.call("POST", "tickets", { team: "SHOP", title: "Pay by card", owner: me.id })
     const { statuses } = await site.call<{ statuses: ReadonlyArray<{ id: string; category: string }> }>(
       "GET",
-      "ticket-statuses?team=ENG"
+      "ticket-statuses?team=SHOP"
     )
     const status = statuses.find(({ category }) => category === "started")!.id
-    await site.call("PATCH", "tickets/ENG-1", { status })
+    await site.call("PATCH", "tickets/SHOP-1", { status })
     const page = await openScreen(site, "")
-    const first = page.getByRole("region", { name: "The first minute" })
-    await first.getByText("Add a product").waitFor()
+    const first = firstMinute(page)
+    await first.getByRole("heading", { name: "Add a product" }).waitFor()
     await page.getByRole("region", { name: "My tickets" }).waitFor()
     const shown = await headings(page)
     expect(shown.indexOf("The first minute")).toBeGreaterThan(shown.indexOf("My tickets"))
@@ -73,7 +175,6 @@ const reported = {
 
 describe("What fails now", () => {
   it("is of every deployment, however many runs of others are newer", async () => {
-    await site.call("POST", "environments", { slug: "staging", name: "Staging", class: "non-production" })
     const at = { environment: "staging", baseUrl: "https://staging.example" }
     for (const slug of ["quiet", "busy"]) {
       await site.call("POST", "products", { slug, name: slug === "quiet" ? "Quiet" : "Busy", type: "website" })

@@ -90,6 +90,24 @@ describe("Members", () => {
     await page.getByRole("button", { name: "owner: change the role of Odo" }).waitFor()
   })
 
+  it("who join by a link open the workspace with Enter", async () => {
+    const { token } = await site.call<{ token: string }>("POST", "invites", {
+      email: "jo@example.com",
+      role: "member",
+      deliver: "link"
+    })
+    const page = await site.visit()
+    await page.goto(`${site.origin}/invite#${token}`)
+    await page.getByLabel("Your name").fill("Jo")
+    await page.getByRole("button", { name: /^Join main/ }).click()
+    const open = page.locator("a:focus", { hasText: "Open main" })
+    await open.waitFor()
+    await page.getByText(/Until then your sign-in is new enough for that\./).waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(`${site.origin}/w/main`)
+    await page.locator("#screen h1").waitFor()
+  })
+
   it("who have just joined open the workspace from their account", async () => {
     const page = await joinAs(site, "ines@example.com", "Ines", "viewer")
     await page.goto(`${site.origin}/sign-in`)

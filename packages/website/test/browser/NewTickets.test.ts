@@ -164,6 +164,26 @@ describe("A new ticket", () => {
     expect(await drafts(other)).toEqual([])
   })
 
+  it("says where its title takes no more letters, and so does the title of a ticket", async () => {
+    const page = await openScreen(site, "tickets")
+    await page.getByRole("button", { name: "New ticket" }).click()
+    const title = dialogOf(page).getByRole("textbox", { name: "Title" })
+    const full = /^A title has at most 200 letters/
+    await title.fill("a".repeat(199))
+    expect(await page.getByText(full).count()).toBe(0)
+    await title.press("b")
+    await page.getByText(full).waitFor()
+    await title.fill("Short")
+    await page.getByText(full).waitFor({ state: "detached" })
+    const { teams } = await site.call<{ teams: ReadonlyArray<{ key: string }> }>("GET", "teams")
+    const made = await site.call<{ identifier: string }>("POST", "tickets", { team: teams[0]!.key, title: "Short" })
+    await openScreen(site, `tickets/${made.identifier}`, page)
+    await page.getByRole("button", { name: /^Status: / }).waitFor()
+    await page.keyboard.press("r")
+    await page.getByRole("textbox", { name: "Title" }).fill("b".repeat(200))
+    await page.getByText(full).waitFor()
+  })
+
   it("is written by keyboard alone, from the title straight into the text", async () => {
     const page = await openScreen(site, "tickets", await site.signIn())
     await atRest(page)

@@ -18,6 +18,7 @@ const stable = (snapshot: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?/g, "DATE")
     .replaceAll(/\b[A-Z][a-z]{2} \d{1,2}(?:, \d{4}(?:, \d+:\d\d(?::\d\d)?\s[AP]M(?: [A-Z]\w*)?)?)?\b/g, "DATE")
     .replaceAll(/\b(?:now|(?:in )?\d[\d.,]*\s?(?:ms|s|m|min|h|d|mo|y)(?:\s\d+\s(?:s|m|h))?(?:\sago)?)(?!\w)/g, "TIME")
+    .replaceAll(/\b\d+:\d\d [AP]M\b/g, "TIME")
     .replaceAll(/TIME(?: TIME)+/g, "TIME")
     .replaceAll(/in your time \([\w/+-]+\)/g, "in your time (ZONE)")
     // Whether it is there still depends on how long the tests before this one took.

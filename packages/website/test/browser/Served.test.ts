@@ -118,11 +118,31 @@ describe("The website", () => {
     // Whether or not the page has noticed by then, and says so over the form.
     await add.dispatchEvent("click")
     await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
-    const link = page.getByRole("link", { name: "Sign in", exact: true })
+    const link = page.getByRole("link", { name: "Sign in in a new tab", exact: true })
     expect(await link.getAttribute("href")).toBe(`/sign-in?returnTo=${encodeURIComponent("/w/main/vault")}`)
     expect(
       await page.locator("input").evaluateAll((inputs) => inputs.map((one) => (one as HTMLInputElement).value))
     ).toContain("TYPED")
+  })
+
+  it("says of nobody who was signed in that a key is missing, nor that the page is live, and goes on after a sign-in elsewhere", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/vault`)
+    await isLive(page)
+    const cookies = await page.context().cookies()
+    await page.context().clearCookies()
+    await page.getByRole("link", { name: "Runs" }).click()
+    const over = page.getByRole("dialog", { name: "Your session is over" })
+    await over.waitFor()
+    await page.locator("a:focus", { hasText: "Sign in in a new tab" }).waitFor()
+    const text = await page.locator("body").innerText()
+    expect(text).toContain("Signed out")
+    expect(text).not.toContain("Live")
+    expect(text).not.toContain("API key is required")
+    await page.context().addCookies(cookies)
+    await page.evaluate(() => dispatchEvent(new Event("focus")))
+    await over.waitFor({ state: "detached" })
+    await isLive(page)
   })
 
   it("writes nothing as another person who has signed in in another tab, and keeps what was typed", async () => {
@@ -338,7 +358,7 @@ describe("The website", () => {
     await page.getByRole("button", { name: "New API key" }).click()
     await page.getByLabel("Name").fill("laptop")
     await page.getByRole("checkbox", { name: /admin/ }).uncheck()
-    await page.getByRole("button", { name: "Make the key" }).click()
+    await page.getByRole("button", { name: "Create key" }).click()
     const secret = await page.getByRole("dialog", { name: "Your new API key" }).locator("pre").first().innerText()
     expect(secret).toMatch(/^ctk_/)
     await page.getByRole("button", { name: "I have copied it" }).click()

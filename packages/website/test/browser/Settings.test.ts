@@ -42,10 +42,10 @@ describe("Tokens of a deployment", () => {
     await page.getByRole("button", { name: "New token" }).click()
     await page.getByLabel("Name").fill("kubernetes")
     await page.getByLabel("Networks that may use it").fill("not a network")
-    await page.getByRole("button", { name: "Make the token" }).click()
+    await page.getByRole("button", { name: "Create token" }).click()
     await page.getByText("Expected a network in CIDR notation").waitFor()
     await page.getByLabel("Networks that may use it").fill("127.0.0.0/8, ::1/128")
-    await page.getByRole("button", { name: "Make the token" }).click()
+    await page.getByRole("button", { name: "Create token" }).click()
     const dialog = page.getByRole("dialog", { name: "Your new deployment token" })
     const shown = await dialog.locator("pre").first().innerText()
     for (const way of ["Docker", "Kubernetes", "systemd", "Shell"]) {
@@ -143,7 +143,7 @@ describe("Credentials", () => {
     const page = await open("settings/api-keys?of=workspace")
     await page.getByRole("button", { name: "New API key" }).click()
     await page.getByLabel("Name").fill("nightly")
-    await page.getByRole("button", { name: "Make the key" }).click()
+    await page.getByRole("button", { name: "Create key" }).click()
     const call = callWith(site.origin, await readSecret(page, "Your new API key"))
     expect(await call<{ kind: string }>("GET", "/v1/me")).toMatchObject({ kind: "apiKey", name: "nightly" })
 
@@ -197,7 +197,7 @@ describe("Credentials", () => {
     // Whether or not the page has noticed by then, and says so over the link.
     await page.getByRole("link", { name: "Members", includeHidden: true }).dispatchEvent("click")
     await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
-    const signIn = page.getByRole("link", { name: "Sign in", exact: true })
+    const signIn = page.getByRole("link", { name: "Sign in here", exact: true })
     expect(await signIn.getAttribute("href")).toMatch(/^\/sign-in\?returnTo=/)
     await signIn.click()
     // The page keeps where it leads back to, and takes it out of its address.
@@ -217,7 +217,7 @@ describe("The profile", () => {
     expect(await page.getByRole("link", { name: "Verify it" }).count()).toBe(0)
     await page.getByRole("button", { name: "Add a passkey" }).click()
     await page.getByLabel("Name").fill("Laptop")
-    await page.getByRole("button", { name: "Add the passkey" }).click()
+    await page.getByRole("button", { name: "Add passkey" }).click()
     const passkeys = page.getByRole("list", { name: "Passkeys" })
     await passkeys.getByText("Laptop").waitFor()
     await page.getByRole("button", { name: "Rename Laptop" }).click()

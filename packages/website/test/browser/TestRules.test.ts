@@ -73,7 +73,7 @@ describe("Test rules", () => {
     await dialog.getByText("Still missing: numbers that fit.").waitFor()
     await dialog.getByLabel("A test fails in").fill("1")
     await dialog.getByLabel("Of the last").fill("1")
-    await dialog.getByRole("button", { name: "Make the rule" }).click()
+    await dialog.getByRole("button", { name: "Create rule" }).click()
     await rules(page)
       .getByText(
         /When a test on main fails in a run of Shop in Staging, make a ticket in team Web, and ask Claude.* to plan it\./
@@ -206,7 +206,7 @@ describe("Test rules", () => {
     await openScreen(site, "test-rules", mo)
     await mo.getByRole("button", { name: "New rule" }).waitFor()
     await mo.keyboard.press("c")
-    await mo.getByRole("dialog").getByRole("button", { name: "Make the rule" }).click()
+    await mo.getByRole("dialog").getByRole("button", { name: "Create rule" }).click()
     await rules(mo).getByText("Acts as Max Lund").waitFor()
     const { members } = await site.call<{ members: ReadonlyArray<{ id: string; name: string }> }>("GET", "members")
     const max = members.find(({ name }) => name === "Max Lund")!

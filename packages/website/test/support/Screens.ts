@@ -375,7 +375,11 @@ const overlaysOf = (site: Site, seeded: Seeded): Screens["overlays"] => ({
 })
 
 export const startScreens = async (): Promise<Screens> => {
-  const site = await startSite({ WEBHOOK_PRIVATE: "true" })
+  const site = await startSite({
+    WEBHOOK_PRIVATE: "true",
+    // Home says until when a passkey can be added: however slow the machine is, it is not too late.
+    SUDO_MS: "7200000"
+  })
   const seeded = await seed(site.call)
   const large = await seedLargeRun(site.call)
   const planning = await seedPlanning(site.call, (key) => callWith(site.origin, key))

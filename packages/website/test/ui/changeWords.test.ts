@@ -16,6 +16,8 @@ describe("What has changed", () => {
     expect(told("gateResult", "failed", "passed")).toBe("result for the gate: failed to passed")
     expect(told("isDefault", "true")).toBe("default: yes")
     expect(told("from", "staging")).toBe("versions from: staging")
+    expect(told("environments.staging.version", "1", "2")).toBe("staging version: 1 to 2")
+    expect(told("attachment", "notes.txt")).toBe("file: notes.txt")
     expect(told("cases", "1 test of shop")).toBe("tests: 1 test of shop")
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { addressOf, areNamed, attemptText, hostOf, kindsOf, kindsText } from "../../src/webhooks/words.ts"
+import { addressOf, areNamed, attemptText, hostOf, kindsText } from "../../src/webhooks/words.ts"
 
 describe("Webhooks in words", () => {
   it("say what is sent", () => {
@@ -9,11 +9,6 @@ describe("Webhooks in words", () => {
     )
     expect(kindsText({ kinds: ["a", "b", "c", "d"], team: null })).toBe("4\u00a0kinds")
     expect([areNamed(["a", "b", "c"]), areNamed(["a", "b", "c", "d"])]).toEqual([true, false])
-  })
-
-  it("read kinds as they are typed, each once", () => {
-    expect(kindsOf(" run_finished,\n deployment_updated run_finished ")).toEqual(["run_finished", "deployment_updated"])
-    expect(kindsOf(" \n")).toEqual([])
   })
 
   it("say what a try came to, whatever the server calls it", () => {
