@@ -24,8 +24,8 @@ const reads = /\.(?:get|list\w*)$/
 
 type Part = "first" | "planning" | "changes" | "settings"
 
-/** What is shown once the words of a ticket are there. */
-const afterwards = /^attachments\./
+/** What is asked once a screen is there. */
+const afterwards = /^(?:attachments\.|vault\.(?:create|generate|update)$|testRuns\.signUrl$|releases\.trace$)/
 
 const setOf = (call: string): Part =>
   afterwards.test(call)
