@@ -1,12 +1,14 @@
 import {
   Conflict,
   type Coverage,
+  type Deployment,
   type FinishTestRun,
   type StartTestRun,
   type TestRun,
   type TestReport,
   type TestRunSummary
 } from "@delivery/client"
+import { shortened } from "@delivery/domain/catalog/ShortVersion"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
 import { isId } from "@delivery/domain/Text"
 import {
@@ -43,6 +45,8 @@ export interface PublishOptions {
   readonly coverage?: Coverage
   /** Whether saved results become another run although they have one. */
   readonly again: boolean
+  /** Whether files count that are older than the version of the deployment. */
+  readonly ignoreTimes: boolean
   /** Whether a flag names the service, and the workspace. */
   readonly isUrlNamed: boolean
   readonly isWorkspaceNamed: boolean
@@ -57,6 +61,8 @@ export interface Published {
   readonly muted: ReadonlyArray<MutedTest>
   /** What was left out of the run to keep within the limits of the service. */
   readonly omitted: string | null
+  /** Why its coverage was left out, if it was: the run decides nothing then. */
+  readonly uncovered: string | null
 }
 
 /** What people are told meanwhile. */
@@ -205,16 +211,30 @@ const publisherOf = (
 
 /** The URL that the tests ran against. */
 const addressOf = async (publisher: Publisher, { baseUrl, environment, product }: PublishOptions): Promise<string> => {
-  const address = baseUrl ?? (await publisher.deploymentUrl())
+  const address = baseUrl ?? (await publisher.deployment()).baseUrl
   if (address === null) {
     throw Failure.usage(`The deployment of ${product} in ${environment} has no address: say with --base-url what ran.`)
   }
   return address
 }
 
+/** How far the clocks of two machines may be apart, in milliseconds. */
+const clockMillis = 60_000
+
+/** Which of the files a job has left behind before the version was set that runs there: it tells nothing of that. */
+const leftBehind = async (files: ReadonlyArray<string>, deployment: Deployment): Promise<string | undefined> => {
+  const { version, versionUpdatedAt } = deployment
+  if (version === null) return undefined
+  const found = await Promise.all(files.map(async (file) => ({ file, about: await stat(file) })))
+  const old = found.find(({ about }) => about.isFile() && about.mtimeMs < Date.parse(versionUpdatedAt) - clockMillis)
+  if (old === undefined) return undefined
+  const written = new Date(old.about.mtimeMs).toISOString()
+  return `${oneLine(old.file)} was written ${written}, before the version ${oneLine(shortened(version))} was set in ${deployment.environment.name} (${versionUpdatedAt})`
+}
+
 /** What a run of these files begins with. */
 const startOf = async (publisher: Publisher, options: PublishOptions): Promise<StartTestRun> => {
-  const { coverage = null, environment, product } = options
+  const { environment, product } = options
   if (product === undefined || environment === undefined) {
     throw Failure.usage("Say what was tested, and where: --product and --environment.")
   }
@@ -225,7 +245,7 @@ const startOf = async (publisher: Publisher, options: PublishOptions): Promise<S
     git: await readGit(process.cwd(), process.env, {}),
     machine: readMachine(),
     ciUrl: ciUrlOf(process.env),
-    selection: { coverage, folders: [], caseIds: [] }
+    selection: { coverage: options.coverage ?? null, folders: [], caseIds: [] }
   }
 }
 
@@ -446,6 +466,8 @@ const unfinished = (at: Connection, run: number, savedIn: string | undefined, er
   })
 }
 
+const withoutCoverage = ({ coverage: _, ...options }: PublishOptions): PublishOptions => options
+
 /** Reads everything first, so that a file that is refused starts no run. Ends the run where it is cancelled before its end. */
 export const publishRun = async (
   at: Connection,
@@ -468,8 +490,10 @@ export const publishRun = async (
   const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)
   const publisher = publisherOf(destination, about)
   cancelled.throwIfAborted()
+  const isCounted = saved !== undefined || about.ignoreTimes || about.coverage === undefined
+  const uncovered = isCounted ? undefined : await leftBehind(about.files, await publisher.deployment(cancelled))
   const { isOver, number } = await (saved === undefined
-    ? begin(publisher, saved, about, cancelled)
+    ? begin(publisher, saved, uncovered === undefined ? about : withoutCoverage(about), cancelled)
     : beginSaved(publisher, about, destination, cancelled, tell))
   if (publisher.ownRunReason !== undefined) {
     tell.note(`This shard is run ${number}, a run of its own. ${publisher.ownRunReason}`)
@@ -493,7 +517,8 @@ export const publishRun = async (
       muted: run.state === "finished" ? mutedTests((await publisher.run(number, cancelled)).mutes, report.tests) : [],
       files: attachments.map(({ path }) => path).filter((path) => !failed.has(path)),
       notAttached: failures,
-      omitted
+      omitted,
+      uncovered: uncovered ?? null
     }
   } catch (error) {
     const savedIn = saved === undefined ? undefined : options.files[0]

@@ -69,14 +69,20 @@ const publish = Command.make(
       Flag.withDefault(false),
       Flag.withDescription("Publish saved results as another run. Default: those that have been published stay one run")
     ),
+    ignoreTimes: Flag.Boolean("ignore-times").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription(
+        "Keep the coverage of files that were written before the version of the deployment was set. Default: left out, since such files are of an earlier version"
+      )
+    ),
     fail: Flag.Boolean("fail").pipe(
       Flag.withDefault(false),
       Flag.withDescription(
-        "Exit with 1 if the run failed, or none of its tests passed or failed, muted ones left out. Default: 0 once it is published"
+        "Exit with 1 if the run failed, if none of its tests passed or failed, muted ones left out, or if its files are of an earlier version. Default: 0 once it is published"
       )
     )
   },
-  Effect.fnUntraced(function* ({ again, attach, fail, files, ...options }) {
+  Effect.fnUntraced(function* ({ again, attach, fail, files, ignoreTimes, ...options }) {
     const at = yield* connection
     const [isUrlNamed, isWorkspaceNamed] = [Option.isSome(yield* UrlFlag), Option.isSome(yield* WorkspaceFlag)]
     const isJson = yield* Json
@@ -91,7 +97,7 @@ const publish = Command.make(
       const cancelling = new AbortController()
       const publishing = publishRun(
         at,
-        { again, attach, files, isUrlNamed, isWorkspaceNamed, ...given(options) },
+        { again, attach, files, ignoreTimes, isUrlNamed, isWorkspaceNamed, ...given(options) },
         tell,
         cancelling.signal
       ).then(
@@ -105,8 +111,11 @@ const publish = Command.make(
         return publishing
       })
     })
-    const { muted, notAttached, omitted, run } = published
+    const { muted, notAttached, omitted, run, uncovered } = published
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
+    if (uncovered !== null) {
+      yield* note(`${uncovered}. So the run has no coverage, and decides nothing. --ignore-times keeps it.`)
+    }
     for (const line of mutedLines(muted)) yield* note(oneLine(line))
     const said = `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`
     yield* print(
@@ -120,6 +129,9 @@ const publish = Command.make(
       })
     }
     if (fail && run.gateResult === "failed") return yield* new Failure({ message: "The run failed." })
+    if (fail && uncovered !== null) {
+      return yield* new Failure({ message: "The results are older than the version: nothing was tested of it." })
+    }
     if (fail && testedNothing(run)) {
       return yield* new Failure({ message: "Nothing was tested: no test passed or failed, muted ones left out." })
     }

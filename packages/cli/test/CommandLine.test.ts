@@ -9,7 +9,16 @@ import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { createServer, request as forward } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -731,6 +740,38 @@ describe("delivery", () => {
     assert.match(failing.out, /^Run 1 passed: 0 passed, 0 failed, 1 skipped/)
     assert.include(await publish("skip.xml"), { code: 0, err: "" })
     assert.include(await publish("some.xml", "--fail"), { code: 0, err: "" })
+  })
+
+  test("publish takes no file for the version that was set after it was written", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const file = join(at.directory, "left.xml")
+    writeFileSync(file, '<testsuite name="s"><testcase name="passes" classname="s"/></testsuite>')
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    const publish = (...more: ReadonlyArray<string>) =>
+      at.delivery(["runs", "publish", "left.xml", "--coverage", "critical", ...more], { env })
+    const coverageOf = async (run: number) => (await json<TestRun>(at, ["runs", "show", String(run)], { env })).coverage
+
+    // Where no version was set, a file may be of any age.
+    utimesSync(file, hourAgo, hourAgo)
+    assert.include(await publish("--fail"), { code: 0, err: "" })
+    assert.strictEqual(await coverageOf(1), "critical")
+
+    await at.delivery(["deployments", "set-version", "0123456789abcdef", "--no-commits"], { env })
+    const left = await publish("--fail")
+    assert.strictEqual(left.code, 1)
+    assert.match(
+      left.err,
+      /^left\.xml was written \S+Z, before the version 0123456 was set in \S+ \(\S+Z\)\. So the run has no coverage, and decides nothing\. --ignore-times keeps it\.\nThe results are older than the version: nothing was tested of it\.\n$/
+    )
+    assert.strictEqual(await coverageOf(2), null)
+    assert.include(await publish(), { code: 0 })
+    assert.include(await publish("--fail", "--ignore-times"), { code: 0, err: "" })
+    assert.strictEqual(await coverageOf(4), "critical")
+    writeFileSync(file, readFileSync(file))
+    assert.include(await publish("--fail"), { code: 0, err: "" })
+    assert.strictEqual(await coverageOf(5), "critical")
   })
 
   test("opens the page of a run with the browser that BROWSER names", async (owner) => {

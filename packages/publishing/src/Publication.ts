@@ -163,7 +163,7 @@ export class Publication {
     let again = withUrl(start, start.baseUrl)
     try {
       return await new TimeLimit(beforeMillis).within(async (signal) => {
-        again ??= withUrl(start, await publisher.deploymentUrl(signal))
+        again ??= withUrl(start, (await publisher.deployment(signal)).baseUrl)
         if (again === undefined) return { problem: "settings are missing: baseUrl (or DELIVERY_BASE_URL)", start }
         const run = await publisher.start(again, signal)
         announceRun(run)

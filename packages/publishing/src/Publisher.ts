@@ -3,6 +3,7 @@ import {
   Conflict,
   createClient,
   type CleanupReport,
+  type Deployment,
   type FinishTestRun,
   type FinishRetry,
   type FixtureAccess,
@@ -65,16 +66,15 @@ export class Publisher {
     return this.#ownRunReason
   }
 
-  /** The `baseUrl` of the deployment; null if it has none. */
-  async deploymentUrl(limit?: AbortSignal): Promise<string | null> {
+  /** The deployment that is tested. */
+  deployment(limit?: AbortSignal): Promise<Deployment> {
     const { environment, product, workspace } = this.#settings
     const params = { slug: workspace, product, environment }
-    const deployment = await withRetries((signal) => this.#client.deployments.get({ params }, { signal }), {
+    return withRetries((signal) => this.#client.deployments.get({ params }, { signal }), {
       timeoutMillis: 10_000,
       pauses: [500, 1_500],
       signal: limit
     }).catch((error: unknown) => this.#refuse(error, limit))
-    return deployment.baseUrl
   }
 
   /** Whether the service answers within a moment. */

@@ -5,6 +5,7 @@ export const EvidenceExclusion = Schema.Literals([
   "other_address",
   "other_environment",
   "deployment_changed",
+  "ran_before",
   "unknown_commit",
   "same_commit",
   "uncommitted_changes",

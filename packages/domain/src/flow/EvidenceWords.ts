@@ -6,6 +6,7 @@ const meanings = {
   other_address: "it tested another address than the deployment's, such as a preview",
   other_environment: "it ran in another environment than the one where the test failed",
   deployment_changed: "the deployment changed while it ran",
+  ran_before: "its test ran before the one that failed, and was published later",
   unknown_commit: "nobody knows which commit it ran",
   same_commit: "it ran a commit that failed there",
   uncommitted_changes: "it ran changes that are in no commit",
@@ -28,7 +29,7 @@ export const exclusionMeanings = Object.entries(meanings)
 
 /** All that a run must be for its passes to count. Each follows "Runs that". */
 export const countingRules = [
-  "ended after the test failed last, in each environment where it did",
+  "ran and ended after the test failed last, in each environment where it did",
   "ran at the address of the deployment, while that did not change",
   "ran a commit that has not failed there, without uncommitted changes",
   "were published neither by who owned the ticket since nor by who completes it"

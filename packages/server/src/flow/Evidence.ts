@@ -234,6 +234,10 @@ const isBy = (
   (personId !== null && persons.has(personId)) ||
   (keyMaker !== null && persons.has(keyMaker) && keyMadeAt !== null && keyMadeAt > madeAt)
 
+/** Results may be published long after the tests ran: those of a file that a job has left behind prove nothing of what failed since. */
+const ranBefore = ({ startedAt }: EvidenceResult, failed: EvidenceResult | undefined): boolean =>
+  startedAt !== null && failed?.startedAt != null && startedAt < failed.startedAt
+
 interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
   readonly failed: EvidenceResult | undefined
   readonly runs: ReadonlyArray<Pick<EvidenceRun, "excluded" | "key"> & { readonly result: EvidenceResult }>
@@ -245,13 +249,14 @@ interface FoundEvidence extends Omit<EvidenceCase, "failed" | "runs"> {
  */
 const exclusionOf = (
   result: EvidenceResult,
-  { commits, environment }: Place,
+  { commits, environment, failed }: Place,
   persons: ReadonlySet<string>,
   madeAt: Timestamp
 ): EvidenceRun["excluded"] => {
   if (!result.isOfDeployment) return "other_address"
   if (environment !== null && result.environment !== environment) return "other_environment"
   if (result.deploymentChanged) return "deployment_changed"
+  if (ranBefore(result, failed)) return "ran_before"
   if (!isKnownCommit(result.commit)) return "unknown_commit"
   if (commits.some((commit) => isSameCommit(result.commit, commit))) return "same_commit"
   if (result.dirty) return "uncommitted_changes"

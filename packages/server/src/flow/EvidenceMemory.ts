@@ -3,7 +3,7 @@ import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
-import { agents, apiKeys } from "../access/ActorRows.ts"
+import { agents, type ApiKeyRow, apiKeys } from "../access/ActorRows.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { projectProducts } from "../planning/ProjectsRepo.ts"
 import { teams } from "../planning/TeamsRepo.ts"
@@ -90,6 +90,13 @@ const newestRuns = (database: MemoryDatabase, workspaceId: WorkspaceId, productI
   return [runs.slice(0, evidenceRuns), runs.slice(evidenceRuns)] as const
 }
 
+/** The person who made a key, or the key that made it, and so on. */
+const makerOf = (database: MemoryDatabase, { createdById, createdByKind }: ApiKeyRow): string | null => {
+  if (createdByKind === "user") return createdById
+  const maker = createdByKind === "apiKey" ? database.table(apiKeys).get(createdById!) : undefined
+  return maker === undefined ? null : makerOf(database, maker)
+}
+
 const resultsOf = (
   database: MemoryDatabase,
   run: TestRunRow,
@@ -101,7 +108,7 @@ const resultsOf = (
   return (database.table(testRunTestsTable).get(run.id) ?? [])
     .filter(({ caseId, status }) => caseIds.includes(caseId) && status !== "skipped")
     .filter(({ status }) => run.result !== null || status === "failed")
-    .map(({ caseId, status, title }) => ({
+    .map(({ attempts, caseId, status, title }) => ({
       caseId,
       title: shownName(title),
       number: run.number,
@@ -115,10 +122,11 @@ const resultsOf = (
       isOfDeployment: testsDeploymentNow(database, run),
       deploymentChanged: run.deploymentChanged === true,
       finishedAt: run.finishedAt!,
+      startedAt: attempts[0]?.startedAt ?? null,
       publisher,
       personId: personOf(database, publisher),
       keyName: key?.name ?? null,
-      keyMaker: key?.createdByKind === "user" ? key.createdById : null,
+      keyMaker: key === undefined ? null : makerOf(database, key),
       keyMadeAt: key?.createdAt ?? null
     }))
 }

@@ -25,12 +25,14 @@ export interface EvidenceResult {
   /** Whether the deployment changed while it ran. */
   readonly deploymentChanged: boolean
   readonly finishedAt: Timestamp
+  /** When its first attempt began, as who published it says; null where it does not say. */
+  readonly startedAt: Timestamp | null
   readonly publisher: ActorRef
   /** The person who published it, or for whom an agent did; null for an account key. */
   readonly personId: string | null
   /** The name of the account key that published it; null for others. */
   readonly keyName: string | null
-  /** The person who made that, and when; null where nobody is known. */
+  /** The person who made that, also by a key that they or a key of theirs made, and when it was made; null where nobody is known. */
   readonly keyMaker: string | null
   readonly keyMadeAt: Timestamp | null
 }

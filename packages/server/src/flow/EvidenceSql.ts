@@ -30,8 +30,9 @@ export const layer = Layer.effect(
 
 type Repo = EvidenceRepo["Service"]
 
-interface ResultRow extends Omit<EvidenceResult, "finishedAt" | "keyMadeAt" | "publisher"> {
+interface ResultRow extends Omit<EvidenceResult, "finishedAt" | "keyMadeAt" | "publisher" | "startedAt"> {
   readonly finishedAt: Date
+  readonly startedAt: Date | null
   readonly keyMadeAt: Date | null
   readonly publisherKind: ActorRef["kind"]
   readonly publisherId: ActorRef["id"]
@@ -71,20 +72,24 @@ const results =
         order by number desc limit ${sql.literal(String(olderInterrupted))})
       ), found as (
         select t.* from looked cross join lateral (
-          select run_id, case_id, title, status from test_run_tests where run_id = looked.id and case_id = any(${ids}) offset 0
+          select run_id, case_id, title, status, attempt_started_at from test_run_tests where run_id = looked.id and case_id = any(${ids}) offset 0
         ) t
         union all
         select t.* from older cross join lateral (
           select id from test_runs where workspace_id = ${workspaceId} and number = older.number and result is not null offset 0
         ) r cross join lateral (
-          select run_id, case_id, title, status from test_run_tests where run_id = r.id and case_id = older.case_id offset 0
+          select run_id, case_id, title, status, attempt_started_at from test_run_tests where run_id = r.id and case_id = older.case_id offset 0
         ) t
       )
       select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
         r.git_sha as commit, r.git_dirty as dirty, ${testsDeploymentNow(sql, "r")} as "isOfDeployment",
         r.deployment_changed is not distinct from true as "deploymentChanged",
-        e.archived_at is null as "isActive", r.finished_at as "finishedAt",
-        case k.created_by_kind when 'user' then k.created_by_id end as "keyMaker", k.created_at as "keyMadeAt",
+        e.archived_at is null as "isActive", r.finished_at as "finishedAt", t.attempt_started_at as "startedAt",
+        (with recursive makers as (
+          select k.created_by_kind as kind, k.created_by_id as id
+          union
+          select m.created_by_kind, m.created_by_id from makers join api_keys m on makers.kind = 'apiKey' and m.id = makers.id
+        ) select id from makers where kind = 'user') as "keyMaker", k.created_at as "keyMadeAt",
         k.name as "keyName",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id
@@ -94,9 +99,10 @@ const results =
         left join api_keys k on r.publisher_kind = 'apiKey' and k.id = r.publisher_id
       where t.status <> 'skipped' and (r.result is not null or t.status = 'failed') order by r.number desc`.pipe(
       Effect.map((rows) =>
-        rows.map(({ finishedAt, keyMadeAt, publisherId, publisherKind, ...row }) => ({
+        rows.map(({ finishedAt, keyMadeAt, publisherId, publisherKind, startedAt, ...row }) => ({
           ...row,
           finishedAt: iso(finishedAt),
+          startedAt: startedAt && iso(startedAt),
           keyMadeAt: keyMadeAt && iso(keyMadeAt),
           publisher: { kind: publisherKind, id: publisherId } as ActorRef
         }))

@@ -180,7 +180,7 @@ const testDropped = (
   kind: "test_dropped",
   severity: "warn",
   subject: runSubject(run, pages),
-  message: `${newestRun(run, version)}, passed without ${dropped.length === 1 ? "a test" : `${dropped.length} tests`} that failed in the one before of another version, ${dropped[0]!.otherVersion}: ${namesOf(dropped)}. Nobody has seen ${dropped.length === 1 ? "it" : "them"} pass since.`
+  message: `${newestRun(run, version)}, passed without ${dropped.length === 1 ? "a test" : `${dropped.length} tests`} that failed in the one before of another version, ${dropped[0]!.otherVersion}: ${namesOf(dropped)}. No run that counts has passed ${dropped.length === 1 ? "it" : "them"} since.`
 })
 
 const testMissing = (

@@ -23,7 +23,7 @@ import { addMember, as, type CallerOf, eventsOf, now, refusal, unique } from "..
 import { seesAll } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { countAll } from "../runs/cases/CasesScene.ts"
-import { finishBody, machine, newKey, report, startBody } from "../runs/Scene.ts"
+import { attempt, finishBody, machine, newKey, report, startBody } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { type FlowScene, makeFlowScene, resultsOf, start } from "./FlowScene.ts"
 
@@ -257,6 +257,33 @@ withServicesOnEachStorage("Evidence", (it) => {
         cases[0]!.runs.map(({ excluded, run }) => [run, excluded]),
         [[number, "deployment_changed"]]
       )
+    })
+  )
+
+  it.effect("is no result from before the failure that is published after it, such as what a job has left behind", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const publish = (startedAt: string) =>
+        Effect.gen(function* () {
+          yield* TestClock.adjust("1 second")
+          const { number } = yield* as(at.memberKey)(runs.start(startBody(at, { git: gitOf(mended) })))
+          const ran = { ...attempt("passed"), startedAt }
+          const tests = ["a", "b"].map((caseId) => report(caseId, { attempt: ran }))
+          yield* as(at.memberKey)(runs.finish(number, finishBody({ tests })))
+          return number
+        })
+      const failedAt = attempt("failed").startedAt
+      const left = yield* publish(new Date(Date.parse(failedAt) - 1).toISOString())
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(at.ticket.identifier))
+      assert.deepStrictEqual(
+        cases[0]!.runs.map(({ excluded, run }) => [run, excluded]),
+        [[left, "ran_before"]]
+      )
+      yield* publish(failedAt)
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
     })
   )
 
@@ -644,6 +671,12 @@ withServicesOnEachStorage("Evidence", (it) => {
         excluded: "of_owner",
         key: null
       })
+      // Nor is a key nobody's that such a key has made.
+      const made = { createdByKind: "apiKey", createdById: ci.principal.id } as const
+      const second = yield* newKey(at, null, { ...made, createdAt: yield* now })
+      const third = yield* newKey(at, null, { ...made, createdById: second.principal.id, createdAt: yield* now })
+      for (const key of [second, third]) yield* runBy(at, key, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.member), ["a 0/1", "b 0/1"])
       // A failure of that key does not make it older than the failure.
       yield* runBy(at, ci, "e".repeat(40), ["a", "b"])
       yield* TestClock.adjust("1 second")

@@ -13,8 +13,15 @@ const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
   other_address: "against another address than the deployment's",
   other_environment: "in another environment than the one where it failed",
   deployment_changed: "the deployment changed meanwhile",
+  ran_before: "ran before the failure, and published later",
   uncommitted_changes: "with uncommitted changes"
 }
+
+/** A CI whose key was made anew looks like any other by its runs: so the key is named. */
+const whyOf = ({ excluded, key }: EvidenceRun): string =>
+  typeof key === "string"
+    ? `published with the key ${key}, which an owner, or you, made after the ticket`
+    : whys[excluded!]
 
 interface RunProps {
   readonly slug: string
@@ -89,7 +96,7 @@ export const EvidenceOfCase = ({ isAsked, one, product, slug }: Props) => {
         {passed < needed && <span className="block">{askedOf({ isAsked, one }, nameOf)}</span>}
         <span className="text-muted foreign block text-xs">
           {failed === null ? (
-            "Failed in none of its newest 300 runs that are kept"
+            "Has failed in none of the runs that are kept"
           ) : (
             <>
               Failed last in <Run ran={failed} slug={slug} />
@@ -97,10 +104,10 @@ export const EvidenceOfCase = ({ isAsked, one, product, slug }: Props) => {
           )}
           {proofs.length > 0 && ", passed in "}
           <RunList runs={proofs} slug={slug} />.
-          {[...Map.groupBy(others, ({ excluded }) => excluded!)].map(([why, same]) => (
+          {[...Map.groupBy(others, whyOf)].map(([why, same]) => (
             <span key={why}>
               {" "}
-              Not counted, as {whys[why]}: <RunList runs={same} slug={slug} />.
+              Not counted, as {why}: <RunList runs={same} slug={slug} />.
             </span>
           ))}
         </span>
