@@ -879,7 +879,7 @@ describe("delivery", () => {
       code: 0,
       out: "Shop in Staging: 1 → 2.\n",
       err:
-        "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. " +
+        "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit. " +
         "It is recorded all the same, without a reason: a release takes that with the version, from --override REASON.\n"
     })
     const late = await set("2", "--override", "Too late")
@@ -1056,9 +1056,17 @@ describe("delivery", () => {
       [
         ["2 for shop in staging: not ready"],
         ["Severity", "Reason"],
-        ["block", "run_missing", "No run of 2 with the whole coverage critical has finished in another environment."],
+        [
+          "block",
+          "run_missing",
+          "No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
+        ],
         ["warn", "version_unknown", "Nobody has released or tested 2: no deployment of the product ever had it."],
-        ["warn", "run_missing", "No run of 2 with the whole coverage regression has finished in another environment."],
+        [
+          "warn",
+          "run_missing",
+          "No run of 2 with the whole coverage regression has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
+        ],
         [""]
       ]
     )

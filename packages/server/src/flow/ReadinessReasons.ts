@@ -237,8 +237,12 @@ const runMissing = (
   message:
     version === null
       ? `No version is known, so that no run with the coverage ${coverage} has tested it.`
-      : `No run of ${version} with the whole coverage ${coverage} has finished in ${fromName ?? "another environment"}${unresolvedText(unresolved)}.${uncounted === undefined || unresolved !== undefined ? "" : ` ${uncountedText(uncounted)}`}`
+      : `No run of ${version} with the whole coverage ${coverage} has finished in ${fromName ?? "another environment"}${unresolvedText(unresolved)}.${unresolved !== undefined ? "" : ` ${uncounted === undefined ? whoseRuns : uncountedText(uncounted)}`}`
 })
+
+/** What is forgotten most easily. */
+export const whoseRuns =
+  "A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
 
 const unresolvedText = (run: UnresolvedRun | undefined): string => {
   if (run === undefined) return ""

@@ -13,6 +13,7 @@ import type { OverdueMute } from "../../src/flow/OverdueMutes.ts"
 import { Audit } from "../../src/audit/Audit.ts"
 import { Mutes } from "../../src/flow/Mutes.ts"
 import { Readiness } from "../../src/flow/Readiness.ts"
+import { whoseRuns } from "../../src/flow/ReadinessReasons.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { Retries } from "../../src/runs/Retries.ts"
@@ -478,7 +479,7 @@ withServicesOnEachStorage("Readiness", (it) => {
         ...runs.map(({ counts, mutedFailures, newer, run }) => ({ run, counts, mutedFailures, newer }))
       ])
       const missing = "No run of v1 with the whole coverage critical has finished in another environment"
-      assert.deepStrictEqual(yield* told, [`${missing}.`])
+      assert.deepStrictEqual(yield* told, [`${missing}. ${whoseRuns}`])
       const older = yield* qa.start(critical)
       assert.deepStrictEqual(yield* told, [`${missing}: run ${older} is still running.`])
       const broken = yield* shop.staging.start(critical)
@@ -555,7 +556,7 @@ withServicesOnEachStorage("Readiness", (it) => {
       ])
       const inQa = yield* shop.tested("passed", "critical", qa)
       const missing = "No run of v1 with the whole coverage critical has finished in Staging"
-      assert.deepStrictEqual(yield* told, [false, `${missing}.`])
+      assert.deepStrictEqual(yield* told, [false, `${missing}. ${whoseRuns}`])
       const deciding = yield* shop.staging.start(startOf("critical"))
       assert.deepStrictEqual(yield* told, [false, `${missing}: run ${deciding} is still running.`])
       yield* shop.staging.finish(deciding, "passed")
@@ -784,7 +785,7 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* tested("v1", { y: "failed" }, "acceptance")
       yield* tested("v2", { a: "skipped", b: "passed", c: "passed" })
       const left = (version: string, run: number) =>
-        `test_dropped warn passed without a test that failed in the one before of another version, ${version}: Test a (run ${run}). Nobody has seen it pass since.`
+        `test_dropped warn passed without a test that failed in the one before of another version, ${version}: Test a (run ${run}). No run that counts has passed it since.`
       assert.deepStrictEqual(yield* told("v2"), [true, left("v1", failed)])
       assert.deepStrictEqual((yield* shop.ready("v2")).notCounted, [])
       // What failed in this version is told once, and keeps it back.

@@ -84,7 +84,9 @@ onEachServer("Readiness", (test) => {
     assert.deepStrictEqual(await told(), [
       false,
       [],
-      ["No run of v1 with the whole coverage critical has finished in Staging."],
+      [
+        "No run of v1 with the whole coverage critical has finished in Staging. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
+      ],
       []
     ])
     await finishRun(workspace, passing.number)
