@@ -183,6 +183,7 @@ const PasteDialog = (props: Props) => {
           <ApprovalNote
             environment={target.environment}
             isRefused={failed?.environment === target.environment && isForApproval(failed)}
+            refusal=""
             slug={target.slug}
           />
         )}
