@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { addDevice } from "../../../server/test/support/Browsing.ts"
 import { axeFindings } from "../support/Axe.ts"
@@ -20,6 +20,9 @@ afterAll(async () => {
 const headings = (page: Page) => page.locator("#screen").getByRole("heading", { level: 2 }).allInnerTexts()
 
 const firstMinute = (page: Page) => page.getByRole("region", { name: "The first minute" })
+
+const isFocused = (element: Locator) =>
+  expect.poll(() => element.evaluate((one) => one === document.activeElement)).toBe(true)
 
 /** What stands at a step, such as "Add a product". */
 const stepOf = (page: Page, title: string) => firstMinute(page).getByRole("listitem").filter({ hasText: title })
@@ -48,6 +51,24 @@ describe("An empty workspace", () => {
     await page.getByRole("dialog", { name: "New ticket" }).getByRole("link", { name: "Add a team" }).click()
     await page.getByRole("dialog", { name: "Add a team" }).waitFor()
     expect(new URL(page.url()).pathname).toBe("/w/main/teams")
+  })
+
+  it("leads from a ticket without a team to its form by keys alone, and the first letters go into its first field", async () => {
+    const page = await openScreen(site, "")
+    for (const screen of ["", "tickets"]) {
+      await openScreen(site, screen, page)
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await atRest(page)
+      await page.keyboard.press("n")
+      await isFocused(page.getByRole("dialog", { name: "New ticket" }).getByRole("link", { name: "Add a team" }))
+      await page.keyboard.press("Enter")
+      const dialog = page.getByRole("dialog", { name: "Add a team" })
+      await dialog.waitFor()
+      await atRest(page)
+      await page.keyboard.type("Payments")
+      expect(await dialog.getByLabel("Name").inputValue()).toBe("Payments")
+      expect(await dialog.getByLabel("Key").inputValue()).toBe("PAY")
+    }
   })
 
   it("tells a member without a team whom to ask", async () => {
