@@ -88,6 +88,10 @@ describe("The key of the first minute", () => {
     await firstMinute(page).getByRole("link", { name: "create an API key" }).click()
     const dialog = page.getByRole("dialog", { name: "New API key" })
     await dialog.getByText("what the steps on Home need").waitFor()
+    // The name that is proposed is selected: another is typed over it.
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("first steps")
+    await page.keyboard.type("laptop")
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("laptop")
     const scopes = await dialog
       .getByRole("checkbox", { checked: true })
       .evaluateAll((boxes) => boxes.map((one) => one.nextElementSibling?.textContent))
