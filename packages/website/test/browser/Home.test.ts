@@ -111,7 +111,15 @@ describe("The key of the first minute", () => {
     expect(lines.map(([, path]) => path)).toEqual(
       ["products", "environments", "deployments", "teams"].map((path) => `/v1/workspaces/main/${path}`)
     )
-    for (const [, path, body] of lines) await call("POST", path!, JSON.parse(body!))
+    const beforeDeployed = lines.findIndex(([, path]) => path!.endsWith("/deployments"))
+    for (const [, path, body] of lines.slice(0, beforeDeployed)) await call("POST", path!, JSON.parse(body!))
+    // With a product and an environment, the website has the form for the rest of the step; the keyboard stays at its place.
+    await stepOf(page, "Say where it runs").getByRole("link", { name: "Add a deployment" }).click()
+    await page.getByRole("dialog", { name: "Shop in Staging" }).waitFor()
+    await page.keyboard.press("Escape")
+    await isFocused(page.getByRole("button", { name: "Shop in Staging: not deployed, add it" }))
+    await openScreen(site, "", page)
+    for (const [, path, body] of lines.slice(beforeDeployed)) await call("POST", path!, JSON.parse(body!))
     // What the command line does for the two other commands.
     const { number } = await call<{ number: number }>("POST", "test-runs", {
       product: "shop",
