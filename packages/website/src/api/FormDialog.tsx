@@ -37,12 +37,18 @@ interface Props {
 }
 
 /** What is not filled in yet, in a line of its own where the buttons take what there is. Once it was asked for all the same, it is an alert. */
-const Missing = ({ isRefused, missing }: { readonly isRefused: boolean; readonly missing: ReadonlyArray<string> }) => (
+export const Missing = ({
+  isRefused,
+  missing
+}: {
+  readonly isRefused: boolean
+  readonly missing: ReadonlyArray<string>
+}) => (
   <p
     className={`flex-1 basis-30 self-center max-sm:basis-full ${isRefused ? "text-danger" : "text-muted"}`}
     role={isRefused ? "alert" : undefined}
   >
-    Still missing: {missing.join(" and ")}.
+    Still missing: {new Intl.ListFormat("en-GB").format(missing)}.
   </p>
 )
 

@@ -14,6 +14,7 @@ import Command from "../ui/Command.tsx"
 import { toast } from "../ui/toast.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import { Begin } from "../api/Begin.tsx"
+import { pressWhenThere } from "../api/creators.ts"
 import { PasskeyStep, useHasPasskey } from "./PasskeyStep.tsx"
 import { isPutAway, putAway } from "./putAway.ts"
 
@@ -134,8 +135,13 @@ const Deploy = ({
   readonly hasProduct: boolean
 }) =>
   hasEnvironment && hasProduct ? (
-    <Link className={buttonClass()} params={{ slug }} to="/w/$slug/deployments">
-      Choose its place in Deployments
+    <Link
+      className={buttonClass()}
+      onClick={() => pressWhenThere(`/w/${slug}/deployments`, "Add a deployment")}
+      params={{ slug }}
+      to="/w/$slug/deployments"
+    >
+      Add a deployment
     </Link>
   ) : hasEnvironment ? null : (
     <Begin label="Add an environment" slug={slug} />

@@ -13,6 +13,8 @@ interface Props {
   readonly environment: string
   /** The server has refused a write for it: that counts for more than what is known here. */
   readonly isRefused?: boolean
+  /** What did not happen then; empty where something else says it. */
+  readonly refusal?: string
   /** What needs it, where that is no write of a value: "Turning this off needs". */
   readonly what?: string
 }
@@ -32,7 +34,16 @@ const stateOf = (approvals: ReadonlyArray<Approval>, person: string | undefined)
   return found?.state === "approved" || found?.state === "pending" ? [found.state, found] : [undefined, undefined]
 }
 
-export const ApprovalNote = ({ environment, isRefused = false, slug, what }: Props) => {
+/** Above what was pressed, it may have been scrolled away. */
+const show = (note: HTMLElement | null) => note?.scrollIntoView({ block: "nearest" })
+
+export const ApprovalNote = ({
+  environment,
+  isRefused = false,
+  refusal = "Nothing was written.",
+  slug,
+  what
+}: Props) => {
   const me = useMe()
   const { data: catalog } = useQuery(environmentsQuery(slug))
   const known = catalog?.environments.find((one) => one.slug === environment)
@@ -50,7 +61,13 @@ export const ApprovalNote = ({ environment, isRefused = false, slug, what }: Pro
     )
   }
   return (
-    <p className="bg-warning-soft text-warning foreign rounded-md px-3 py-2" role={isRefused ? "alert" : "status"}>
+    <p
+      className={`${isRefused ? "bg-danger-soft text-danger" : "bg-warning-soft text-warning"} foreign rounded-md px-3 py-2`}
+      key={isRefused ? "refused" : "told"}
+      ref={isRefused ? show : undefined}
+      role={isRefused ? "alert" : "status"}
+    >
+      {isRefused && refusal !== "" && <strong className="font-medium">{refusal} </strong>}
       {what ?? `Writes in ${name} need`} the approval of another admin.{" "}
       {state === "pending" && "You have asked; it waits for another admin. "}
       {/* In another tab: what is typed here stays. */}

@@ -129,9 +129,9 @@ const keptClass = (columns: ReadonlyArray<{ readonly class: string }>, index: nu
 
 const Matrix = ({ deployments, environments, products, runs, secrets, slug }: MatrixProps) => {
   const { columns, rows } = matrixOf(deployments, products, environments)
-  const table = useMatrixKeys()
   const role = useRole(slug)
   const [mayAdd, mayManage] = [mayAct(role, "member"), mayAct(role, "admin")]
+  const table = useMatrixKeys(mayAdd)
   const menuOf = (subject: Product | Environment | undefined) =>
     mayManage && subject !== undefined && <CatalogMenu slug={slug} subject={subject} />
   return (

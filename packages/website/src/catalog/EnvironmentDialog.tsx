@@ -85,6 +85,7 @@ const EnvironmentDialog = ({ environment, onClose, slug: workspace }: Props) => 
         <ApprovalNote
           environment={environment.slug}
           isRefused={isRefused}
+          refusal="Nothing was changed."
           slug={workspace}
           what={approvals ? "This change needs" : "Turning this off needs"}
         />

@@ -22,7 +22,7 @@ const next = (cells: ReadonlyArray<ReadonlyArray<Control>>, down: number, right:
   }
 }
 
-export const useMatrixKeys = (): RefObject<HTMLTableElement | null> => {
+export const useMatrixKeys = (mayAdd: boolean): RefObject<HTMLTableElement | null> => {
   const table = useRef<HTMLTableElement>(null)
   const key = (keys: string, label: string, down: number, right: number) => ({
     keys,
@@ -34,7 +34,17 @@ export const useMatrixKeys = (): RefObject<HTMLTableElement | null> => {
       control?.scrollIntoView({ block: "nearest", inline: "nearest" })
     }
   })
+  /** Where the keyboard is, or else in the first place that is free: those are the buttons. */
+  const add = () => {
+    const free = cellsOf(table.current)
+      .flat()
+      .filter((one) => one instanceof HTMLButtonElement)
+    const place = free.find((one) => one === document.activeElement) ?? free[0]
+    place?.focus()
+    place?.click()
+  }
   useKeys([
+    ...(mayAdd ? [{ keys: "a", label: "Add a deployment", group: "Deployments", run: add }] : []),
     key("j", "Next product", 1, 0),
     key("k", "Previous product", -1, 0),
     key("ArrowDown", "Cell below", 1, 0),

@@ -33,6 +33,9 @@ const meaningOf = (isForSteps: boolean, slug: string | undefined): string => {
     : "It acts for this workspace alone. It goes on working when people leave, unless it was you who made it."
 }
 
+/** A name that is proposed is gone with the first letter of another. */
+const select = (input: HTMLInputElement | null) => input?.select()
+
 /** A new API key, a person's or the workspace's, shown once. */
 const NewKeyDialog = ({ isForSteps, onClose, slug }: Props) => {
   const [name, setName] = useState(isForSteps ? "first steps" : "")
@@ -83,6 +86,7 @@ const NewKeyDialog = ({ isForSteps, onClose, slug }: Props) => {
         maxLength={80}
         onChange={(event) => setName(event.target.value)}
         placeholder={slug === undefined ? "laptop" : "ci"}
+        ref={select}
         value={name}
       />
       {slug !== undefined && <Select label="Role" onChange={setRole} options={keyRoles} value={role} />}

@@ -38,9 +38,16 @@ interface Props {
   readonly onClose: () => void
 }
 
+/** The way on has the keyboard, not the command above it. */
+const focusLink = (actions: HTMLElement | null) => actions?.querySelector("a")?.focus()
+
 const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
   <Dialog
-    actions={<Begin label="Add a team" look="primary" onClick={onClose} slug={slug} />}
+    actions={
+      <span ref={focusLink}>
+        <Begin label="Add a team" look="primary" onClick={onClose} slug={slug} />
+      </span>
+    }
     description="A ticket belongs to a team, and you see none."
     onClose={onClose}
     title="New ticket"

@@ -64,10 +64,13 @@ export const useFocusBack = (popup: RefObject<HTMLElement | null>) => {
       opened.delete(own)
       // The parts of the dialog are gone then, and Base UI has had its turn.
       setTimeout(() => {
-        if (opened.has(own) || !isThere(own.opener)) return
-        const next = [...opened].find(({ opener }) => !isThere(opener))
-        if (next === undefined) own.opener.focus()
-        else next.opener = own.opener
+        const { opener } = own
+        if (opened.has(own) || !isThere(opener)) return
+        const next = [...opened].find((one) => !isThere(one.opener))
+        const typed = document.activeElement?.closest("[role=dialog]")
+        if (next !== undefined) next.opener = opener
+        // One that was opened without what was in this one may have the keyboard already.
+        else if (typed?.contains(opener) !== false) opener.focus()
       })
     }
   }, [own])

@@ -8,11 +8,14 @@ interface Props<Value extends string> {
   readonly options: ReadonlyArray<{ readonly value: Value; readonly label: string; readonly hint?: string }>
   readonly value: Value
   readonly onChange: (value: Value) => void
+  /** What it says as long as none of them is chosen: "Choose a product". It is missing then. */
+  readonly unchosen?: string
 }
 
 /** One of several, in a form. Load it lazily: it brings Base UI. */
-export const Select = <Value extends string>({ label, onChange, options, value }: Props<Value>) => {
+export const Select = <Value extends string>({ label, onChange, options, unchosen, value }: Props<Value>) => {
   const id = useId()
+  const chosen = options.find((option) => option.value === value)?.label
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <span className="font-medium" id={id}>
@@ -23,10 +26,11 @@ export const Select = <Value extends string>({ label, onChange, options, value }
         <Base.Root items={options} onValueChange={(next) => next !== null && onChange(next as Value)} value={value}>
           <Base.Trigger
             aria-labelledby={id}
+            data-missing={chosen === undefined || undefined}
             className="border-border bg-surface hover:border-strong flex h-7 w-full items-center gap-2 rounded-md border px-2 text-left select-none"
           >
             <Base.Value className="min-w-0 flex-1 truncate">
-              {options.find((option) => option.value === value)?.label}
+              {chosen ?? <span className="text-muted">{unchosen}</span>}
             </Base.Value>
             <Icon name="chevronDown" size={14} />
           </Base.Trigger>

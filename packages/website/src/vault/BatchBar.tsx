@@ -110,7 +110,7 @@ const BatchBar = (props: Props) => {
         <>
           {environments.map((environment) => (
             <div className="min-w-0 basis-full empty:hidden" key={environment}>
-              <ApprovalNote environment={environment} isRefused={isTold} slug={props.slug} />
+              <ApprovalNote environment={environment} isRefused={isTold} refusal="" slug={props.slug} />
             </div>
           ))}
           <span className="min-w-40 flex-1 max-sm:basis-full" role="status">

@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { type DotEnv, readDotEnv } from "@delivery/domain/vault/DotEnv"
 import type { Secret } from "@delivery/domain/vault/Secret"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import { tellFailure } from "../api/failures.ts"
+import { Missing } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { ApprovalNote } from "../catalog/ApprovalNote.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -86,11 +87,36 @@ const usePaste = ({ onClose, preferred, secrets, slug }: Props) => {
       toast({ title: `${counted(outcomes.length, "secret")} written to ${place}` })
       onClose()
     })
-  return { compare, failed, fields, isBusy, place, planned, setPlanned, target, write }
+  const missing = [
+    ...(product === undefined ? ["a product"] : []),
+    ...(environment === undefined ? ["an environment"] : [])
+  ]
+  return { compare, failed, fields, isBusy, missing, place, planned, setPlanned, target, write }
 }
 
 const hintOf = (text: string, { values }: DotEnv): string =>
   text === "" ? "NAME=value, one a line. Quotes, comments and export are understood." : counted(values.size, "variable")
+
+interface ContentsProps {
+  readonly text: string
+  readonly read: DotEnv
+  readonly onChange: (text: string) => void
+}
+
+const Contents = ({ onChange, read, text }: ContentsProps) => (
+  <TextArea
+    autoComplete="off"
+    autoFocus
+    data-missing={read.values.size === 0 || undefined}
+    hint={hintOf(text, read)}
+    isMono
+    label="Contents of the file"
+    onChange={(event) => onChange(event.target.value)}
+    rows={10}
+    spellCheck={false}
+    value={text}
+  />
+)
 
 interface DifferenceProps {
   readonly planned: ReadonlyArray<Planned>
@@ -110,16 +136,20 @@ interface ActionsProps {
   /** How many secrets would be written; undefined before that is known. */
   readonly changes: number | undefined
   readonly isBusy: boolean
-  readonly mayCompare: boolean
+  /** What is to be filled in before anything can be compared. */
+  readonly missing: ReadonlyArray<string>
+  /** It was asked for all the same. */
+  readonly isRefused: boolean
   readonly onBack: () => void
   readonly onGoOn: () => void
 }
 
-const Actions = ({ changes, isBusy, mayCompare, onBack, onGoOn }: ActionsProps) =>
+const Actions = ({ changes, isBusy, isRefused, missing, onBack, onGoOn }: ActionsProps) =>
   changes === undefined ? (
     <>
+      {missing.length > 0 && <Missing isRefused={isRefused} missing={missing} />}
       <Cancel />
-      <Button disabled={!mayCompare} isBusy={isBusy} look="primary" onClick={onGoOn}>
+      <Button disabled={missing.length > 0} isBusy={isBusy} look="primary" onClick={onGoOn}>
         Show the difference
       </Button>
     </>
@@ -138,17 +168,25 @@ const PasteDialog = (props: Props) => {
   const { onClose } = props
   const [text, setText] = useState("")
   const [isLeftOut, setLeftOut] = useState(false)
-  const { compare, failed, fields, isBusy, place, planned: all, setPlanned, target, write } = usePaste(props)
+  const { compare, failed, fields, isBusy, missing: unchosen, planned: all, ...paste } = usePaste(props)
+  const { place, setPlanned, target, write } = paste
   const read = readDotEnv(text)
   const { values } = read
   const unfit = new Set(unfitOf(read))
   const planned = isLeftOut ? all?.filter(({ name }) => !unfit.has(name)) : all
   const changes = planned?.filter(({ change }) => isWritten(change)).length ?? 0
-  const mayCompare = values.size > 0 && target !== undefined
+  const missing = values.size > 0 ? unchosen : [...unchosen, "a line NAME=value"]
+  const [isRefused, setRefused] = useState(false)
+  const form = useRef<HTMLDivElement>(null)
   const goOn = () => {
     if (isBusy) return
-    if (planned !== undefined && changes > 0) void write(planned)
-    else if (planned === undefined && mayCompare) void compare(values)
+    if (planned !== undefined) {
+      if (changes > 0) void write(planned)
+      return
+    }
+    setRefused(missing.length > 0)
+    if (missing.length === 0) void compare(values)
+    else form.current?.querySelector<HTMLElement>("[data-missing]")?.focus()
   }
   useKeys([{ keys: "Mod+enter", label: "Go on", group: "Vault", run: goOn }])
   return (
@@ -157,7 +195,8 @@ const PasteDialog = (props: Props) => {
         <Actions
           changes={planned === undefined ? undefined : changes}
           isBusy={isBusy}
-          mayCompare={mayCompare}
+          isRefused={isRefused}
+          missing={missing}
           onBack={() => setPlanned(undefined)}
           onGoOn={goOn}
         />
@@ -172,7 +211,7 @@ const PasteDialog = (props: Props) => {
       onClose={onClose}
       title="Paste a .env file"
     >
-      <div className="flex flex-col gap-3">
+      <div className="flex flex-col gap-3" ref={form}>
         {planned === undefined && (
           <>
             {failed !== undefined && <Refused {...failed} />}
@@ -183,22 +222,11 @@ const PasteDialog = (props: Props) => {
           <ApprovalNote
             environment={target.environment}
             isRefused={failed?.environment === target.environment && isForApproval(failed)}
+            refusal=""
             slug={target.slug}
           />
         )}
-        {planned === undefined && (
-          <TextArea
-            autoComplete="off"
-            autoFocus
-            hint={hintOf(text, read)}
-            isMono
-            label="Contents of the file"
-            onChange={(event) => setText(event.target.value)}
-            rows={10}
-            spellCheck={false}
-            value={text}
-          />
-        )}
+        {planned === undefined && <Contents onChange={setText} read={read} text={text} />}
         <Warnings isLeftOut={isLeftOut} onLeaveOut={setLeftOut} read={read} />
         {planned !== undefined && <Difference planned={planned} unfit={unfit} />}
       </div>

@@ -70,6 +70,7 @@ export const useTarget = (slug: string, preferred: Preferred, isAsked = false) =
           label="Product"
           onChange={setProduct}
           options={allProducts.map(({ name, slug }) => ({ value: slug, label: name }))}
+          unchosen="Choose a product"
           value={chosen.product?.slug ?? ""}
         />
         <Select
@@ -80,6 +81,7 @@ export const useTarget = (slug: string, preferred: Preferred, isAsked = false) =
             label: one.name,
             ...(one.class === "production" ? { hint: "production" } : {})
           }))}
+          unchosen="Choose an environment"
           value={chosen.environment?.slug ?? ""}
         />
       </div>

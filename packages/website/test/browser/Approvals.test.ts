@@ -99,7 +99,11 @@ describe("Approvals", () => {
     await dialog.getByRole("status").getByText(needed).waitFor()
     await member.getByLabel("New value").fill("canary-3")
     await member.getByRole("button", { name: "Set value" }).click()
-    await dialog.getByRole("alert").getByText(needed).waitFor()
+    // What was refused is said in other words and another colour than what was known before.
+    const refusal = dialog.getByRole("alert").filter({ hasText: `Nothing was written. ${needed}` })
+    await refusal.waitFor()
+    expect(await refusal.getAttribute("class")).toContain("text-danger")
+    expect(await member.getByLabel("New value").inputValue()).toBe("canary-3")
     expect(await dialog.getByText("delivery approvals request").count()).toBe(0)
     expect(await axeFindings(member)).toEqual([])
     expect(await dialog.getByRole("link", { name: "Ask for an approval" }).getAttribute("href")).toBe(

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { addDevice } from "../../../server/test/support/Browsing.ts"
 import { axeFindings } from "../support/Axe.ts"
@@ -20,6 +20,9 @@ afterAll(async () => {
 const headings = (page: Page) => page.locator("#screen").getByRole("heading", { level: 2 }).allInnerTexts()
 
 const firstMinute = (page: Page) => page.getByRole("region", { name: "The first minute" })
+
+const isFocused = (element: Locator) =>
+  expect.poll(() => element.evaluate((one) => one === document.activeElement)).toBe(true)
 
 /** What stands at a step, such as "Add a product". */
 const stepOf = (page: Page, title: string) => firstMinute(page).getByRole("listitem").filter({ hasText: title })
@@ -50,6 +53,24 @@ describe("An empty workspace", () => {
     expect(new URL(page.url()).pathname).toBe("/w/main/teams")
   })
 
+  it("leads from a ticket without a team to its form by keys alone, and the first letters go into its first field", async () => {
+    const page = await openScreen(site, "")
+    for (const screen of ["", "tickets"]) {
+      await openScreen(site, screen, page)
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await atRest(page)
+      await page.keyboard.press("n")
+      await isFocused(page.getByRole("dialog", { name: "New ticket" }).getByRole("link", { name: "Add a team" }))
+      await page.keyboard.press("Enter")
+      const dialog = page.getByRole("dialog", { name: "Add a team" })
+      await dialog.waitFor()
+      await atRest(page)
+      await page.keyboard.type("Payments")
+      expect(await dialog.getByLabel("Name").inputValue()).toBe("Payments")
+      expect(await dialog.getByLabel("Key").inputValue()).toBe("PAY")
+    }
+  })
+
   it("tells a member without a team whom to ask", async () => {
     const member = await joinAs(site, "tom@example.com", "Tom", "member")
     await openScreen(site, "vault", member)
@@ -67,6 +88,10 @@ describe("The key of the first minute", () => {
     await firstMinute(page).getByRole("link", { name: "create an API key" }).click()
     const dialog = page.getByRole("dialog", { name: "New API key" })
     await dialog.getByText("what the steps on Home need").waitFor()
+    // The name that is proposed is selected: another is typed over it.
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("first steps")
+    await page.keyboard.type("laptop")
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("laptop")
     const scopes = await dialog
       .getByRole("checkbox", { checked: true })
       .evaluateAll((boxes) => boxes.map((one) => one.nextElementSibling?.textContent))
@@ -86,7 +111,15 @@ describe("The key of the first minute", () => {
     expect(lines.map(([, path]) => path)).toEqual(
       ["products", "environments", "deployments", "teams"].map((path) => `/v1/workspaces/main/${path}`)
     )
-    for (const [, path, body] of lines) await call("POST", path!, JSON.parse(body!))
+    const beforeDeployed = lines.findIndex(([, path]) => path!.endsWith("/deployments"))
+    for (const [, path, body] of lines.slice(0, beforeDeployed)) await call("POST", path!, JSON.parse(body!))
+    // With a product and an environment, the website has the form for the rest of the step; the keyboard stays at its place.
+    await stepOf(page, "Say where it runs").getByRole("link", { name: "Add a deployment" }).click()
+    await page.getByRole("dialog", { name: "Shop in Staging" }).waitFor()
+    await page.keyboard.press("Escape")
+    await isFocused(page.getByRole("button", { name: "Shop in Staging: not deployed, add it" }))
+    await openScreen(site, "", page)
+    for (const [, path, body] of lines.slice(beforeDeployed)) await call("POST", path!, JSON.parse(body!))
     // What the command line does for the two other commands.
     const { number } = await call<{ number: number }>("POST", "test-runs", {
       product: "shop",
