@@ -134,7 +134,18 @@ describe("Approvals", () => {
     await asked.getByRole("list", { name: "Approvals" }).getByText("pending").waitFor()
     await asked.close()
     await dialog.getByText("You have asked; it waits for another admin.").waitFor()
-    await dialog.getByRole("link", { name: "See what you asked for in a new tab" }).waitFor()
+    await member.setViewportSize({ width: 1280, height: 300 })
+    const [seen] = await Promise.all([
+      member.context().waitForEvent("page"),
+      dialog.getByRole("link", { name: "See what you asked for in a new tab" }).click()
+    ])
+    // It is at the end of that page.
+    await seen.setViewportSize({ width: 1280, height: 300 })
+    const row = seen.getByRole("list", { name: "Approvals" }).getByText("Rotate it")
+    await row.waitFor()
+    await expect.poll(() => row.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
+    await seen.close()
+    await member.setViewportSize({ width: 1280, height: 800 })
     expect(await member.getByLabel("New value").inputValue()).toBe("canary-3")
     await list.getByRole("button", { name: "Approve Kim" }).click()
     await dialog.getByText("You may write in Live now: do it again.").waitFor()
