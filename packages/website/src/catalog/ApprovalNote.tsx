@@ -73,11 +73,11 @@ export const ApprovalNote = ({
       {/* In another tab: what is typed here stays. */}
       <a
         className="whitespace-nowrap underline"
-        href={`/w/${slug}/environments/${environment}`}
+        href={`/w/${slug}/environments/${environment}#${state === "pending" ? "approvals" : "ask"}`}
         rel="noopener"
         target="_blank"
       >
-        {state === "pending" ? "See what you asked for" : "Ask for an approval"}
+        {state === "pending" ? "See what you asked for" : "Ask for an approval"} in a new tab
       </a>
     </p>
   )

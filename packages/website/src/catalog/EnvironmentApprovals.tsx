@@ -1,6 +1,7 @@
 import type { Approval } from "@delivery/domain/catalog/Approval"
 import type { Environment } from "@delivery/domain/catalog/Environment"
 import { useQuery } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
@@ -106,6 +107,12 @@ const Row = (props: RowProps) => {
       isFaded={!isOpen}
       name={actorName(approval.requestedBy)}
     >
+      {approval.decidedBy !== null && (
+        <Cell>
+          {(approval.state === "ended" || approval.state === "expired") && "approved "}by{" "}
+          {actorName(approval.decidedBy)}
+        </Cell>
+      )}
       <Cell>for {approval.minutes} minutes</Cell>
       <Cell>
         {isOpen ? (
@@ -118,8 +125,14 @@ const Row = (props: RowProps) => {
   )
 }
 
+/** Whoever came for them from elsewhere (ApprovalNote.tsx) sees them, below what runs there. */
+const show = (section: HTMLElement | null) => {
+  if (location.hash !== "") section?.scrollIntoView({ block: "end" })
+}
+
 const EnvironmentApprovals = ({ environment, slug }: Props) => {
-  const [isAsking, setAsking] = useState(false)
+  const [isAsking, setAsking] = useState(location.hash === "#ask")
+  const navigate = useNavigate()
   const mayWrite = mayAct(useRole(slug), "member")
   const me = useMe()
   const query = useQuery(approvalsQuery(slug, environment.slug))
@@ -127,14 +140,16 @@ const EnvironmentApprovals = ({ environment, slug }: Props) => {
     query.data?.approvals.some(
       ({ requestedBy, state }) => state === "pending" && requestedBy.kind === "user" && requestedBy.id === me?.id
     ) === true
+  const mayAsk = mayWrite && !environment.archived && !hasAsked
+  const close = () => {
+    setAsking(false)
+    // A page that is loaded again asks no second time.
+    void navigate({ to: ".", hash: "", replace: true })
+  }
   return (
-    <>
+    <div ref={show}>
       <Section
-        actions={
-          mayWrite &&
-          !environment.archived &&
-          !hasAsked && <Button onClick={() => setAsking(true)}>Ask for an approval</Button>
-        }
+        actions={mayAsk && <Button onClick={() => setAsking(true)}>Ask for an approval</Button>}
         isFlush
         title="Approvals"
       >
@@ -154,8 +169,10 @@ const EnvironmentApprovals = ({ environment, slug }: Props) => {
           }
         </Loaded>
       </Section>
-      {isAsking && <AskApproval environment={environment} onClose={() => setAsking(false)} slug={slug} />}
-    </>
+      {isAsking && mayAsk && query.data !== undefined && (
+        <AskApproval environment={environment} onClose={close} slug={slug} />
+      )}
+    </div>
   )
 }
 

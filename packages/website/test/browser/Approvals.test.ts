@@ -70,10 +70,12 @@ describe("Approvals", () => {
     await list.getByText("approved").waitFor()
     await list.getByText(/^ends in/).waitFor()
     await ofMember.getByText("approved").waitFor()
+    await ofMember.getByText("by Owner").waitFor()
     expect(await write()).toBe(200)
     await list.getByRole("button", { name: "End Sam" }).click()
     await owner.getByRole("dialog").getByRole("button", { name: "End" }).click()
     await list.getByText("ended").waitFor()
+    await list.getByText("approved by Owner").waitFor()
     expect(await write()).toBe("approval_required")
   })
 
@@ -107,7 +109,7 @@ describe("Approvals", () => {
     expect(await dialog.getByText("delivery approvals request").count()).toBe(0)
     expect(await axeFindings(member)).toEqual([])
     expect(await dialog.getByRole("link", { name: "Ask for an approval" }).getAttribute("href")).toBe(
-      "/w/main/environments/live"
+      "/w/main/environments/live#ask"
     )
     await dialog.getByRole("button", { name: "Clear value" }).click()
     const sure = member.getByRole("dialog", { name: "Clear TOKEN in Live?" })
@@ -118,14 +120,32 @@ describe("Approvals", () => {
     // In another tab, what was typed stays; once it is asked for, this one says so, and what becomes of it.
     const [asked] = await Promise.all([
       member.context().waitForEvent("page"),
-      dialog.getByRole("link", { name: "Ask for an approval" }).click()
+      dialog.getByRole("link", { name: "Ask for an approval in a new tab" }).click()
     ])
+    // The form is open there; once it is closed, a page that is loaded again asks no second time.
+    const form = asked.getByRole("dialog", { name: "Ask to write in Live" })
+    await form.getByLabel("Reason").and(asked.locator(":focus")).waitFor()
+    await asked.keyboard.press("Escape")
+    await form.waitFor({ state: "detached" })
+    await expect.poll(() => new URL(asked.url()).hash).toBe("")
     await asked.getByRole("button", { name: "Ask for an approval" }).click()
     await asked.getByLabel("Reason").fill("Rotate it")
     await asked.getByRole("button", { name: "Ask", exact: true }).click()
     await asked.getByRole("list", { name: "Approvals" }).getByText("pending").waitFor()
     await asked.close()
     await dialog.getByText("You have asked; it waits for another admin.").waitFor()
+    await member.setViewportSize({ width: 1280, height: 300 })
+    const [seen] = await Promise.all([
+      member.context().waitForEvent("page"),
+      dialog.getByRole("link", { name: "See what you asked for in a new tab" }).click()
+    ])
+    // It is at the end of that page.
+    await seen.setViewportSize({ width: 1280, height: 300 })
+    const row = seen.getByRole("list", { name: "Approvals" }).getByText("Rotate it")
+    await row.waitFor()
+    await expect.poll(() => row.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
+    await seen.close()
+    await member.setViewportSize({ width: 1280, height: 800 })
     expect(await member.getByLabel("New value").inputValue()).toBe("canary-3")
     await list.getByRole("button", { name: "Approve Kim" }).click()
     await dialog.getByText("You may write in Live now: do it again.").waitFor()
