@@ -40,7 +40,7 @@ const body = `<p id="reason" hidden></p>
 <button id="ask" type="button">Email me a sign-in link</button>
 </div>
 <p id="help" class="muted" hidden></p>
-<pre id="host-command" class="notice" tabindex="0" hidden></pre>
+<pre id="host-command" class="notice" hidden></pre>
 <p id="cancel" class="muted" hidden><button id="to-account" class="link" type="button">Back to your account</button></p>
 <p id="other" class="muted" hidden><button id="other-account" class="link" type="button">Use another account</button></p>
 <a id="enter-workspace" class="button primary" href="/w/" hidden>Open</a>

@@ -129,7 +129,10 @@ describe("The key of the first minute", () => {
       machine: { hostname: "laptop", platform: "linux" },
       selection: { coverage: "acceptance", folders: [], caseIds: [] }
     })
-    const finished = { interrupted: false, durationMs: 5, error: null, cleanup: null, tests: [] }
+    const startedAt = "2026-11-21T12:00:00.000Z"
+    const attempt = { status: "passed", durationMs: 5, startedAt, errorMessage: null, errorStack: null, files: [] }
+    const tests = [{ ...reported, attempt }]
+    const finished = { interrupted: false, durationMs: 5, error: null, cleanup: null, tests }
     await call("POST", `test-runs/${number}/finish`, finished)
     await call("POST", "products/shop/secrets", { name: "API_TOKEN", values: { staging: "one" } })
     for (const title of ["Add a product", "Say where it runs", "Publish a run", "Put a secret", "Add a team"]) {
