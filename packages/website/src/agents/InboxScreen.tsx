@@ -13,6 +13,7 @@ import { useReading } from "./useReading.ts"
 
 /** What concerns the person, by ticket: assignments, mentions, comments, and what agents said. The keyboard alone empties it. */
 
+const ApprovalsWaiting = later(() => import("./ApprovalRows.tsx"))
 const InboxEmpty = later(() => import("./InboxEmpty.tsx"))
 const NotificationPeek = later(() => import("./NotificationPeek.tsx"))
 
@@ -171,6 +172,7 @@ const InboxScreen = () => {
           All
         </Link>
       </Tabs>
+      <ApprovalsWaiting slug={slug} />
       <Loaded<unknown> isTall query={query} rows={8}>
         {() =>
           notices.length === 0 ? <InboxEmpty slug={slug} /> : <List notices={notices} onMore={onMore} slug={slug} />

@@ -1,13 +1,11 @@
-import { useQueries, useQuery } from "@tanstack/react-query"
+import { useQueries } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { actorName } from "../api/actors.ts"
-import { mayAct, useMe, useRole } from "../api/session.ts"
-import { pendingApprovalsQuery } from "../catalog/approvalsQuery.ts"
 import { ticketQuery } from "../planning/queries.ts"
-import { counted as counts } from "../ui/format.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
+import { ApprovalRows } from "./ApprovalRows.tsx"
 import { isAnswered, lineOf, type Notice } from "./inbox.ts"
+import { useApprovals } from "./useApprovals.ts"
 import { useNotices } from "./useNotices.ts"
 
 /**
@@ -33,13 +31,6 @@ const useWaiting = (slug: string, notices: ReadonlyArray<Notice>): ReadonlyArray
   return asked.filter(({ ticket }) => open.has(ticket.identifier))
 }
 
-/** What others ask an admin to approve. */
-const useApprovals = (slug: string) => {
-  const me = useMe()
-  const { data } = useQuery({ ...pendingApprovalsQuery(slug), enabled: mayAct(useRole(slug), "admin") })
-  return (data?.approvals ?? []).filter(({ requestedBy }) => requestedBy.kind !== "user" || requestedBy.id !== me?.id)
-}
-
 const row = "border-border hover:bg-hover two-lines flex h-(--row) items-center gap-3 border-b px-4"
 
 const Waiting = ({ slug }: { readonly slug: string }) => {
@@ -59,31 +50,7 @@ const Waiting = ({ slug }: { readonly slug: string }) => {
       isFlush
       title="Waiting for you"
     >
-      {approvals.slice(0, most).map(({ environment, id, reason, requestedAt, requestedBy }) => (
-        <Link
-          className={row}
-          data-tall
-          key={id}
-          params={{ slug, _splat: `environments/${environment.slug}` }}
-          to="/w/$slug/$"
-        >
-          <span className="bg-accent-fill size-2 shrink-0 rounded-full" />
-          <span className="foreign truncate font-medium sm:shrink-0">
-            {actorName(requestedBy)} asks to write in {environment.name}
-          </span>
-          <span className="second-line">
-            <span className="text-muted foreign min-w-0 flex-1 truncate">{reason}</span>
-            <span className="text-muted">
-              <Time at={requestedAt} />
-            </span>
-          </span>
-        </Link>
-      ))}
-      {approvals.length > most && (
-        <p className="text-muted border-border border-b px-4 py-2">
-          And {counts(approvals.length - most, "approval")} more, on the pages of their environments.
-        </p>
-      )}
+      <ApprovalRows approvals={approvals} slug={slug} />
       {waiting.slice(0, most).map((one) => (
         <Link
           className={row}

@@ -188,7 +188,12 @@ describe("Approvals", () => {
     await waiting.getByRole("link", { name: /Ann asks to write in Live/ }).waitFor()
     expect(await waiting.getByRole("link").count()).toBe(1)
     expect(await axeFindings(owner)).toEqual([])
-    await waiting.getByRole("link", { name: /Ann asks/ }).click()
+    // The inbox says so on every screen, and leads there, too.
+    await owner.getByRole("link", { name: /^Inbox 1 waiting: 0 unread, 1 approval/ }).click()
+    const inInbox = owner.getByRole("region", { name: "Approvals that wait for you" })
+    await inInbox.getByRole("link", { name: /Ann asks to write in Live/ }).waitFor()
+    expect(await axeFindings(owner)).toEqual([])
+    await inInbox.getByRole("link", { name: /Ann asks/ }).click()
     await owner.getByRole("button", { name: "Approve Ann" }).waitFor()
 
     await openScreen(site, "", owner)
@@ -209,6 +214,7 @@ describe("Approvals", () => {
     await owner.getByRole("button", { name: "Reject Ann" }).click()
     await owner.getByRole("dialog").getByRole("button", { name: "Reject" }).click()
     await owner.getByRole("list", { name: "Approvals" }).getByText("rejected").first().waitFor()
+    await owner.getByRole("link", { name: /^Inbox$/ }).waitFor()
   })
 
   it("are not turned off, and nothing is pasted, without one", async () => {
