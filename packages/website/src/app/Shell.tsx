@@ -17,6 +17,7 @@ import { overlay, type Overlay, sidebar } from "../ui/overlay.ts"
 const NoAccess = later(() => import("./NoAccess.tsx"))
 const Palette = later(() => import("./Palette.tsx"))
 const KeysHelp = later(() => import("./KeysHelp.tsx"))
+const CopyKeys = later(() => import("./CopyKeys.tsx"))
 const OfflineNote = later(() => import("./OfflineNote.tsx"))
 const NewTicketHere = later(() => import("../planning/NewTicketHere.tsx"))
 
@@ -109,6 +110,7 @@ export const Shell = () => {
           <IconButton icon="search" label="Search and do" onClick={() => setOverlay("palette")} />
         </div>
         <OfflineNote />
+        <CopyKeys />
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>
           {mayEnter ? <Outlet /> : <NoAccess slug={slug} />}
         </main>

@@ -5,9 +5,12 @@ import { useKeys } from "../ui/keys.ts"
 
 type Control = HTMLElement | null
 
+/** A cell begins with the name of its environment, which phones show: the control comes after that. */
+const controls = ":scope > span ~ :is(a, button), :scope > span ~ * :is(a, button)"
+
 const cellsOf = (table: HTMLTableElement | null): ReadonlyArray<ReadonlyArray<Control>> =>
   [...(table?.tBodies[0]?.rows ?? [])].map((row) =>
-    [...row.cells].slice(1).map((cell): Control => cell.querySelector("a, button"))
+    [...row.cells].slice(1).map((cell): Control => cell.querySelector(controls))
   )
 
 /** The next one in that direction where something can be done. */

@@ -10,19 +10,13 @@ import { useKeys } from "../ui/keys.ts"
 import { counted } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
-import { toast } from "../ui/toast.ts"
 import { attachmentsQuery } from "./attachmentQueries.ts"
+import { copyText } from "../ui/copyText.ts"
 import { branchOf } from "./branch.ts"
 import { ticketsKey } from "./queries.ts"
 
 const SureDialog = later(() => import("../api/SureDialog.tsx"))
 const TicketHistory = later(() => import("./TicketHistory.tsx"))
-
-const copy = (text: string, what: string) =>
-  void navigator.clipboard.writeText(text).then(
-    () => toast({ title: `${what} copied`, detail: text }),
-    () => toast({ title: "The browser did not allow it", detail: text, tone: "danger" })
-  )
 
 interface Props {
   readonly slug: string
@@ -51,8 +45,13 @@ const TicketMenu = ({ mayChange, onRename, slug, ticket }: Props) => {
     onDone: () => void navigate({ to: "/w/$slug/tickets", params: { slug } })
   })
   useKeys([
-    { keys: "y", label: "Copy the identifier", group: "Ticket", run: () => copy(identifier, "Identifier") },
-    { keys: "b", label: "Copy a name for its branch", group: "Ticket", run: () => copy(branchOf(ticket), "Branch") },
+    { keys: "y", label: "Copy the identifier", group: "Ticket", run: () => copyText(identifier, "Identifier") },
+    {
+      keys: "b",
+      label: "Copy a name for its branch",
+      group: "Ticket",
+      run: () => copyText(branchOf(ticket), "Branch")
+    },
     { keys: "h", label: "History of the texts", group: "Ticket", run: () => setHistory(true) }
   ])
   return (
@@ -62,9 +61,13 @@ const TicketMenu = ({ mayChange, onRename, slug, ticket }: Props) => {
           ...(mayChange ? [{ items: [{ label: "Rename", shortcut: "r", onSelect: onRename }] }] : []),
           {
             items: [
-              { label: "Copy the identifier", shortcut: "y", onSelect: () => copy(identifier, "Identifier") },
-              { label: "Copy the link", onSelect: () => copy(url, "Link") },
-              { label: "Copy a name for its branch", shortcut: "b", onSelect: () => copy(branchOf(ticket), "Branch") }
+              { label: "Copy the identifier", shortcut: "y", onSelect: () => copyText(identifier, "Identifier") },
+              { label: "Copy the link", onSelect: () => copyText(url, "Link") },
+              {
+                label: "Copy a name for its branch",
+                shortcut: "b",
+                onSelect: () => copyText(branchOf(ticket), "Branch")
+              }
             ]
           },
           { items: [{ label: "History", shortcut: "h", onSelect: () => setHistory(true) }] },
