@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** A day by keyboard: where the keyboard is after each key, and that nothing typed goes elsewhere. */
 
@@ -289,7 +289,7 @@ describe("What the keyboard is at", () => {
       await page.getByText(`${title} copied`).last().waitFor()
       return page.evaluate(() => navigator.clipboard.readText())
     }
-    await isLive(page)
+    await atRest(page)
     await page.getByRole("region", { name: "Deployments" }).waitFor()
     await page.keyboard.press("ArrowDown")
     await page
@@ -300,6 +300,7 @@ describe("What the keyboard is at", () => {
     await hasKeyboard(page, /unknown version/)
     expect(await copied("y", "Name")).toBe("shop/production")
     await openScreen(site, "teams", page)
+    await atRest(page)
     const team = page.locator("[data-row]", { hasText: "Engineering" })
     await team.waitFor()
     await page.keyboard.press("j")
@@ -307,11 +308,11 @@ describe("What the keyboard is at", () => {
     expect(await copied("y", "Name")).toBe("ENG")
     expect(await copied("Shift+Y", "Link")).toBe(`${site.origin}/w/main/teams/ENG`)
     await openScreen(site, "deployments/shop/staging", page)
-    await isLive(page)
+    await atRest(page)
     expect(await copied("y", "Name")).toBe("shop/staging")
     expect(await copied("Shift+Y", "Link")).toBe(`${site.origin}/w/main/deployments/shop/staging`)
     await openScreen(site, "trends", page)
-    await isLive(page)
+    await atRest(page)
     await page.keyboard.press("y")
     await page.getByText("Nothing here has a name to copy.").waitFor()
     await page.keyboard.press("?")
