@@ -92,7 +92,6 @@ const always = (method: string, at: string, body?: string): Requests => {
 /** A service, and the runs that wait to be finished there. */
 interface Site {
   readonly server: Started
-  readonly databaseUrl: string
   next: number
 }
 
@@ -225,7 +224,7 @@ const siteOf = async (withOthers: boolean): Promise<Site> => {
   await run(bench.databaseUrl, settle)
   const next = await run(bench.databaseUrl, makeRunning(rounds + 60))
   console.log(`A database was filled in ${((performance.now() - began) / 1000).toFixed(0)} s.`)
-  return { server, databaseUrl: bench.databaseUrl, next }
+  return { server, next }
 }
 try {
   const alone = await siteOf(false)

@@ -210,8 +210,11 @@ const publisherOf = (
   })
 
 /** The URL that the tests ran against. */
-const addressOf = async (publisher: Publisher, { baseUrl, environment, product }: PublishOptions): Promise<string> => {
-  const address = baseUrl ?? (await publisher.deployment()).baseUrl
+const addressOf = async (
+  deployment: () => Promise<Deployment>,
+  { baseUrl, environment, product }: PublishOptions
+): Promise<string> => {
+  const address = baseUrl ?? (await deployment()).baseUrl
   if (address === null) {
     throw Failure.usage(`The deployment of ${product} in ${environment} has no address: say with --base-url what ran.`)
   }
@@ -228,25 +231,32 @@ const leftBehind = async (files: ReadonlyArray<string>, deployment: Deployment):
   const found = await Promise.all(files.map(async (file) => ({ file, about: await stat(file) })))
   const old = found.find(({ about }) => about.isFile() && about.mtimeMs < Date.parse(versionUpdatedAt) - clockMillis)
   if (old === undefined) return undefined
-  const written = new Date(old.about.mtimeMs).toISOString()
-  return `${oneLine(old.file)} was written ${written}, before the version ${oneLine(shortened(version))} was set in ${deployment.environment.name} (${versionUpdatedAt})`
+  return `${oneLine(old.file)} was written ${old.about.mtime.toISOString()}, before the version ${oneLine(shortened(version))} was set in ${deployment.environment.name} (${versionUpdatedAt})`
 }
 
-/** What a run of these files begins with. */
-const startOf = async (publisher: Publisher, options: PublishOptions): Promise<StartTestRun> => {
-  const { environment, product } = options
+/** What a run of these files begins with, and why its coverage is left out, if it is. */
+const startOf = async (
+  publisher: Publisher,
+  options: PublishOptions
+): Promise<{ readonly payload: StartTestRun; readonly uncovered: string | undefined }> => {
+  const { coverage, environment, product } = options
   if (product === undefined || environment === undefined) {
     throw Failure.usage("Say what was tested, and where: --product and --environment.")
   }
-  return {
+  let asked: Promise<Deployment> | undefined
+  const deployment = () => (asked ??= publisher.deployment())
+  const uncovered =
+    coverage === undefined || options.ignoreTimes ? undefined : await leftBehind(options.files, await deployment())
+  const payload: StartTestRun = {
     product,
     environment,
-    baseUrl: await addressOf(publisher, { ...options, product, environment }),
+    baseUrl: await addressOf(deployment, options),
     git: await readGit(process.cwd(), process.env, {}),
     machine: readMachine(),
     ciUrl: ciUrlOf(process.env),
-    selection: { coverage: options.coverage ?? null, folders: [], caseIds: [] }
+    selection: { coverage: uncovered === undefined ? (coverage ?? null) : null, folders: [], caseIds: [] }
   }
+  return { payload, uncovered }
 }
 
 /** Whether saved results have their run already, and go on with it. */
@@ -323,6 +333,8 @@ interface Begun {
   readonly url: string
   /** Whether it has ended, and so got its files before. */
   readonly isOver: boolean
+  /** Why its coverage was left out, if it was. */
+  readonly uncovered?: string | undefined
 }
 
 /** Whether a run is of the tests that the results are of, as far as they tell. */
@@ -364,7 +376,10 @@ const begin = async (
     const { number, url } = await publisher.start(payload, cancelled)
     return { number, url, isOver: false }
   }
-  if (saved === undefined) return start(await startOf(publisher, options))
+  if (saved === undefined) {
+    const { payload, uncovered } = await startOf(publisher, options)
+    return { ...(await start(payload)), uncovered }
+  }
   if (goesOn(saved, options)) return runOf(publisher, saved, options.files, cancelled)
   if (saved.start === undefined) {
     throw Failure.usage(
@@ -372,7 +387,7 @@ const begin = async (
     )
   }
   const { environment = saved.start.environment, product = saved.start.product } = options
-  const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
+  const baseUrl = saved.start.baseUrl ?? (await addressOf(() => publisher.deployment(), options))
   const { requestId, ...asked } = { ...saved.start, product, environment, baseUrl }
   // It stands for the run that the reporter may have started.
   return start(requestId === undefined || options.again ? asked : { ...asked, requestId })
@@ -466,8 +481,6 @@ const unfinished = (at: Connection, run: number, savedIn: string | undefined, er
   })
 }
 
-const withoutCoverage = ({ coverage: _, ...options }: PublishOptions): PublishOptions => options
-
 /** Reads everything first, so that a file that is refused starts no run. Ends the run where it is cancelled before its end. */
 export const publishRun = async (
   at: Connection,
@@ -490,10 +503,8 @@ export const publishRun = async (
   const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)
   const publisher = publisherOf(destination, about)
   cancelled.throwIfAborted()
-  const isCounted = saved !== undefined || about.ignoreTimes || about.coverage === undefined
-  const uncovered = isCounted ? undefined : await leftBehind(about.files, await publisher.deployment(cancelled))
-  const { isOver, number } = await (saved === undefined
-    ? begin(publisher, saved, uncovered === undefined ? about : withoutCoverage(about), cancelled)
+  const { isOver, number, uncovered } = await (saved === undefined
+    ? begin(publisher, saved, about, cancelled)
     : beginSaved(publisher, about, destination, cancelled, tell))
   if (publisher.ownRunReason !== undefined) {
     tell.note(`This shard is run ${number}, a run of its own. ${publisher.ownRunReason}`)

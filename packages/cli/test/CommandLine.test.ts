@@ -772,6 +772,9 @@ describe("delivery", () => {
     writeFileSync(file, readFileSync(file))
     assert.include(await publish("--fail"), { code: 0, err: "" })
     assert.strictEqual(await coverageOf(5), "critical")
+    // What was tested is asked for before the deployment of it.
+    const nowhere = await at.delivery(["runs", "publish", "left.xml", "--coverage", "critical"], { env: as(workspace) })
+    assert.include(nowhere, { code: 2, err: "Say what was tested, and where: --product and --environment.\n" })
   })
 
   test("opens the page of a run with the browser that BROWSER names", async (owner) => {

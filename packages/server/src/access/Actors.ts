@@ -69,6 +69,38 @@ export const actorsAndAgents = (
     union select 'agent', g.id from agents g join ${actorRows(sql, actors)} as p (kind, id)
       on p.kind = 'user' and p.id = g.person_id where g.workspace_id = ${workspaceId}`
 
+/** Of an actor the person, whoever an agent works for, or who made a key, also by another key: as a statement of one row at most. */
+export const selectPersonBehind = (
+  sql: PgClient.PgClient,
+  kind: Statement.Fragment,
+  id: Statement.Fragment
+): Statement.Fragment =>
+  sql`with recursive behind (kind, id) as (
+      select ${kind}, ${id}
+      union
+      select k.created_by_kind, k.created_by_id from behind b
+      join api_keys k on b.kind = 'apiKey' and k.id = b.id where k.created_by_id is not null
+    )
+    select id from behind where kind = 'user'
+    union select g.person_id from behind b join agents g on b.kind = 'agent' and g.id = b.id`
+
+/** The same over the memory storage. */
+export const personBehind = (database: MemoryDatabase, actor: ActorRef): PersonId | undefined => {
+  switch (actor.kind) {
+    case "user":
+      return actor.id
+    case "agent":
+      return database.table(agents).get(actor.id)!.personId
+    case "deploymentToken":
+      return undefined
+    case "apiKey": {
+      const key = database.table(apiKeys).get(actor.id)
+      if (key === undefined || key.createdByKind === null) return undefined
+      return personBehind(database, { kind: key.createdByKind, id: key.createdById } as ActorRef)
+    }
+  }
+}
+
 export const readActor = (row: ActorRow): Actor => {
   if (row.actorName === null) return { kind: "removed" }
   switch (row.actorKind) {

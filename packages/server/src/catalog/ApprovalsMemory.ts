@@ -1,11 +1,11 @@
 import type { ApprovalState } from "@delivery/domain/catalog/Approval"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
-import type { EnvironmentId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import type { EnvironmentId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import { type ActorRef, isSameActor } from "../access/Access.ts"
-import { agents, apiKeys, isLive } from "../access/ActorRows.ts"
-import { resolveActor } from "../access/Actors.ts"
+import { apiKeys, isLive } from "../access/ActorRows.ts"
+import { personBehind, resolveActor } from "../access/Actors.ts"
 import { isBlocked } from "../identity/BlocksRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { sessions } from "../identity/SessionsRepo.ts"
@@ -35,7 +35,7 @@ export const layer = Layer.effect(
       list: list(memory),
       hasPending: hasPending(memory),
       hold: hold(memory),
-      personsBehind: (actor) => memory.read((database) => personsBehind(database, actor))
+      personsBehind: (actor) => memory.read((database) => [personBehind(database, actor) ?? []].flat())
     })
   })
 )
@@ -151,19 +151,3 @@ const hold =
         .toSorted((a, b) => compare(a.id, b.id))
         .map(({ environmentId, id }) => ({ id, environmentId }))
     )
-
-const personsBehind = (database: MemoryDatabase, actor: ActorRef): ReadonlyArray<PersonId> => {
-  switch (actor.kind) {
-    case "user":
-      return [actor.id]
-    case "agent":
-      return [database.table(agents).get(actor.id)!.personId]
-    case "deploymentToken":
-      return []
-    case "apiKey": {
-      const key = database.table(apiKeys).get(actor.id)
-      if (key === undefined || key.createdByKind === null) return []
-      return personsBehind(database, { kind: key.createdByKind, id: key.createdById } as ActorRef)
-    }
-  }
-}

@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
-import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { actorColumns, actorJoins, type ActorRow, readActor, selectPersonBehind } from "../access/Actors.ts"
 import { uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, readerOf, type SelectedRow, updateById } from "../storage/Table.ts"
@@ -206,14 +206,7 @@ const hold =
 const personsBehind =
   (sql: PgClient.PgClient): ApprovalsRepo["Service"]["personsBehind"] =>
   ({ id, kind }: ActorRef) =>
-    sql<{ readonly id: PersonId }>`with recursive behind (kind, id) as (
-        select ${kind}::text, ${id}::uuid
-        union
-        select k.created_by_kind, k.created_by_id from behind b
-        join api_keys k on b.kind = 'apiKey' and k.id = b.id where k.created_by_id is not null
-      )
-      select id from behind where kind = 'user'
-      union select g.person_id from behind b join agents g on b.kind = 'agent' and g.id = b.id`.pipe(
+    sql<{ readonly id: PersonId }>`${selectPersonBehind(sql, sql`${kind}::text`, sql`${id}::uuid`)}`.pipe(
       Effect.map((rows) => rows.map((row) => row.id)),
       dieOnSqlError
     )

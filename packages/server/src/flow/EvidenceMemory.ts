@@ -3,7 +3,8 @@ import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
-import { agents, type ApiKeyRow, apiKeys } from "../access/ActorRows.ts"
+import { agents, apiKeys } from "../access/ActorRows.ts"
+import { personBehind } from "../access/Actors.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { projectProducts } from "../planning/ProjectsRepo.ts"
 import { teams } from "../planning/TeamsRepo.ts"
@@ -90,13 +91,6 @@ const newestRuns = (database: MemoryDatabase, workspaceId: WorkspaceId, productI
   return [runs.slice(0, evidenceRuns), runs.slice(evidenceRuns)] as const
 }
 
-/** The person who made a key, or the key that made it, and so on. */
-const makerOf = (database: MemoryDatabase, { createdById, createdByKind }: ApiKeyRow): string | null => {
-  if (createdByKind === "user") return createdById
-  const maker = createdByKind === "apiKey" ? database.table(apiKeys).get(createdById!) : undefined
-  return maker === undefined ? null : makerOf(database, maker)
-}
-
 const resultsOf = (
   database: MemoryDatabase,
   run: TestRunRow,
@@ -126,7 +120,7 @@ const resultsOf = (
       publisher,
       personId: personOf(database, publisher),
       keyName: key?.name ?? null,
-      keyMaker: key === undefined ? null : makerOf(database, key),
+      keyMaker: key === undefined ? null : (personBehind(database, publisher) ?? null),
       keyMadeAt: key?.createdAt ?? null
     }))
 }

@@ -3,7 +3,7 @@ import type { TicketId, TicketStatusId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
-import { actorRows } from "../access/Actors.ts"
+import { actorRows, selectPersonBehind } from "../access/Actors.ts"
 import { testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -85,11 +85,7 @@ const results =
         r.git_sha as commit, r.git_dirty as dirty, ${testsDeploymentNow(sql, "r")} as "isOfDeployment",
         r.deployment_changed is not distinct from true as "deploymentChanged",
         e.archived_at is null as "isActive", r.finished_at as "finishedAt", t.attempt_started_at as "startedAt",
-        (with recursive makers as (
-          select k.created_by_kind as kind, k.created_by_id as id
-          union
-          select m.created_by_kind, m.created_by_id from makers join api_keys m on makers.kind = 'apiKey' and m.id = makers.id
-        ) select id from makers where kind = 'user') as "keyMaker", k.created_at as "keyMadeAt",
+        (${selectPersonBehind(sql, sql`'apiKey'`, sql`k.id`)}) as "keyMaker", k.created_at as "keyMadeAt",
         k.name as "keyName",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
         case r.publisher_kind when 'user' then r.publisher_id

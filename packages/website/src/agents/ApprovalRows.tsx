@@ -8,7 +8,8 @@ import { useApprovals } from "./useApprovals.ts"
 
 const most = 5
 
-const row = "border-border hover:bg-hover two-lines flex h-(--row) items-center gap-3 border-b px-4"
+/** Of what waits for the person, whatever it is. */
+export const waitingRow = "border-border hover:bg-hover two-lines flex h-(--row) items-center gap-3 border-b px-4"
 
 interface Props {
   readonly approvals: ReturnType<typeof useApprovals>
@@ -19,7 +20,7 @@ export const ApprovalRows = ({ approvals, slug }: Props) => (
   <>
     {approvals.slice(0, most).map(({ environment, id, reason, requestedAt, requestedBy }) => (
       <Link
-        className={row}
+        className={waitingRow}
         data-tall
         key={id}
         params={{ slug, _splat: `environments/${environment.slug}` }}

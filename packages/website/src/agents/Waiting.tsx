@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { ticketQuery } from "../planning/queries.ts"
 import { Section } from "../ui/Section.tsx"
 import { Time } from "../ui/Time.tsx"
-import { ApprovalRows } from "./ApprovalRows.tsx"
+import { ApprovalRows, waitingRow } from "./ApprovalRows.tsx"
 import { isAnswered, lineOf, type Notice } from "./inbox.ts"
 import { useApprovals } from "./useApprovals.ts"
 import { useNotices } from "./useNotices.ts"
@@ -31,8 +31,6 @@ const useWaiting = (slug: string, notices: ReadonlyArray<Notice>): ReadonlyArray
   return asked.filter(({ ticket }) => open.has(ticket.identifier))
 }
 
-const row = "border-border hover:bg-hover two-lines flex h-(--row) items-center gap-3 border-b px-4"
-
 const Waiting = ({ slug }: { readonly slug: string }) => {
   const { counted, notices } = useNotices(slug)
   const waiting = useWaiting(slug, notices)
@@ -53,7 +51,7 @@ const Waiting = ({ slug }: { readonly slug: string }) => {
       <ApprovalRows approvals={approvals} slug={slug} />
       {waiting.slice(0, most).map((one) => (
         <Link
-          className={row}
+          className={waitingRow}
           data-tall
           hash={one.at ?? ""}
           key={one.id}
