@@ -132,6 +132,7 @@ const website: ReadonlyArray<Pattern> = [
       "!@delivery/domain/deploy/EnvironmentFile",
       "!@delivery/domain/events/EventKinds",
       "!@delivery/domain/FoldCase",
+      "!@delivery/domain/Order",
       "!@delivery/domain/flow/ReadinessRuns",
       "!@delivery/domain/planning/AttachmentLimits",
       "!@delivery/domain/runs/PassedElsewhere",

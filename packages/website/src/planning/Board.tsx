@@ -14,7 +14,6 @@ import { useOwnerNames } from "./ownerNames.ts"
 import { askClass, TagBadge } from "./TagBadge.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { besideAt, isStaying } from "./board.ts"
-import type { Beside } from "./pendingTickets.ts"
 import type { Selection } from "./useSelection.ts"
 import { useDropPlace } from "./useDropPlace.ts"
 import { useTicketMove } from "./useTicketMove.ts"
@@ -226,18 +225,6 @@ const find = (columns: ReadonlyArray<Column>, id: string | undefined) => {
   return undefined
 }
 
-/**
- * Below which card another one will be in a column that has no order of its own: a ticket becomes the last of its team in its new
- * status, of the first status that the team has there. So it does not jump once the server has answered.
- */
-const lastOfTeam = ({ change, tickets }: Column, { team }: TicketSummary): Beside | undefined => {
-  if (change.category === undefined) return undefined
-  const ofTeam = tickets.filter((one) => one.team.id === team.id)
-  const last = ofTeam.findLast(({ status }) => status.id === ofTeam[0]?.status.id)
-  // Those of other teams have the same ranks.
-  return last && { after: tickets.findLast(({ rank }) => rank === last.rank) ?? last }
-}
-
 const tellFixed = () =>
   toast({
     title: "The order cannot be changed here",
@@ -267,7 +254,6 @@ const usePut = (columns: ReadonlyArray<Column>, slug: string) => {
       ticket,
       change: isSame ? {} : target.change,
       beside: target.isOrdered ? besideAt(others, at) : undefined,
-      shownBeside: target.isOrdered ? undefined : lastOfTeam(target, ticket),
       from: source.isOrdered ? besideAt(source.tickets.toSpliced(from.row, 1), from.row) : undefined,
       said: isSame ? "" : `${ticket.identifier} was moved to ${target.label}`
     })

@@ -18,8 +18,6 @@ interface Move {
   readonly change: TicketChange
   /** Where among those of its team and status. */
   readonly beside?: Beside | undefined
-  /** Where it is shown until the server has answered, of the places that nobody chooses. */
-  readonly shownBeside?: Beside | undefined
   /** What it stood beside, so that it can go back there. */
   readonly from?: Beside | undefined
   /** What is said when it is done; nothing where that is seen. */
@@ -57,12 +55,12 @@ export const useTicketMove = (slug: string) => {
   const again = (ticket: TicketSummary, change: TicketChange, beside: Beside) =>
     void move({ ticket, change, beside, said: `${ticket.identifier} was moved to ${change.status?.name}` })
   const move = async (asked: Move): Promise<boolean> => {
-    const { beside, change, from, said, shownBeside = beside, ticket } = asked
+    const { beside, change, from, said, ticket } = asked
     const shown = changed(ticket, change)
     const failed = `${ticket.identifier} stays where it was`
     try {
       await pendingTickets.run(
-        [{ id: ticket.id, shown, beside: shownBeside }],
+        [{ id: ticket.id, shown, beside }],
         () => oneByOne(ticket.id, () => send(slug, asked)),
         readTicketsAgain(queries, slug)
       )

@@ -56,7 +56,14 @@ const hasMovedOn = (): boolean => {
 }
 
 const PlainMenu = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props) => (
-  <Menu.Root onOpenChange={onOpenChange} open={isOpen}>
+  <Menu.Root
+    onOpenChange={(next, { reason }) => {
+      // The next key is the page's, also while the menu is still going.
+      if (reason === "escape-key") anchor.current?.focus()
+      onOpenChange(next)
+    }}
+    open={isOpen}
+  >
     {/* Beside its button, so that it stands in a landmark of the page, or in the dialog that has the keyboard. */}
     <Menu.Portal container={anchor.current?.closest<HTMLElement>("main, nav, [role=dialog]") ?? null}>
       <Menu.Positioner

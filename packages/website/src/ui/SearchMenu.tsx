@@ -167,7 +167,9 @@ export const SearchMenu = ({ anchor, back, groups, isOpen, label, onOpenChange, 
   }
   return (
     <Popover.Root
-      onOpenChange={(next, { event }) => {
+      onOpenChange={(next, { event, reason }) => {
+        // Also before it has the keyboard, which its button has until then.
+        if (reason === "escape-key") return close()
         // Its button closes it by itself.
         const isAtButton = event.target instanceof Node && anchor.current?.contains(event.target) === true
         if (next || !isAtButton) onOpenChange(next)

@@ -90,6 +90,7 @@ describe("A list", () => {
     await pick(page, "Tags", "ug")
     await expect.poll(async () => (await read(second)).tags.map(({ name }) => name)).toEqual(["Bug"])
     expect(await axeFindings(page)).toEqual([])
+    // What is pressed next is the page's, also while the menu is still going.
     await page.keyboard.press("Escape")
     await page.keyboard.press("p")
     await pick(page, "Project", "no proj")
@@ -307,9 +308,15 @@ describe("A board", () => {
     await card(page, made[0]!).dragTo(unstarted, { targetPosition: { x: 60, y: 50 } })
     await expect.poll(async () => (await cards()).length).toBe(3)
     const shown = await cards()
-    expect(shown.at(-1)).toBe(made[0]!.identifier)
+    // It keeps its rank: above the one that was made after it.
+    expect(shown.filter((one) => one !== other.identifier)).toEqual([made[0]!.identifier, made[1]!.identifier])
+    const readAgain = page.waitForResponse(
+      (answer) => /tickets\?/.test(answer.url()) && answer.request().method() === "GET"
+    )
     resolve()
     await page.getByText(`${made[0]!.identifier} was moved to Unstarted`).first().waitFor()
+    await (await readAgain).finished()
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestIdleCallback(drawn))))
     expect(await cards()).toEqual(shown)
   })
 

@@ -91,6 +91,45 @@ describe("Changes on their way", () => {
     expect(order(withPending(list, [{ id: "id-1", shown: {}, beside: { after: ticket(9) } }]))).toBe(order(list))
   })
 
+  it("show a ticket of another status where its rank puts it, before the server says so", () => {
+    const statuses = {
+      backlog: { id: "b", name: "Backlog", category: "backlog" },
+      doing: { id: "d", name: "In progress", category: "started" },
+      review: { id: "r", name: "In review", category: "started" }
+    } as const
+    const of = (number: number, rank: string, status: keyof typeof statuses, team = "ENG") =>
+      ticket(number, { rank, status: statuses[status], team: { id: team, key: team } })
+    const all = [
+      of(1, "a1", "backlog"),
+      of(2, "a5", "backlog"),
+      of(3, "a9", "backlog"),
+      of(4, "a2", "doing"),
+      of(5, "a3", "doing", "OPS"),
+      of(6, "a7", "doing"),
+      of(7, "a0", "review"),
+      of(8, "a6", "review")
+    ]
+    const moved = (number: number, status: object) =>
+      order(withPending(all, [{ id: `id-${number}`, shown: { status } as never }]))
+    expect(moved(2, statuses.doing)).toBe("ENG-1 ENG-3 ENG-4 ENG-5 ENG-2 ENG-6 ENG-7 ENG-8")
+    expect(moved(1, statuses.doing)).toBe("ENG-2 ENG-3 ENG-1 ENG-4 ENG-5 ENG-6 ENG-7 ENG-8")
+    expect(moved(3, statuses.doing)).toBe("ENG-1 ENG-2 ENG-4 ENG-5 ENG-6 ENG-3 ENG-7 ENG-8")
+    expect(moved(3, statuses.review)).toBe("ENG-1 ENG-2 ENG-4 ENG-5 ENG-6 ENG-7 ENG-8 ENG-3")
+    expect(moved(8, statuses.backlog)).toBe("ENG-1 ENG-2 ENG-8 ENG-3 ENG-4 ENG-5 ENG-6 ENG-7")
+    // Of a category alone: the first status of its team there.
+    expect(moved(2, { ...statuses.backlog, category: "started" })).toBe(
+      "ENG-1 ENG-3 ENG-4 ENG-5 ENG-2 ENG-6 ENG-7 ENG-8"
+    )
+    // Where nobody is in its category, it stays where it stood among all.
+    expect(moved(2, { id: "x", name: "Done", category: "completed" })).toBe(order(all))
+    // A place that was chosen stays, whatever else changes.
+    const placed = [
+      { id: "id-1", shown: {}, beside: { after: all[5]! } },
+      { id: "id-1", shown: { status: statuses.doing } as never }
+    ]
+    expect(order(withPending(all, placed))).toBe("ENG-2 ENG-3 ENG-4 ENG-5 ENG-6 ENG-1 ENG-7 ENG-8")
+  })
+
   it("put a card where it is dropped, wherever from", () => {
     for (const [from, card] of list.entries()) {
       for (const to of list.keys()) {
