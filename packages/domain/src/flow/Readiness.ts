@@ -17,7 +17,11 @@ const kinds = {
   test_missing:
     "the newest of them passed, but without tests that failed in an earlier one of the version, have not passed there since, and are not muted",
   test_dropped:
-    "the newest of them passed, but without tests that failed in the newest such run of another version before it, in the same environment and with the same coverage, have passed in no run of this version there, and are not muted; always `warn`",
+    "the newest of them passed, but without tests that failed when they last ran in its environment with its coverage, in a run of another version, have passed in no run that counts there since, and are not muted; always `warn`",
+  tests_fewer:
+    "the newest of them passed, but ran fewer tests than the newest such run of another version before it, in the same environment and with the same coverage: three or more, and a twentieth or more; always `warn`",
+  test_muted:
+    "the newest of them passed, but without tests that failed when they last ran there and are muted; always `warn`",
   mute_overdue: "a test is muted past its time",
   ticket_blocks: "a ticket with `blocks: true` is open",
   secret_missing: "a secret has a value in the environment that the version comes from, and none here",
@@ -33,6 +37,8 @@ export const ReasonKind = OneOf([
   "run_failed",
   "test_missing",
   "test_dropped",
+  "tests_fewer",
+  "test_muted",
   "mute_overdue",
   "ticket_blocks",
   "secret_missing",

@@ -2,7 +2,7 @@ import type { NewerRun, Readiness, RunExclusion } from "@delivery/domain/flow/Re
 import { shownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
-import type { ElsewhereRun, FoundRun, LeftOutTest, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
+import type { ElsewhereRun, FoundRun, LeftOutTest as LeftOut, UncountedRun, UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** What is said of runs beside those that decide (docs/contract.md, Readiness). Pure. */
 
@@ -11,6 +11,15 @@ export const hasPassed = ({
   gateResult,
   retriedElsewhere
 }: Pick<FoundRun, "gateResult" | "retriedElsewhere">): boolean => gateResult === "passed" && !retriedElsewhere
+
+/** What a run has left out that decides, and the ticket that mutes it now, if it is muted; null of that where nobody sees it. */
+export interface LeftOutTest extends LeftOut {
+  readonly mutedBy: string | null | undefined
+}
+
+/** Whether it keeps the version back: it failed in a run of that, and is not muted. */
+export const isMissing = ({ mutedBy, otherVersion }: LeftOutTest): boolean =>
+  otherVersion === null && mutedBy === undefined
 
 interface FoundRuns {
   readonly runs: ReadonlyArray<FoundRun>
@@ -54,7 +63,7 @@ const isTold = (
     const deciding = runs.find((run) => run.coverage === asked)
     if (deciding === undefined) return true
     const isKeptBack =
-      !hasPassed(deciding) || leftOut.some((one) => one.coverage === deciding.coverage && one.otherVersion === null)
+      !hasPassed(deciding) || leftOut.some((one) => one.coverage === deciding.coverage && isMissing(one))
     return deciding.finishedAt < finishedAt && (result === "failed" || isKeptBack)
   })
 

@@ -5,6 +5,7 @@ import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
 import { freezeChanges, type FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { TestRunId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import type { Change } from "@delivery/domain/events/Event"
@@ -237,11 +238,15 @@ const findingsOf = (dependencies: Dependencies) => {
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
     const runs =
-      version !== null && coverages.length > 0 ? { ...place, version, coverages, fromId: from?.id ?? null } : undefined
+      version !== null && coverages.length > 0
+        ? { ...place, version, versions: [version], coverages, fromId: from?.id ?? null }
+        : undefined
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
     const lateIds = late.map(({ caseId }) => caseId)
     const deciding = runs === undefined ? [] : yield* repo.runs(runs, at)
-    const leftOut = runs === undefined ? [] : yield* findLeftOut(runs, deciding)
+    const passed = deciding.filter(hasPassed).map(({ id }) => id)
+    const isPassed = runs !== undefined && passed.length > 0
+    const leftOut = isPassed ? yield* findLeftOut(access, runs, passed) : []
     const found: Findings = {
       version,
       isKnown: isExact || begun.length === 1,
@@ -249,6 +254,7 @@ const findingsOf = (dependencies: Dependencies) => {
       at,
       runs: deciding,
       leftOut,
+      fewer: isPassed ? yield* repo.fewer(runs, passed) : [],
       notCounted:
         runs === undefined
           ? []
@@ -272,14 +278,21 @@ const findingsOf = (dependencies: Dependencies) => {
   })
 }
 
-/** The failed tests that what decides left out, but those that are muted now. */
+/** The failed tests that what decides left out; of what failed muted alone, that which is muted now. */
 const leftOutOf = ({ repo, runMutes }: Dependencies) =>
-  Effect.fnUntraced(function* (asked: AskedRuns, deciding: Findings["runs"]) {
-    const passed = deciding.filter(hasPassed).map(({ id }) => id)
-    const found = passed.length === 0 ? [] : yield* repo.leftOut(asked, passed)
+  Effect.fnUntraced(function* (access: Access, asked: AskedRuns, passed: ReadonlyArray<TestRunId>) {
+    const found = yield* repo.leftOut(asked, passed)
     if (found.length === 0) return []
-    const muted = yield* runMutes.ofProduct(asked.workspaceId, asked.productId)
-    return found.filter(({ caseId }) => muted.every((mute) => mute.caseId !== caseId))
+    const ids = new Set(found.map(({ caseId }) => caseId))
+    const mutes = (yield* runMutes.ofProduct(asked.workspaceId, asked.productId)).filter(({ caseId }) =>
+      ids.has(caseId)
+    )
+    const tickets = new Map((yield* runMutes.shown(access, mutes)).map(({ caseId, ticket }) => [caseId, ticket]))
+    const muted = new Set(mutes.map(({ caseId }) => caseId))
+    return found.flatMap((one) => {
+      const mutedBy = muted.has(one.caseId) ? (tickets.get(one.caseId) ?? null) : undefined
+      return one.wasMuted && mutedBy === undefined ? [] : [{ ...one, mutedBy }]
+    })
   })
 
 /** The version that is meant: where a short id is none itself, the one that begins with it. */

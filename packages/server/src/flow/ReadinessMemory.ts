@@ -1,6 +1,6 @@
 import { begunBy } from "@delivery/domain/catalog/WholeVersion"
 import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
-import { maxShownName, shownName } from "@delivery/domain/flow/ShownName"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { firstCharacters } from "@delivery/domain/Text"
@@ -15,20 +15,21 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
-import { hasFailed, hasTested, isReproducible, isWhole, proves } from "../runs/RunScope.ts"
+import { hasFailed, isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
+import { fewer, lastFirst, leftOut, mayDecide } from "./LeftOutMemory.ts"
 import {
   type AskedRuns,
   type BlockingTicket,
   type FoundRun,
-  type LeftOutTest,
   maxErrorLine,
   mostUnresolved,
+  namedFailures,
   type Place,
   placeKey,
   type PolicyRow,
@@ -54,6 +55,7 @@ export const layer = Layer.effect(
       elsewhere: elsewhere(memory),
       uncounted: uncounted(memory),
       leftOut: leftOut(memory),
+      fewer: fewer(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)
     })
@@ -106,9 +108,6 @@ const runsOf = (database: MemoryDatabase, asked: AskedRuns, coverage: string): R
 const isSource = ({ environmentId, fromId }: AskedRuns, run: TestRunRow): boolean =>
   fromId === null ? run.environmentId !== environmentId : run.environmentId === fromId
 
-/** That which finished last first. */
-const lastFirst = (a: TestRunRow, b: TestRunRow): number => compare(b.finishedAt!, a.finishedAt!) || b.number - a.number
-
 const slugOf = (database: MemoryDatabase, { environmentId }: TestRunRow): string =>
   database.table(environments).get(environmentId)!.slug
 
@@ -119,6 +118,15 @@ const mutedFailures = (database: MemoryDatabase, { id, mutes }: TestRunRow): Fou
     .toSorted((a, b) => compare(a.caseId, b.caseId))
     .map(({ caseId, title }) => ({ ...byCase.get(caseId)!, title: shownName(title) }))
   return { count: failures.length, tests: failures.slice(0, maxMutedFailures) }
+}
+
+const failuresOf = (database: MemoryDatabase, { id, mutes, retriedElsewhere }: TestRunRow): FoundRun["failures"] => {
+  const muted = new Set((mutes ?? []).map(({ caseId }) => caseId))
+  const failed = (database.table(testRunTestsTable).get(id) ?? [])
+    .filter(({ status }) => status === "failed" || (status === "flaky" && retriedElsewhere === true))
+    .filter(({ caseId }) => !muted.has(caseId))
+    .toSorted((a, b) => compare(a.caseId, b.caseId))
+  return { count: failed.length, titles: failed.slice(0, namedFailures).map(({ title }) => shownName(title)) }
 }
 
 const unresolved =
@@ -135,9 +143,6 @@ const unresolved =
         return [{ coverage, number: named.number, environment: slugOf(database, named), state }]
       })
     )
-
-/** Whether a run decides, or would if it had tested the deployment. */
-const mayDecide = (run: TestRunRow): boolean => run.result !== null && hasTested(run) && proves(run)
 
 const elsewhere =
   (memory: Memory): Repo["elsewhere"] =>
@@ -206,80 +211,6 @@ const exclusionOf = (run: TestRunRow): UncountedRun["reason"] => {
   return run.coverage === null ? "no_coverage" : "nothing_tested"
 }
 
-const leftOut =
-  (memory: Memory): Repo["leftOut"] =>
-  ({ version }, ids) =>
-    memory.read((database) =>
-      ids.flatMap((id): ReadonlyArray<LeftOutTest> => {
-        const deciding = database.table(testRuns).get(id)!
-        const { coverage, environmentId, productId } = deciding
-        const those = database
-          .table(testRuns)
-          .filter(
-            (run) =>
-              run.productId === productId &&
-              run.environmentId === environmentId &&
-              run.deploymentVersion === version &&
-              run.coverage === coverage &&
-              isWhole(run) &&
-              (mayDecide(run) || (run.state === "interrupted" && run.finishedAt !== null && isReproducible(run))) &&
-              testsDeploymentNow(database, run)
-          )
-          .toSorted(lastFirst)
-        const [last, ...ofVersion] = those.slice(those.findIndex((run) => run.id === id)).slice(0, mostElsewhere)
-        const before = [...ofVersion, ...lastOfAnother(database, deciding)]
-        const testsOf = ({ id }: TestRunRow) => database.table(testRunTestsTable).get(id) ?? []
-        // What runs in the one that decides is said of that, whatever came of it.
-        const told = new Set(testsOf(last!).flatMap(({ caseId, status }) => (status === "skipped" ? [] : [caseId])))
-        const found: Array<LeftOutTest> = []
-        for (const run of before) {
-          const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
-          for (const { caseId, status, title } of testsOf(run)) {
-            // What passed elsewhere in a retry is flaky: of such a run all that is flaky has failed.
-            const isFailure = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
-            if (status === "skipped" || told.has(caseId)) continue
-            if (isFailure && muted.has(caseId)) continue
-            told.add(caseId)
-            if (isFailure) {
-              found.push({
-                coverage: coverage!,
-                caseId,
-                title: firstCharacters(title, maxShownName),
-                number: run.number,
-                otherVersion: run.deploymentVersion === version ? null : run.deploymentVersion
-              })
-            }
-          }
-        }
-        return found.toSorted((a, b) => compare(a.caseId, b.caseId))
-      })
-    )
-
-/** The last run that may have decided of another version before one that does, if there is one. */
-const lastOfAnother = (database: MemoryDatabase, deciding: TestRunRow): ReadonlyArray<TestRunRow> =>
-  database
-    .table(testRuns)
-    .filter(
-      (run) =>
-        run.productId === deciding.productId &&
-        run.environmentId === deciding.environmentId &&
-        run.number < deciding.number &&
-        run.result !== null
-    )
-    .toSorted((a, b) => b.number - a.number)
-    .slice(0, mostElsewhere)
-    .filter(
-      (run) =>
-        run.deploymentVersion !== null &&
-        run.deploymentVersion !== deciding.deploymentVersion &&
-        run.coverage === deciding.coverage &&
-        isWhole(run) &&
-        mayDecide(run) &&
-        testsDeploymentNow(database, run)
-    )
-    .toSorted(lastFirst)
-    .slice(0, 1)
-
 const runs =
   (memory: Memory): Repo["runs"] =>
   (asked, now) =>
@@ -318,6 +249,7 @@ const runs =
             error: error === null ? null : firstCharacters(error, maxErrorLine),
             git,
             counts: { total, passed, flaky, failed, skipped },
+            failures: failuresOf(database, last),
             mutedFailures: mutedFailures(database, last),
             finishedAt: finishedAt!,
             environment: { slug, name }

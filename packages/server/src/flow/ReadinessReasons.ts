@@ -2,6 +2,7 @@ import type { ChangedSecret, MissingSecret } from "@delivery/domain/flow/Drift"
 import type { Readiness, Reason, ReasonKind, ReasonSubject } from "@delivery/domain/flow/Readiness"
 import { uncountedText } from "@delivery/domain/flow/ReadinessRuns"
 import type { ReadinessPolicy, ReasonSetting, Severity } from "@delivery/domain/flow/ReadinessPolicy"
+import { shortened } from "@delivery/domain/catalog/ShortVersion"
 import type { EnvironmentId } from "@delivery/domain/Ids"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
@@ -11,8 +12,8 @@ import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import { line } from "./NamedTests.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import { hasPassed } from "./DecidingRuns.ts"
-import type { BlockingTicket, FoundRun, LeftOutTest, UnresolvedRun } from "./ReadinessRepo.ts"
+import { hasPassed, isMissing, type LeftOutTest } from "./DecidingRuns.ts"
+import { type BlockingTicket, type FewerTests, type FoundRun, namedTests, type UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
 
@@ -29,8 +30,9 @@ export interface Findings {
   readonly unresolved: ReadonlyArray<UnresolvedRun>
   /** What decides nothing, as it is told. */
   readonly notCounted: Readiness["notCounted"]
-  /** Failed tests of earlier runs that those which decide have not run, and that are not muted. */
+  /** Failed tests of earlier runs that those which decide have not run. */
   readonly leftOut: ReadonlyArray<LeftOutTest>
+  readonly fewer: ReadonlyArray<FewerTests>
   readonly mutes: ReadonlyArray<OverdueMute>
   /** What tests that are muted past their time are called, by id, as far as they were in a run. */
   readonly names: ReadonlyMap<string, { readonly title: string }>
@@ -151,52 +153,79 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
         )
       ]
     }
-    if (!hasPassed(run)) return [runFailed(run, severity, found.version, pages)]
+    const about = { run, version: found.version, pages }
+    if (!hasPassed(run)) return [runFailed(about, severity)]
     const leftOut = found.leftOut.filter((one) => one.coverage === coverage)
-    const missing = leftOut.filter(({ otherVersion }) => otherVersion === null)
-    const dropped = leftOut.filter(({ otherVersion }) => otherVersion !== null)
+    const missing = leftOut.filter(isMissing)
+    const dropped = leftOut.filter((one) => one.mutedBy === undefined && one.otherVersion !== null)
+    const muted = leftOut.filter(({ mutedBy }) => mutedBy !== undefined)
     return [
-      ...(missing.length === 0 ? [] : [testMissing(run, severity, missing, found.version, pages)]),
-      ...(dropped.length === 0 ? [] : [testDropped(run, dropped, found.version, pages)])
+      ...(missing.length === 0 ? [] : [testMissing(about, severity, missing)]),
+      ...(dropped.length === 0 ? [] : [testDropped(about, dropped)]),
+      ...found.fewer.filter((one) => one.coverage === coverage).map((one) => testsFewer(about, one)),
+      ...(muted.length === 0 ? [] : [testMuted(about, muted)])
     ]
   })
 
-/** How many tests a reason names. */
-const namedTests = 5
+interface AboutRun {
+  readonly run: FoundRun
+  readonly version: string | null
+  readonly pages: Pages
+}
+
+const aboutRun = ({ pages, run, version }: AboutRun, kind: ReasonKind, severity: Severity, what: string): Reason => ({
+  kind,
+  severity,
+  subject: runSubject(run, pages),
+  message: `${newestRun(run, version)}, ${what}`
+})
+
+const testsOf = (all: ReadonlyArray<LeftOutTest>): string => (all.length === 1 ? "a test" : `${all.length} tests`)
+
+const them = (all: ReadonlyArray<LeftOutTest>): string => (all.length === 1 ? "it" : "them")
 
 const namesOf = (leftOut: ReadonlyArray<LeftOutTest>): string => {
-  const named = leftOut.slice(0, namedTests).map(({ number, title }) => `${shownName(title)} (run ${number})`)
+  const named = leftOut.slice(0, namedTests).map(({ mutedBy, number, otherVersion, title }) => {
+    const of = otherVersion === null ? "" : ` of ${shortened(otherVersion)}`
+    return `${shownName(title)} (run ${number}${of}${typeof mutedBy === "string" ? `, muted by ${mutedBy}` : ""})`
+  })
   const others = leftOut.length - named.length
   return `${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}`
 }
 
-/** Where tests live with the code, to leave one out is a new version: it may be meant, so it is told and keeps nothing back. */
-const testDropped = (
-  run: FoundRun,
-  dropped: ReadonlyArray<LeftOutTest>,
-  version: string | null,
-  pages: Pages
-): Reason => ({
-  kind: "test_dropped",
-  severity: "warn",
-  subject: runSubject(run, pages),
-  message: `${newestRun(run, version)}, passed without ${dropped.length === 1 ? "a test" : `${dropped.length} tests`} that failed in the one before of another version, ${dropped[0]!.otherVersion}: ${namesOf(dropped)}. No run that counts has passed ${dropped.length === 1 ? "it" : "them"} since.`
-})
-
-const testMissing = (
-  run: FoundRun,
-  severity: Severity,
-  leftOut: ReadonlyArray<LeftOutTest>,
-  version: string | null,
-  pages: Pages
-): Reason => {
-  return {
-    kind: "test_missing",
+const testMissing = (about: AboutRun, severity: Severity, missing: ReadonlyArray<LeftOutTest>): Reason =>
+  aboutRun(
+    about,
+    "test_missing",
     severity,
-    subject: runSubject(run, pages),
-    message: `${newestRun(run, version)}, passed without ${leftOut.length === 1 ? "a test" : `${leftOut.length} tests`} that failed before: ${namesOf(leftOut)}. Run all of ${run.coverage} again with ${leftOut.length === 1 ? "it" : "them"}, or mute ${leftOut.length === 1 ? "it" : "them"} with a ticket.`
-  }
-}
+    `passed without ${testsOf(missing)} that failed before: ${namesOf(missing)}. Run all of ${about.run.coverage} again with ${them(missing)}, or mute ${them(missing)} with a ticket.`
+  )
+
+/** Where tests live with the code, to leave one out is a new version: it may be meant, so it is told and keeps nothing back. */
+const testDropped = (about: AboutRun, dropped: ReadonlyArray<LeftOutTest>): Reason =>
+  aboutRun(
+    about,
+    "test_dropped",
+    "warn",
+    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(dropped)}. No run that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket; what was renamed or taken out on purpose needs neither.`
+  )
+
+/** A file of results that was not published, or a part that never ran, shows by nothing else. */
+const testsFewer = (about: AboutRun, { count, number, titles, version }: FewerTests): Reason =>
+  aboutRun(
+    about,
+    "tests_fewer",
+    "warn",
+    `ran ${count} tests fewer than run ${number} of ${shortened(version)}${titles.length === 0 ? "" : `, for example ${titles.map(shownName).join(", ")}`}. See whether all results were published, or tests were taken out on purpose.`
+  )
+
+const testMuted = (about: AboutRun, muted: ReadonlyArray<LeftOutTest>): Reason =>
+  aboutRun(
+    about,
+    "test_muted",
+    "warn",
+    `passed without ${testsOf(muted)} that failed before, and ${muted.length === 1 ? "is" : "are"} muted: ${namesOf(muted)}.`
+  )
 
 const runSubject = ({ id, number }: FoundRun, { workspaceUrl }: Pages) => ({
   type: "run" as const,
@@ -249,23 +278,30 @@ const unresolvedText = (run: UnresolvedRun | undefined): string => {
   return run.state === "running" ? `: run ${run.number} is still running` : `: run ${run.number} was interrupted`
 }
 
-const runFailed = (run: FoundRun, severity: Severity, version: string | null, pages: Pages): Reason => {
-  const { runningRetry } = run
-  const retried = runningRetry === null ? "" : `; retry ${runningRetry} is running`
-  return {
-    kind: "run_failed",
-    severity,
-    subject: runSubject(run, pages),
-    message: `${newestRun(run, version)}, ${failureOf(run)}${retried}.`
-  }
+const runFailed = (about: AboutRun, severity: Severity): Reason => {
+  const { failures, runningRetry } = about.run
+  const named = failures.titles.map(shownName)
+  const others = failures.count - named.length
+  const names =
+    others > 0 ? `: ${named.join(", ")} and ${others} more` : named.length > 0 ? `: ${named.join(" and ")}` : ""
+  const next = runningRetry === null ? `. ${nextStep(about.run)}` : `; retry ${runningRetry} is running.`
+  return aboutRun(about, "run_failed", severity, `${failureOf(about.run)}${names}${next}`)
 }
 
 /** Why it failed, where not by a test. */
-const failureOf = ({ counts, error, gateResult, mutedFailures }: FoundRun): string => {
+const failureOf = ({ error, failures, gateResult }: FoundRun): string => {
   if (gateResult === "passed")
     return "failed; its retry passed on another release or address, or with uncommitted changes"
-  if (error === null || counts.failed > mutedFailures.count) return "failed"
+  if (error === null || failures.count > 0) return "failed"
   return `failed outside of its tests: ${error.split(/[\r\n]/, 1)[0]!.replace(/[.\s]+$/, "")}`
+}
+
+const nextStep = ({ coverage, failures: { count }, gateResult }: FoundRun): string => {
+  const again = `Run all of ${coverage} again`
+  if (gateResult === "passed") return `${again} against the deployment, from a commit.`
+  return count === 0
+    ? `${again}.`
+    : `${again} once ${count === 1 ? "it passes" : "they pass"}, or mute ${count === 1 ? "it" : "them"} with a ticket and run it again.`
 }
 
 const ticketSubject = (

@@ -34,7 +34,7 @@ export interface Place {
 }
 
 /** Which runs decide whether a version may go out to a place. */
-export interface AskedRuns extends Place {
+export interface AskedRuns extends Place, AskedVersions {
   readonly version: string
   readonly coverages: ReadonlyArray<Coverage>
   /** The environment that versions come from, whose runs alone decide; null where those of each other environment do. */
@@ -45,6 +45,9 @@ export const placeKey = ({ environmentId, productId }: Place): string => `${prod
 
 /** Among how many runs without a result the one to name is looked for. */
 export const mostUnresolved = 200
+
+/** How many failed tests the reason names that a run has failed. */
+export const namedFailures = 2
 
 /** How much of the error of a run a reason quotes, in characters. */
 export const maxErrorLine = 200
@@ -65,6 +68,12 @@ export interface FoundRun {
   readonly error: string | null
   readonly git: { readonly branch: string; readonly sha: string; readonly dirty: boolean }
   readonly counts: Counts
+  /** What failed in it and counts. */
+  readonly failures: {
+    readonly count: number
+    /** The shown titles of the first `namedFailures`, by the code units of their ids. */
+    readonly titles: ReadonlyArray<string>
+  }
   readonly mutedFailures: {
     readonly count: number
     /** The first `maxMutedFailures`, by the code units of their ids. */
@@ -106,17 +115,42 @@ export interface UncountedRun extends Omit<ElsewhereRun, "coverage"> {
   readonly reason: Exclude<RunExclusion, "other_address">
 }
 
-/** A test that failed in a run and has not run since in those that may decide. */
+/** A product and the version of which it is asked. */
+export interface AskedVersions extends Pick<Place, "productId" | "workspaceId"> {
+  readonly versions: ReadonlyArray<string>
+}
+
+/** A test that failed when it ran last before a run that decides, which has not run it. */
 export interface LeftOutTest {
   readonly coverage: Coverage
   readonly caseId: string
   /** Its first characters. */
   readonly title: string
-  /** The run in which it failed last. */
+  /** The run in which it failed last; where it failed in one in which it was not muted, the last of those. */
   readonly number: number
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
+  /** Whether it was muted in that run. */
+  readonly wasMuted: boolean
 }
+
+/** A run of the version before, which ran markedly more tests than the one that decides. */
+export interface FewerTests {
+  readonly coverage: Coverage
+  readonly number: number
+  readonly version: string
+  /** How many more. */
+  readonly count: number
+  /** The first characters of titles of the first `namedTests` that the one that decides has not run. */
+  readonly titles: ReadonlyArray<string>
+}
+
+/** From how many fewer tests on a run has markedly fewer than one before, and from which part of those. */
+export const leastFewer = 3
+export const fewerOf = 20
+
+/** How many tests a reason names. */
+export const namedTests = 5
 
 /** A secret of a product in an environment, and beside another one. Never its value. */
 export interface SecretState {
@@ -174,15 +208,21 @@ export class ReadinessRepo extends Context.Service<
      */
     readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>
     /**
-     * The tests that failed in one of the `mostElsewhere` runs before those that decide, of the same version, coverage and environment,
-     * which might have decided or were interrupted, and were not muted there, and that no later one of these has. The same of one run of
-     * another version, as if it were before all of these: that which finished last of those that might have decided, among the
-     * `mostElsewhere` finished runs of the environment that started before. By the coverages and the ids.
+     * The tests that failed when they ran last in the environment with the coverage before a run that decides, which has not run them. Looks
+     * at the last `mostElsewhere` runs of the version that might have decided and as many that were interrupted, and at those of other versions
+     * among the last `mostElsewhere` finished ones of the environment and as many interrupted ones of the product that started before. What
+     * passed in an interrupted run has not passed. Tests of another version that began to run when the environment had had this one already
+     * are left out, unless a run of this one has them. By the coverages and the ids.
      */
     readonly leftOut: (
-      asked: Pick<AskedRuns, "productId" | "version" | "workspaceId">,
+      asked: AskedVersions,
       runs: ReadonlyArray<TestRunId>
     ) => Effect.Effect<ReadonlyArray<LeftOutTest>>
+    /**
+     * For each of the runs that decide, the last of those of other versions before it that might have decided, but for such as began when the
+     * environment had had this one already, if it ran markedly more tests that it did not skip. In no order.
+     */
+    readonly fewer: (asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => Effect.Effect<ReadonlyArray<FewerTests>>
     /**
      * The secrets of the product; of deleted ones, those alone that were loaded. May leave out secrets that are as they were loaded,
      * since neither drift nor what is missing has them. In no order.

@@ -7,20 +7,21 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
-import { hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
+import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
-import { texts, uuids } from "../storage/Columns.ts"
+import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import { fewer, leftOut, mayDecide } from "./LeftOutSql.ts"
 import {
   type AskedRuns,
   type BlockingTicket,
   type ElsewhereRun,
   type FoundRun,
-  type LeftOutTest,
   maxErrorLine,
   mostUnresolved,
   type MutedFailure,
+  namedFailures,
   type Place,
   type PolicyRow,
   readinessPolicies,
@@ -43,6 +44,7 @@ export const layer = Layer.effect(
       elsewhere: elsewhere(sql),
       uncounted: uncounted(sql),
       leftOut: leftOut(sql),
+      fewer: fewer(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)
     })
@@ -115,7 +117,7 @@ const begunBy =
     )
   }
 
-type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "mutedFailures"> &
+type RunRow = Omit<FoundRun, "counts" | "environment" | "failures" | "finishedAt" | "git" | "mutedFailures"> &
   Counts & {
     readonly branch: string
     readonly sha: string
@@ -123,16 +125,11 @@ type RunRow = Omit<FoundRun, "counts" | "environment" | "finishedAt" | "git" | "
     readonly finishedAt: Date
     readonly slug: string
     readonly name: string
+    readonly failedCount: number
+    readonly failedTitles: ReadonlyArray<string>
     readonly mutedCount: number
     readonly mutedTests: ReadonlyArray<MutedFailure>
   }
-
-/**
- * Whether a run decides, or would if it had tested the deployment. The first conditions are those of the index
- * (`test_runs_deciding`), which have to be there word for word.
- */
-const mayDecide = `coverage is not null and result is not null and deployment_changed is distinct from true
-  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql} and ${isReproducibleSql}`
 
 /** Whether runs of an environment decide. */
 const isSource = (
@@ -151,7 +148,8 @@ const runs =
         newest.git_branch as branch, newest.git_sha as sha, newest.git_dirty as dirty, newest.slug, newest.name,
         (select number from test_run_retries r
           where r.run_id = newest.id and r.state = 'running' and r.expires_at > ${date(now)}) as "runningRetry",
-        newest.total, newest.passed, newest.flaky, newest.failed, newest.skipped, muted.count as "mutedCount", muted.tests as "mutedTests"
+        newest.total, newest.passed, newest.flaky, newest.failed, newest.skipped,
+        failures.count as "failedCount", failures.titles as "failedTitles", muted.count as "mutedCount", muted.tests as "mutedTests"
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
         select t.*, e.slug, e.name
@@ -167,6 +165,17 @@ const runs =
         where e.workspace_id = ${workspaceId} and ${isSource(sql, { environmentId, fromId }, "e.id")}
         order by t.finished_at desc, t.number desc limit 1
       ) newest
+      cross join lateral (
+        select count(*)::int as count,
+          coalesce(jsonb_agg(failure.title order by failure.case_id) filter (where failure.place <= ${namedFailures}::int), '[]') as titles
+        from (
+          select case_id, left(title, ${maxShownName}) as title, row_number() over (order by case_id) as place from (
+            select case_id, title from test_run_tests where run_id = newest.id and status = 'failed'
+            union all
+            select case_id, title from test_run_tests where run_id = newest.id and newest.retried_elsewhere and status = 'flaky'
+          ) t where not coalesce(newest.mutes, '[]') @> jsonb_build_array(jsonb_build_object('caseId', case_id))
+        ) failure
+      ) failures
       cross join lateral (
         select count(*)::int as count,
           coalesce(jsonb_agg(failure.mute || jsonb_build_object('title', failure.title) order by failure.case_id)
@@ -187,6 +196,8 @@ const foundRunOf = ({
   dirty,
   error,
   failed,
+  failedCount,
+  failedTitles,
   finishedAt,
   flaky,
   gateResult,
@@ -214,6 +225,7 @@ const foundRunOf = ({
   error,
   git: { branch, sha, dirty },
   counts: { total, passed, flaky, failed, skipped },
+  failures: { count: failedCount, titles: failedTitles.map(shownName) },
   mutedFailures: {
     count: mutedCount,
     tests: mutedTests.map((test) => ({ ...test, title: shownName(test.title) }))
@@ -295,55 +307,6 @@ const uncounted =
       Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
       dieOnSqlError
     )
-
-/**
- * Among the last runs that may have decided with one that does, and those that were interrupted; of them, those alone are read whose tests
- * failed. What passed elsewhere in a retry is flaky there: of such a run all that is flaky has failed.
- */
-const leftOut =
-  (sql: PgClient.PgClient): ReadinessRepo["Service"]["leftOut"] =>
-  ({ productId, version, workspaceId }, runs) => {
-    const isOf = sql`workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
-      and coverage = d.coverage and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
-    return sql<LeftOutTest>`with deciding as (
-        select r.id, r.number, r.coverage, r.environment_id, r.finished_at from test_runs r where r.id = any(${uuids(runs)})
-      ), before as materialized (
-        select d.coverage, t.id, t.number, t.failed, t.mutes, t.retried_elsewhere is true as is_elsewhere, t.other_version,
-          row_number() over (partition by d.id order by t.other_version is not null, t.finished_at desc, t.number desc) as place
-        from deciding d cross join lateral (
-          (select id, number, failed, mutes, finished_at, retried_elsewhere, null as other_version from test_runs
-          where ${isOf} and ${sql.literal(mayDecide)}
-          order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))})
-          union all
-          (select id, number, failed, mutes, finished_at, retried_elsewhere, null from test_runs
-          where ${isOf} and coverage is not null and result is null and state = 'interrupted' and finished_at is not null
-            and ${sql.literal(isWholeSql)} and ${sql.literal(isReproducibleSql)}
-          order by number desc limit ${sql.literal(String(mostElsewhere))})
-          union all
-          (select id, number, failed, mutes, finished_at, retried_elsewhere, deployment_version from (
-            select * from test_runs where workspace_id = ${workspaceId} and product_id = ${productId}
-              and environment_id = d.environment_id and number < d.number and result is not null
-            order by number desc limit ${sql.literal(String(mostElsewhere))}
-          ) earlier
-          where deployment_version <> ${version} and coverage = d.coverage and ${sql.literal(mayDecide)}
-            and ${testsDeploymentNow(sql, "earlier")}
-          order by finished_at desc, number desc limit 1)
-        ) t
-        where t.other_version is not null or (t.finished_at, t.number) <= (d.finished_at, d.number)
-      )
-      select distinct on (b.coverage, t.case_id) b.coverage, t.case_id as "caseId",
-        left(t.title, ${maxShownName}) as title, b.number, b.other_version as "otherVersion"
-      from before b join test_run_tests t on t.run_id = b.id
-        and (t.status = 'failed' or (t.status = 'flaky' and b.is_elsewhere))
-      where b.place > 1 and (b.failed > 0 or b.is_elsewhere)
-        and not coalesce(b.mutes, '[]') @> jsonb_build_array(jsonb_build_object('caseId', t.case_id))
-        and not exists (
-          select 1 from before l join test_run_tests p on p.run_id = l.id and p.case_id = t.case_id
-          where l.coverage = b.coverage and l.place < b.place
-            and (p.status = 'passed' or (p.status = 'flaky' and not l.is_elsewhere) or (p.status = 'failed' and l.place = 1))
-        )
-      order by b.coverage, t.case_id, b.place`.pipe(dieOnSqlError)
-  }
 
 /**
  * Whether there is a value is asked, and never the value. One of the name of a deleted one tells what became of that. What was loaded is

@@ -86,33 +86,55 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
       const at = yield* makeDeployed()
       const finished = yield* startRun(at)
       yield* finishRun(finished)
-      // Each of 500 versions has 20 runs, and one a second.
+      // Each of 500 versions has 20 runs, and one a second; each tenth was interrupted.
       yield* sql`insert into test_runs select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(),
           'number', 1000 + n, 'token_hash', gen_random_uuid(), 'finished_at', r.started_at + n * interval '1 second',
           'deployment_version', 'v' || (n - 1) / 20, 'deployment_changed', false, 'coverage', 'critical',
-          'selection', '{"folders":[],"caseIds":[]}'::jsonb,
-          'publisher_kind', 'apiKey', 'passed', 1, 'failed', case when n % 20 = 0 then 1 else 0 end))).*
+          'selection', '{"folders":[],"caseIds":[]}'::jsonb, 'publisher_kind', 'apiKey', 'passed', 100, 'failed', 1,
+          'state', case when n % 10 = 5 then 'interrupted' else r.state end,
+          'result', case when n % 10 = 5 then null when n % 20 = 10 then 'passed' else 'failed' end))).*
         from test_runs r, generate_series(1, 10000) n where r.id = ${finished.runId}`
-      yield* sql`vacuum analyze test_runs`
-      const [deciding] = yield* sql<{ readonly id: TestRunId }>`select id from test_runs
-        where workspace_id = ${at.workspace.id} and number = 10990`
-      const counts = sql<{ readonly scans: number; readonly returned: number }>`select
-        pg_stat_get_xact_numscans('test_runs'::regclass)::int as scans,
-        (select sum(pg_stat_get_xact_tuples_returned(i.indexrelid))::int from pg_index i
-          where i.indrelid = 'test_runs'::regclass) as returned`
+      // A test fails in each of the newest 500, and 99 pass. The last of a version and the interrupted one have a failure of their own.
       yield* sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, status, files,
           attempt_status, attempt_duration_ms, attempt_started_at, attempt_files)
-        select r.workspace_id, r.id, 'case', 'Case', 'a.test.ts', 'critical', 'e2e', 'failed', '[]', 'failed', 5, r.started_at, '[]'
-        from test_runs r where r.workspace_id = ${at.workspace.id} and r.number > 1000 and r.failed > 0`
-      const place = { workspaceId: at.workspace.id, productId: at.product.id, version: "v499" }
-      const read = repo.leftOut(place, [deciding!.id])
-      const [[before], found, [after]] = yield* sql.withTransaction(Effect.all([counts, read, counts]))
-      assert.deepStrictEqual(
-        found.map(({ caseId, number, otherVersion }) => [caseId, number, otherVersion]),
-        [["case", 10_980, "v498"]]
-      )
-      assert.strictEqual(after!.scans - before!.scans, 0)
-      assert.isBelow(after!.returned - before!.returned, 2_000)
+        select r.workspace_id, r.id, c.case_id, c.case_id, 'a.test.ts', 'critical', 'e2e', c.status, '[]', c.status, 5, r.started_at, '[]'
+        from test_runs r cross join lateral (
+          select 'case ' || n as case_id, case when n = r.number % 100 then 'failed' else 'passed' end as status from generate_series(0, 99) n
+          union all
+          select 'own ' || r.number, 'failed' where r.number % 20 in (0, 5)
+        ) c
+        where r.workspace_id = ${at.workspace.id} and r.number > 10500`
+      yield* sql`vacuum analyze test_runs, test_run_tests`
+      const [deciding] = yield* sql<{ readonly id: TestRunId }>`select id from test_runs
+        where workspace_id = ${at.workspace.id} and number = 10990`
+      const counts = sql<{
+        readonly table: string
+        readonly scans: number
+        readonly returned: number
+      }>`select t as table,
+          pg_stat_get_xact_numscans(t::regclass)::int as scans,
+          (select sum(pg_stat_get_xact_tuples_returned(i.indexrelid))::int from pg_index i where i.indrelid = t::regclass)
+            as returned
+        from unnest(array['test_runs', 'test_run_tests', 'deployment_releases']) t`
+      const asked = { workspaceId: at.workspace.id, productId: at.product.id, versions: ["v499"] }
+      const reads = [
+        Effect.map(repo.leftOut(asked, [deciding!.id]), (found) => {
+          assert.deepInclude(
+            found.map(({ number, otherVersion }) => [number, otherVersion]),
+            [10_980, "v498"]
+          )
+          // 11 of the last 200 that finished, and of the interrupted ones the 25 that have tests.
+          assert.lengthOf(found, 36)
+        }),
+        Effect.map(repo.fewer(asked, [deciding!.id]), (found) => assert.lengthOf(found, 0))
+      ]
+      for (const read of reads) {
+        const [before, , after] = yield* sql.withTransaction(Effect.all([counts, read, counts]))
+        for (const [index, { returned, scans, table }] of after.entries()) {
+          assert.strictEqual(scans - before[index]!.scans, 0, table)
+          assert.isBelow(returned - before[index]!.returned, 2_500, table)
+        }
+      }
     })
   )
 })

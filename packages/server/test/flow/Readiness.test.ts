@@ -310,7 +310,7 @@ withServicesOnEachStorage("Readiness", (it) => {
         [
           [
             "run_failed",
-            `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed on another release or address, or with uncommitted changes.`
+            `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed on another release or address, or with uncommitted changes: a. Run all of critical again against the deployment, from a commit.`
           ]
         ]
       )
@@ -406,13 +406,14 @@ withServicesOnEachStorage("Readiness", (it) => {
         runs[0]!.runningRetry,
         ...reasons.map(({ message }) => message)
       ])
-      const failed = `Run ${run} in Staging, the newest of v1 with the coverage critical, failed`
-      assert.deepStrictEqual(yield* told, [null, `${failed}.`])
+      const failed = `Run ${run} in Staging, the newest of v1 with the coverage critical, failed: a`
+      const next = "Run all of critical again once it passes, or mute it with a ticket and run it again."
+      assert.deepStrictEqual(yield* told, [null, `${failed}. ${next}`])
       yield* start
       assert.deepStrictEqual(yield* told, [1, `${failed}; retry 1 is running.`])
       // Its time is up, though nothing may have ended it.
       yield* TestClock.adjust("7 hours")
-      assert.deepStrictEqual(yield* told, [null, `${failed}.`])
+      assert.deepStrictEqual(yield* told, [null, `${failed}. ${next}`])
       const { retry } = yield* start
       assert.deepStrictEqual(yield* told, [2, `${failed}; retry 2 is running.`])
       const tests = [{ caseId: "a", attempts: [attempt("passed")] }]
@@ -713,7 +714,12 @@ withServicesOnEachStorage("Readiness", (it) => {
       })
       const first = yield* tested({ a: "failed", b: "failed", c: "passed" })
       const second = yield* tested({ c: "passed", d: "failed", b: "passed" })
-      assert.deepStrictEqual(yield* told, [["run_failed", "failed."]])
+      assert.deepStrictEqual(yield* told, [
+        [
+          "run_failed",
+          "failed: Test d. Run all of critical again once it passes, or mute it with a ticket and run it again."
+        ]
+      ])
       yield* tested({ c: "passed" })
       assert.deepStrictEqual(yield* told, [
         [
@@ -741,11 +747,18 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* mutes
         .set(identifier, { product: shop.product.slug, cases: ["a"], until: minute(600) })
         .pipe(as(scene.owner))
-      assert.deepStrictEqual(yield* told, [])
+      const inMute = (run: number) => [
+        [
+          "test_muted",
+          `passed without a test that failed before, and is muted: Test a (run ${run}, muted by ${identifier}).`
+        ]
+      ]
+      assert.deepStrictEqual(yield* told, inMute(first))
       // What failed muted is no failure that has to pass again.
       yield* tested({ a: "failed", b: "passed" })
-      yield* tested({ b: "passed" })
       assert.deepStrictEqual(yield* told, [])
+      yield* tested({ b: "passed" })
+      assert.deepStrictEqual(yield* told, inMute(first))
       yield* mutes.end(identifier).pipe(as(scene.owner))
       assert.deepStrictEqual(yield* told, [["test_missing", left]])
       yield* tested({ a: "passed" })
@@ -753,7 +766,7 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
-  it.effect("warns of tests that failed in the version before and are not in this one", () =>
+  it.effect("warns of tests that failed last in a version before and are not in this one", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse(minute(0)))
       const scene = yield* makeReadinessScene
@@ -779,13 +792,12 @@ withServicesOnEachStorage("Readiness", (it) => {
           ready,
           ...reasons.map(({ kind, message, severity }) => `${kind} ${severity} ${message.replace(/^.*critical, /, "")}`)
         ])
-      yield* tested("v0", { z: "failed" })
       const failed = yield* tested("v1", { a: "failed", b: "failed", c: "passed" })
       // Of other tests, it is not the one before.
       yield* tested("v1", { y: "failed" }, "acceptance")
       yield* tested("v2", { a: "skipped", b: "passed", c: "passed" })
       const left = (version: string, run: number) =>
-        `test_dropped warn passed without a test that failed in the one before of another version, ${version}: Test a (run ${run}). No run that counts has passed it since.`
+        `test_dropped warn passed without a test that failed when it last ran there: Test a (run ${run} of ${version}). No run that counts has passed it since. Run it with this version, or mute it with a ticket; what was renamed or taken out on purpose needs neither.`
       assert.deepStrictEqual(yield* told("v2"), [true, left("v1", failed)])
       assert.deepStrictEqual((yield* shop.ready("v2")).notCounted, [])
       // What failed in this version is told once, and keeps it back.
@@ -793,25 +805,27 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* tested("v2", { b: "passed" })
       const missing = `test_missing block passed without a test that failed before: Test a (run ${again}). Run all of critical again with it, or mute it with a ticket.`
       assert.deepStrictEqual(yield* told("v2"), [false, missing])
-      // Of the version after, it is the newest run that counts, which did not have it.
-      yield* tested("v3", { b: "passed" })
-      assert.deepStrictEqual(yield* told("v3"), [true])
-      const last = yield* tested("v4", { a: "failed" })
-      yield* tested("v5", { b: "passed" })
-      assert.deepStrictEqual(yield* told("v5"), [true, left("v4", last)])
+      // A version between that does not have it either makes up for nothing.
+      for (const version of ["v3", "v4", "v5"]) {
+        yield* tested(version, { b: "passed" })
+        assert.deepStrictEqual(yield* told(version), [true, left("v2", again)])
+      }
       const { identifier } = yield* shop.ticket({ blocks: false })
       yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
       const mutes = yield* Mutes
       yield* mutes
         .set(identifier, { product: shop.product.slug, cases: ["a"], until: minute(600) })
         .pipe(as(scene.owner))
-      assert.deepStrictEqual(yield* told("v5"), [true])
+      const muted = `test_muted warn passed without a test that failed before, and is muted: Test a (run ${again} of v2, muted by ${identifier}).`
+      assert.deepStrictEqual(yield* told("v5"), [true, muted])
       yield* mutes.end(identifier).pipe(as(scene.owner))
-      assert.deepStrictEqual(yield* told("v5"), [true, left("v4", last)])
-      // Where it passed in this version, it has been seen.
+      assert.deepStrictEqual(yield* told("v5"), [true, left("v2", again)])
+      // Where it passed there, it has been seen, whatever the version.
       yield* tested("v5", { a: "passed", b: "passed" })
       yield* tested("v5", { b: "passed" })
       assert.deepStrictEqual(yield* told("v5"), [true])
+      yield* tested("v6", { b: "passed" })
+      assert.deepStrictEqual(yield* told("v6"), [true])
     })
   )
 
@@ -900,8 +914,10 @@ withServicesOnEachStorage("Readiness", (it) => {
         return reason?.message.replace(/^.*coverage critical, /, "")
       })
       const error = `Global teardown failed. ${"\u{1F680}".repeat(200 - "Global teardown failed. ".length)}`
-      assert.strictEqual(yield* failing("a"), `failed outside of its tests: ${error}.`)
-      assert.strictEqual(yield* failing("a", "b"), "failed.")
+      assert.strictEqual(yield* failing("a"), `failed outside of its tests: ${error}. Run all of critical again.`)
+      const next = "Run all of critical again once they pass, or mute them with a ticket and run it again."
+      assert.strictEqual(yield* failing("a", "b", "c"), `failed: b and c. ${next}`)
+      assert.strictEqual(yield* failing("a", "d", "c", "b", "e"), `failed: b, c and 2 more. ${next}`)
     })
   )
 

@@ -101,7 +101,7 @@ onEachServer("Readiness", (test) => {
     ])
     const failing = await start("https://staging.shop.example")
     await finishRun(workspace, failing.number, { tests: [broken] })
-    const failed = `Run ${failing.number} in Staging, the newest of v1 with the coverage critical, failed.`
+    const failed = `Run ${failing.number} in Staging, the newest of v1 with the coverage critical, failed: a. Run all of critical again once it passes, or mute it with a ticket and run it again.`
     assert.deepStrictEqual(await told(), [false, [failing.number], [failed], []])
     const later = await start(preview)
     await finishRun(workspace, later.number)

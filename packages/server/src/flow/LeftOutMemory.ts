@@ -1,0 +1,152 @@
+import { maxShownName } from "@delivery/domain/flow/ShownName"
+import { compare } from "@delivery/domain/Order"
+import { firstCharacters } from "@delivery/domain/Text"
+import { deploymentReleases } from "../catalog/ReleaseRows.ts"
+import { hasTested, isReproducible, isWhole, proves } from "../runs/RunScope.ts"
+import { mostElsewhere } from "../runs/TestedAddress.ts"
+import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
+import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
+import type { MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import {
+  type AskedVersions,
+  fewerOf,
+  leastFewer,
+  type LeftOutTest,
+  namedTests,
+  type ReadinessRepo
+} from "./ReadinessRepo.ts"
+
+/** What the runs that decide have left out, of what ran before them (docs/contract.md, Readiness). */
+
+type Memory = MemoryStorage["Service"]
+type Repo = ReadinessRepo["Service"]
+
+/** That which finished last first. */
+export const lastFirst = (a: TestRunRow, b: TestRunRow): number =>
+  compare(b.finishedAt!, a.finishedAt!) || b.number - a.number
+
+/** Whether a run decides, or would if it had tested the deployment. */
+export const mayDecide = (run: TestRunRow): boolean => run.result !== null && hasTested(run) && proves(run)
+
+const isInterrupted = (run: TestRunRow): boolean => run.state === "interrupted" && run.finishedAt !== null
+
+interface Before {
+  readonly run: TestRunRow
+  readonly isOther: boolean
+  /** Whether it is of another version, and began when its environment had had the version already: that was put back since. */
+  readonly isLater: boolean
+}
+
+/** The runs up to one that decides, that itself first. */
+const runsBefore = (
+  database: MemoryDatabase,
+  { versions }: AskedVersions,
+  deciding: TestRunRow
+): ReadonlyArray<Before> => {
+  const { environmentId, productId } = deciding
+  const ofProduct = database.table(testRuns).filter((run) => run.productId === productId)
+  const newest = (runs: ReadonlyArray<TestRunRow>) =>
+    runs.toSorted((a, b) => b.number - a.number).slice(0, mostElsewhere)
+  const matches = (run: TestRunRow) =>
+    run.environmentId === environmentId &&
+    run.coverage === deciding.coverage &&
+    isWhole(run) &&
+    (mayDecide(run) || (isInterrupted(run) && isReproducible(run))) &&
+    testsDeploymentNow(database, run)
+  const own = versions.flatMap((version) => {
+    const those = ofProduct.filter((run) => run.deploymentVersion === version && matches(run))
+    return [
+      ...those
+        .filter(({ result }) => result !== null)
+        .toSorted(lastFirst)
+        .slice(0, mostElsewhere),
+      ...newest(those.filter(({ result }) => result === null))
+    ]
+  })
+  const earlier = ofProduct.filter((run) => run.number < deciding.number)
+  const others = [
+    ...newest(earlier.filter((run) => run.environmentId === environmentId && run.result !== null)),
+    ...newest(earlier.filter((run) => isInterrupted(run)))
+  ].filter((run) => run.deploymentVersion !== null && !versions.includes(run.deploymentVersion) && matches(run))
+  const [released] = database
+    .table(deploymentReleases)
+    .filter(
+      (row) =>
+        row.productId === productId &&
+        row.environmentId === environmentId &&
+        row.version !== null &&
+        versions.includes(row.version)
+    )
+    .map(({ at }) => at)
+    .toSorted(compare)
+  return [
+    ...own.map((run) => ({ run, isOther: false, isLater: false })),
+    ...others.map((run) => ({ run, isOther: true, isLater: released !== undefined && run.startedAt >= released }))
+  ]
+    .filter(({ run }) => lastFirst(run, deciding) >= 0)
+    .toSorted((a, b) => lastFirst(a.run, b.run))
+}
+
+export const leftOut =
+  (memory: Memory): Repo["leftOut"] =>
+  (asked, ids) =>
+    memory.read((database) =>
+      ids.flatMap((id): ReadonlyArray<LeftOutTest> => {
+        const before = runsBefore(database, asked, database.table(testRuns).get(id)!)
+        const testsOf = (run: TestRunRow) => database.table(testRunTestsTable).get(run.id) ?? []
+        const had = new Set(
+          before.flatMap(({ isOther, run }) => (isOther ? [] : testsOf(run).map((one) => one.caseId)))
+        )
+        // What runs in the one that decides is said of that, whatever came of it.
+        const told = new Set(testsOf(before[0]!.run).flatMap((one) => (one.status === "skipped" ? [] : [one.caseId])))
+        const found = new Map<string, LeftOutTest>()
+        for (const { isLater, isOther, run } of before.slice(1)) {
+          const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
+          for (const { caseId, status, title } of testsOf(run)) {
+            // What passed elsewhere in a retry is flaky: of such a run all that is flaky has failed.
+            const isFailure = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
+            const wasMuted = muted.has(caseId)
+            if (status === "skipped" || told.has(caseId)) continue
+            if (!isFailure) {
+              if (run.result !== null) told.add(caseId)
+            } else if ((!isLater || had.has(caseId)) && (found.get(caseId)?.wasMuted ?? true)) {
+              if (wasMuted && found.has(caseId)) continue
+              found.set(caseId, {
+                coverage: run.coverage!,
+                caseId,
+                title: firstCharacters(title, maxShownName),
+                number: run.number,
+                otherVersion: isOther ? run.deploymentVersion : null,
+                wasMuted
+              })
+            }
+          }
+        }
+        return [...found.values()].toSorted((a, b) => compare(a.caseId, b.caseId))
+      })
+    )
+
+export const fewer =
+  (memory: Memory): Repo["fewer"] =>
+  (asked, ids) =>
+    memory.read((database) =>
+      ids.flatMap((id) => {
+        const [first, ...before] = runsBefore(database, asked, database.table(testRuns).get(id)!)
+        const last = before.find(({ isLater, isOther, run }) => isOther && !isLater && run.result !== null)?.run
+        if (last === undefined) return []
+        const ranIn = ({ failed, flaky, passed }: TestRunRow) => passed + flaky + failed
+        const count = ranIn(last) - ranIn(first!.run)
+        if (count < leastFewer || count < ranIn(last) / fewerOf) return []
+        const testsOf = (run: TestRunRow) =>
+          (database.table(testRunTestsTable).get(run.id) ?? []).filter(({ status }) => status !== "skipped")
+        const had = new Set(testsOf(first!.run).map(({ caseId }) => caseId))
+        const titles = testsOf(last)
+          .filter(({ caseId }) => !had.has(caseId))
+          .toSorted((a, b) => compare(a.caseId, b.caseId))
+          .slice(0, namedTests)
+          .map(({ title }) => firstCharacters(title, maxShownName))
+        return [
+          { coverage: first!.run.coverage!, number: last.number, version: last.deploymentVersion!, count, titles }
+        ]
+      })
+    )

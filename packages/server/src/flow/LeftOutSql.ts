@@ -1,0 +1,141 @@
+import { maxShownName } from "@delivery/domain/flow/ShownName"
+import type { TestRunId } from "@delivery/domain/Ids"
+import type { PgClient } from "@effect/sql-pg"
+import { hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
+import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
+import { texts, uuids } from "../storage/Columns.ts"
+import { dieOnSqlError } from "../storage/Sql.ts"
+import {
+  type AskedVersions,
+  fewerOf,
+  type FewerTests,
+  leastFewer,
+  type LeftOutTest,
+  namedTests,
+  type ReadinessRepo
+} from "./ReadinessRepo.ts"
+
+/** What the runs that decide have left out, of what ran before them (docs/contract.md, Readiness). */
+
+type Repo = ReadinessRepo["Service"]
+
+/**
+ * Whether a run decides, or would if it had tested the deployment. The first conditions are those of the index
+ * (`test_runs_deciding`), which have to be there word for word.
+ */
+export const mayDecide = `coverage is not null and result is not null and deployment_changed is distinct from true
+  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql} and ${isReproducibleSql}`
+
+const wasInterrupted = `coverage is not null and result is null and state = 'interrupted' and finished_at is not null
+  and ${isWholeSql} and ${isReproducibleSql}`
+
+/**
+ * The runs up to each of those that decide, that itself in the first place, as `before`: the last of its version, found by that, and those of
+ * others among the last of its environment. Each of the four looks ends after so many runs, however many there are.
+ */
+const runsBefore = (
+  sql: PgClient.PgClient,
+  { productId, versions, workspaceId }: AskedVersions,
+  runs: ReadonlyArray<TestRunId>
+) => {
+  const most = sql.literal(String(mostElsewhere))
+  const those = texts(versions, (version) => version)
+  const inProduct = sql`workspace_id = ${workspaceId} and product_id = ${productId}`
+  const read =
+    sql.literal(`id, number, coverage, environment_id, deployment_version, started_at, finished_at, passed + flaky + failed as ran,
+    failed, mutes, retried_elsewhere is true as is_elsewhere, result is null as is_interrupted`)
+  const isOf = sql`${inProduct} and deployment_version = v.version and coverage = d.coverage
+    and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
+  const isOfOthers = sql`deployment_version <> all(${those}) and coverage = d.coverage and environment_id = d.environment_id
+    and ${testsDeploymentNow(sql, "earlier")}`
+  return sql`deciding as (
+      select r.id, r.number, r.coverage, r.environment_id, r.finished_at, (
+        select min(at) from deployment_releases where ${inProduct} and version = any(${those}) and environment_id = r.environment_id
+      ) as released_at
+      from test_runs r where r.id = any(${uuids(runs)})
+    ), before as materialized (
+      select t.*, t.is_other and coalesce(t.started_at >= d.released_at, false) as is_later,
+        row_number() over (partition by d.id order by t.finished_at desc, t.number desc) as place
+      from deciding d cross join lateral (
+        select false as is_other, o.* from unnest(${those}) as v (version) cross join lateral (
+          (select ${read} from test_runs where ${isOf} and ${sql.literal(mayDecide)}
+          order by finished_at desc, number desc limit ${most})
+          union all
+          (select ${read} from test_runs where ${isOf} and ${sql.literal(wasInterrupted)} order by number desc limit ${most})
+        ) o
+        union all
+        select true, ${read} from (
+          select * from test_runs where ${inProduct} and environment_id = d.environment_id and number < d.number
+            and result is not null
+          order by number desc limit ${most}
+        ) earlier where ${isOfOthers} and ${sql.literal(mayDecide)}
+        union all
+        select true, ${read} from (
+          select * from test_runs where ${inProduct} and number < d.number and state = 'interrupted' and finished_at is not null
+          order by number desc limit ${most}
+        ) earlier where ${isOfOthers} and ${sql.literal(wasInterrupted)}
+      ) t
+      where (t.finished_at, t.number) <= (d.finished_at, d.number)
+    )`
+}
+
+/**
+ * Of those runs, that alone is read which failed (`test_run_tests_failed`), then for each test its last failure is looked up in those since.
+ * What passed elsewhere in a retry is flaky there: of such a run all that is flaky has failed. Each look is by itself (`offset 0`): the
+ * planner takes them to be many, and would read the tests of all runs.
+ */
+export const leftOut =
+  (sql: PgClient.PgClient): Repo["leftOut"] =>
+  (asked, runs) =>
+    sql<LeftOutTest>`with ${runsBefore(sql, asked, runs)}, failures as materialized (
+        select distinct on (coverage, case_id, was_muted, is_later) * from (
+          select b.coverage, b.place, b.number, b.is_later, t.case_id, t.title,
+            case when b.is_other then b.deployment_version end as other_version,
+            coalesce(b.mutes, '[]') @> jsonb_build_array(jsonb_build_object('caseId', t.case_id)) as was_muted
+          from before b cross join lateral (
+            select case_id, title from test_run_tests where run_id = b.id and status = 'failed'
+            union all
+            select case_id, title from test_run_tests where run_id = b.id and b.is_elsewhere and status = 'flaky'
+          ) t
+          where b.place > 1 and (b.failed > 0 or b.is_elsewhere)
+        ) f order by coverage, case_id, was_muted, is_later, place
+      )
+      select distinct on (f.coverage, f.case_id) f.coverage, f.case_id as "caseId", left(f.title, ${maxShownName}) as title, f.number,
+        f.other_version as "otherVersion", f.was_muted as "wasMuted"
+      from failures f
+      where not exists (
+          select 1 from before l cross join lateral (
+            select status from test_run_tests where run_id = l.id and case_id = f.case_id offset 0
+          ) p
+          where l.coverage = f.coverage and l.place < f.place and not l.is_interrupted
+            and (p.status = 'passed' or (p.status = 'flaky' and not l.is_elsewhere) or (p.status = 'failed' and l.place = 1))
+        )
+        and (not f.is_later or exists (
+          select 1 from before o cross join lateral (
+            select 1 from test_run_tests where run_id = o.id and case_id = f.case_id offset 0
+          ) t
+          where o.coverage = f.coverage and not o.is_other
+        ))
+      order by f.coverage, f.case_id, f.was_muted, f.place`.pipe(dieOnSqlError)
+
+/** The tests of no more than two runs for each coverage are read, and these where there are so many fewer. */
+export const fewer =
+  (sql: PgClient.PgClient): Repo["fewer"] =>
+  (asked, runs) =>
+    sql<FewerTests>`with ${runsBefore(sql, asked, runs)}
+      select d.coverage, r.number, r.deployment_version as version, r.ran - d.ran as count, named.titles
+      from before d cross join lateral (
+        select * from before
+        where coverage = d.coverage and is_other and not is_later and not is_interrupted order by place limit 1
+      ) r cross join lateral (
+        select coalesce(jsonb_agg(left(title, ${maxShownName}) order by case_id), '[]') as titles from (
+          select case_id, title from test_run_tests t
+          where run_id = r.id and status <> 'skipped' and not exists (
+            select 1 from test_run_tests where run_id = d.id and case_id = t.case_id and status <> 'skipped'
+          )
+          order by case_id limit ${sql.literal(String(namedTests))}
+        ) missing
+      ) named
+      where d.place = 1 and r.ran - d.ran >= ${sql.literal(String(leastFewer))} and r.ran - d.ran >= r.ran::float / ${sql.literal(String(fewerOf))}`.pipe(
+      dieOnSqlError
+    )

@@ -1,0 +1,195 @@
+import type { Coverage } from "@delivery/domain/runs/TestEntry"
+import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Mutes } from "../../src/flow/Mutes.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import { as, minute } from "../identity/Scene.ts"
+import { addAgent } from "../planning/TicketsScene.ts"
+import { attempt, git, report } from "../runs/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { addQa, makeReadinessScene, newShop } from "./ReadinessScene.ts"
+
+/** What the run that decides has left out of the tests before it (docs/contract.md, Readiness). */
+
+type Tests = Readonly<Record<string, "failed" | "passed" | "skipped">>
+
+const reportsOf = (tests: Tests) =>
+  Object.entries(tests).map(([caseId, status]) =>
+    report(caseId, { title: `Test ${caseId}`, attempt: status === "skipped" ? null : attempt(status) })
+  )
+
+/** So many tests that passed. */
+const many = (count: number, status: "passed" | "skipped" = "passed"): Tests =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${String(index).padStart(2, "0")}`, status]))
+
+const makeScene = Effect.gen(function* () {
+  yield* TestClock.setTime(Date.parse(minute(0)))
+  const scene = yield* makeReadinessScene
+  const shop = yield* newShop(scene)
+  yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+  const tested = Effect.fnUntraced(function* (
+    version: string,
+    tests: Tests,
+    {
+      at = shop.staging,
+      coverage = "critical",
+      fields = {},
+      start = {}
+    }: {
+      readonly at?: typeof shop.staging
+      readonly coverage?: Coverage
+      readonly fields?: Partial<FinishTestRun>
+      readonly start?: Parameters<typeof shop.staging.start>[0]
+    } = {}
+  ) {
+    yield* at.update({ version })
+    yield* TestClock.adjust("1 second")
+    const run = yield* at.start({ selection: { coverage, folders: [], caseIds: [] }, ...start })
+    yield* TestClock.adjust("1 second")
+    yield* at.finish(run, "passed", { tests: reportsOf(tests), ...fields })
+    return run
+  })
+  /** What is told beside the verdict: the kind, and the tests or the count that it names. */
+  const told = (version: string) =>
+    Effect.map(shop.ready(version), ({ ready, reasons }) => [
+      ready,
+      ...reasons.map(
+        ({ kind, message }) =>
+          `${kind} ${/(?:last ran there|before|muted): (.*?)\. |(\d+ tests fewer.*?)\./.exec(`${message} `)?.slice(1).join("")}`
+      )
+    ])
+  return { scene, shop, tested, told }
+})
+
+withServicesOnEachStorage("What a version has left out", (it) => {
+  it.effect("is told also where a run of another version was between, or it failed in one that was interrupted", () =>
+    Effect.gen(function* () {
+      const { tested, told } = yield* makeScene
+      const failed = yield* tested("v1", { a: "failed", b: "passed" })
+      yield* tested("feature", { b: "passed" })
+      yield* tested("v2", { b: "passed" })
+      assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped Test a (run ${failed} of v1)`])
+      const cut = yield* tested("v3", { a: "passed", c: "failed" }, { fields: { interrupted: true } })
+      yield* tested("v4", { b: "passed" })
+      // What passed in a run that was interrupted has not passed.
+      const both = `test_dropped Test a (run ${failed} of v1), Test c (run ${cut} of v3)`
+      assert.deepStrictEqual(yield* told("v4"), [true, both])
+      yield* tested("feature", { a: "passed", c: "passed" })
+      yield* tested("v5", { b: "passed" })
+      assert.deepStrictEqual(yield* told("v5"), [true])
+      // That of the version before stays as it was.
+      assert.deepStrictEqual(yield* told("v4"), [true, both])
+    })
+  )
+
+  it.effect("is told of the runs that count there alone", () =>
+    Effect.gen(function* () {
+      const { scene, shop, tested, told } = yield* makeScene
+      const agent = yield* addAgent(scene.member)
+      const qa = yield* addQa(scene, shop)
+      yield* qa.create("v1")
+      yield* shop.setPolicy({ from: "staging", requires: [{ coverage: "critical" }] })
+      yield* tested("v1", { a: "failed" }, { at: qa })
+      yield* tested("v1", { b: "failed" }, { coverage: "acceptance" })
+      yield* tested("v1", { c: "failed" }, { start: { git: { ...git, dirty: true } } })
+      yield* tested(
+        "v1",
+        { d: "failed" },
+        { start: { selection: { coverage: "critical", folders: [], caseIds: ["d"] } } }
+      )
+      const invented = yield* shop.staging.start(
+        { selection: { coverage: "critical", folders: [], caseIds: [] } },
+        agent
+      )
+      yield* shop.staging.finish(invented, "failed", { tests: reportsOf({ e: "failed" }) }, agent)
+      yield* tested("v2", { z: "passed" })
+      assert.deepStrictEqual(yield* told("v2"), [true])
+      const failed = yield* tested("v1", { f: "failed", g: "failed" })
+      // Neither these, where it passes.
+      yield* tested("v3", { f: "passed" }, { at: qa })
+      yield* tested("v3", { f: "passed" }, { coverage: "acceptance" })
+      yield* tested("v3", { f: "passed" }, { start: { git: { ...git, dirty: true } } })
+      yield* tested("v3", { z: "passed", g: "passed" })
+      assert.deepStrictEqual(yield* told("v3"), [true, `test_dropped Test f (run ${failed} of v1)`])
+    })
+  )
+
+  it.effect("has no tests that a version never had which was put back", () =>
+    Effect.gen(function* () {
+      const { tested, told } = yield* makeScene
+      const old = yield* tested("v1", { a: "failed" })
+      yield* tested("v2", { b: "passed", c: "passed" })
+      const bad = yield* tested("v3", { b: "failed", c: "passed", new: "failed" })
+      yield* tested("v2", { c: "passed" })
+      assert.deepStrictEqual(yield* told("v2"), [
+        true,
+        `test_dropped Test a (run ${old} of v1), Test b (run ${bad} of v3)`
+      ])
+      // The version after it had better have them.
+      yield* tested("v4", { c: "passed" })
+      assert.deepStrictEqual(yield* told("v4"), [
+        true,
+        `test_dropped Test a (run ${old} of v1), Test b (run ${bad} of v3), Test new (run ${bad} of v3)`
+      ])
+    })
+  )
+
+  it.effect("is named where it is muted, also where it failed muted alone", () =>
+    Effect.gen(function* () {
+      const { scene, shop, tested, told } = yield* makeScene
+      const { identifier } = yield* shop.ticket({ blocks: false }, true)
+      yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
+      const mutes = yield* Mutes
+      const muted = { product: shop.product.slug, cases: ["a", "b"], until: minute(600) }
+      const before = yield* tested("v1", { b: "failed", c: "passed" })
+      yield* mutes.set(identifier, muted).pipe(as(scene.owner))
+      const failed = yield* tested("v1", { a: "failed", b: "failed", c: "passed" })
+      yield* tested("v1", { c: "passed" })
+      const named = (of = "") => `Test a (run ${failed}${of}), Test b (run ${before}${of})`
+      // A caller who does not see the ticket sees that it is muted.
+      assert.deepStrictEqual(yield* told("v1"), [true, `test_muted ${named()}`])
+      const seen = yield* shop.ready("v1", scene.owner)
+      assert.include(seen.reasons[0]!.message, `Test a (run ${failed}, muted by ${identifier})`)
+      yield* tested("v2", { c: "passed" })
+      assert.deepStrictEqual(yield* told("v2"), [true, `test_muted ${named(" of v1")}`])
+      yield* mutes.end(identifier).pipe(as(scene.owner))
+      assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped Test b (run ${before} of v1)`])
+      yield* mutes.set(identifier, muted).pipe(as(scene.owner))
+      yield* tested("v2", { a: "passed", b: "passed" })
+      yield* tested("v2", { c: "passed" })
+      assert.deepStrictEqual(yield* told("v2"), [true])
+    })
+  )
+
+  it.effect("is told where markedly fewer tests ran than in the version before", () =>
+    Effect.gen(function* () {
+      const { tested, told } = yield* makeScene
+      const whole = yield* tested("v1", many(30))
+      yield* tested("v2", many(1))
+      const fewer = (count: number, run: number, version: string, from: number) =>
+        `tests_fewer ${count} tests fewer than run ${run} of ${version}, for example ${Array.from({ length: Math.min(5, count) }, (_, index) => `Test t${String(from + index).padStart(2, "0")}`).join(", ")}`
+      assert.deepStrictEqual(yield* told("v2"), [true, fewer(29, whole, "v1", 1)])
+      // What is skipped did not run, and what was interrupted or ran in part is not whole.
+      yield* tested("v1", many(60), { fields: { interrupted: true } })
+      yield* tested("v1", many(60), { start: { selection: { coverage: "critical", folders: [], caseIds: ["t01"] } } })
+      yield* tested("v3", { ...many(30, "skipped"), ...many(27) })
+      assert.deepStrictEqual(yield* told("v3"), [true])
+      const last = yield* tested("v4", many(30))
+      yield* tested("v5", { ...many(30, "skipped"), ...many(27) })
+      assert.deepStrictEqual(yield* told("v5"), [true, fewer(3, last, "v4", 27)])
+      yield* tested("v4", many(30))
+      yield* tested("v6", many(28))
+      assert.deepStrictEqual(yield* told("v6"), [true])
+      // Three of many are few.
+      const before = yield* tested("v7", many(61))
+      yield* tested("v8", many(58))
+      assert.deepStrictEqual(yield* told("v8"), [true])
+      yield* tested("v9", many(60))
+      yield* tested("v8", many(57))
+      // It was put back: what came after it says nothing of it, what was before does.
+      assert.deepStrictEqual(yield* told("v8"), [true, fewer(4, before, "v7", 57)])
+    })
+  )
+})
