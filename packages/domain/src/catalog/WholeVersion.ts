@@ -3,6 +3,35 @@
 /** The shortest beginning of a commit that stands for it. */
 const short = /^[0-9a-f]{7,39}$/i
 const whole = /^[0-9a-f]{40}([0-9a-f]{24})?$/i
+const commit = /^[0-9a-f]{7,64}$/i
+
+/** Whether a version may be a commit: its id or the beginning of that. */
+export const isCommit = (version: string): boolean => commit.test(version)
+
+/** The digits that each way to write a commit has in common. */
+export const beginOf = (version: string): string => version.slice(0, 7).toLowerCase()
+
+/**
+ * Whether two versions are one commit: one begins with the other, in whatever case. A number is no beginning of another one, as those of
+ * builds and days are: only of a whole id.
+ */
+export const isSameCommit = (one: string, other: string): boolean => {
+  if (!isCommit(one) || !isCommit(other)) return false
+  const [short, long] = (one.length <= other.length ? [one, other] : [other, one]).map((id) => id.toLowerCase())
+  return long === short || (long!.startsWith(short!) && (whole.test(long!) || /[a-f]/.test(short!)))
+}
+
+/** A version, and those of the known ones that are the same commit. What begins commits that differ is none of them. */
+export const spellingsOf = (known: Iterable<string>, version: string): ReadonlyArray<string> => {
+  const all = [...new Set([version, ...known])]
+  const isOne = (id: string) => {
+    const those = all.filter((one) => one.length >= id.length && isSameCommit(one, id))
+    return those.every((one) => those.every((other) => isSameCommit(one, other)))
+  }
+  const isSame = (one: string) =>
+    isSameCommit(one, version) && (one.length === version.length || isOne(one.length < version.length ? one : version))
+  return all.filter((one) => one === version || isSame(one))
+}
 
 /** Whether a version may be the beginning of another one: of the id of a commit. */
 export const isShort = (version: string): boolean => short.test(version)

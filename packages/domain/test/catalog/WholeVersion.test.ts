@@ -1,4 +1,4 @@
-import { begunBy, isShort, wholeOf } from "@delivery/domain/catalog/WholeVersion"
+import { begunBy, isSameCommit, isShort, spellingsOf, wholeOf } from "@delivery/domain/catalog/WholeVersion"
 import { assert, describe, it } from "@effect/vitest"
 
 describe("The whole version of a short id", () => {
@@ -28,5 +28,40 @@ describe("The whole version of a short id", () => {
       false
     ])
     assert.deepStrictEqual(begunBy([one, "ee33ee3-rc.1", other, one], "EE33EE3"), [one, other])
+  })
+})
+
+describe("Two versions", () => {
+  const one = "ee33ee3d0ae598e95dc970b74767f19372d61af8"
+
+  it("are one commit in whatever case, and where one begins with the other", () => {
+    assert.isTrue(isSameCommit(one, one.toUpperCase()))
+    assert.isTrue(isSameCommit("EE33EE3", one))
+    assert.isTrue(isSameCommit(one, "ee33ee3d0ae5"))
+    assert.isTrue(isSameCommit("ee33ee3d0ae5", "ee33ee3"))
+    assert.isFalse(isSameCommit("ee33ee", one))
+    assert.isFalse(isSameCommit("ee33ee4", one))
+    assert.isFalse(isSameCommit("v1.2.3", "v1.2.3"))
+    assert.isFalse(isSameCommit("ee33ee3", "ee33ee3-rc.1"))
+  })
+
+  it("are no commit as numbers of builds and days, but for the beginning of a whole one", () => {
+    assert.isFalse(isSameCommit("20261130", "202611301"))
+    assert.isFalse(isSameCommit("20261130", "20261130a"))
+    assert.isTrue(isSameCommit("20261130", "20261130".padEnd(40, "a")))
+  })
+
+  it("are all that is known of a commit, but what begins others as well", () => {
+    const other = `ee33ee3f${one.slice(8)}`
+    const known = ["ee33ee3", "EE33EE3D", one.toUpperCase(), "v1", "ee33ee3d0ae5", other]
+    assert.deepStrictEqual(spellingsOf(known, one), [one, "EE33EE3D", one.toUpperCase(), "ee33ee3d0ae5"])
+    assert.deepStrictEqual(spellingsOf(known, "ee33ee3"), ["ee33ee3"])
+    assert.deepStrictEqual(spellingsOf(known, "EE33EE3"), ["EE33EE3", "ee33ee3"])
+    assert.deepStrictEqual(spellingsOf(known.slice(0, -1), "ee33ee3"), [
+      "ee33ee3",
+      ...known.slice(1, 3),
+      "ee33ee3d0ae5"
+    ])
+    assert.deepStrictEqual(spellingsOf(known, "v1"), ["v1"])
   })
 })

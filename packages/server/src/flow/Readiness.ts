@@ -1,4 +1,4 @@
-import { begunBy, isShort } from "@delivery/domain/catalog/WholeVersion"
+import { beginOf, begunBy, isCommit, isShort, spellingsOf } from "@delivery/domain/catalog/WholeVersion"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Drift } from "@delivery/domain/flow/Drift"
 import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
@@ -214,6 +214,7 @@ const findingsOf = (dependencies: Dependencies) => {
   const { cases, deployments, mutes, repo } = dependencies
   const compareSecrets = secretsOf(dependencies)
   const name = versionOf(dependencies)
+  const writtenAs = spellings(dependencies)
   const findLeftOut = leftOutOf(dependencies)
   return Effect.fnUntraced(function* (
     access: Access,
@@ -234,13 +235,12 @@ const findingsOf = (dependencies: Dependencies) => {
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
     const running = [coming?.version, pair.deployment.version]
     const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? pair.deployment.version, running)
+    const versions = version === null ? [] : yield* writtenAs(place, version)
     const coverages = policy.requires.map(({ coverage }) => coverage)
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
     const runs =
-      version !== null && coverages.length > 0
-        ? { ...place, version, versions: [version], coverages, fromId: from?.id ?? null }
-        : undefined
+      version !== null && coverages.length > 0 ? { ...place, versions, coverages, fromId: from?.id ?? null } : undefined
     const late = policy.mutes === "off" ? [] : yield* mutes.find(viewer, place.productId, at)
     const lateIds = late.map(({ caseId }) => caseId)
     const deciding = runs === undefined ? [] : yield* repo.runs(runs, at)
@@ -249,7 +249,7 @@ const findingsOf = (dependencies: Dependencies) => {
     const leftOut = isPassed ? yield* findLeftOut(access, runs, passed) : []
     const found: Findings = {
       version,
-      isKnown: isExact || begun.length === 1,
+      isKnown: isExact || begun.length === 1 || versions.length > 1,
       isAmbiguous: begun.length > 1,
       at,
       runs: deciding,
@@ -303,6 +303,12 @@ const versionOf = ({ repo }: Dependencies) =>
     const known = [...(yield* repo.begunBy(place, named)), ...running.filter((one) => typeof one === "string")]
     const begun = begunBy(known, named)
     return { version: begun.length === 1 ? begun[0]! : named, isExact, begun }
+  })
+
+/** The version in each way in which a deployment of the product had it. */
+const spellings = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (place: Place, version: string) {
+    return isCommit(version) ? spellingsOf(yield* repo.commits(place, beginOf(version)), version) : [version]
   })
 
 /** Where a version was to be found, if none runs there. */

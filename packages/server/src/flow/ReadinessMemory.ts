@@ -1,4 +1,4 @@
-import { begunBy } from "@delivery/domain/catalog/WholeVersion"
+import { beginOf, begunBy, isCommit } from "@delivery/domain/catalog/WholeVersion"
 import { maxMutedFailures } from "@delivery/domain/flow/Readiness"
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { ProductId } from "@delivery/domain/Ids"
@@ -50,6 +50,7 @@ export const layer = Layer.effect(
         memory.write((database) => Effect.sync(() => database.table(readinessPolicies).set(placeKey(row), row))),
       isKnown: isKnown(memory),
       begunBy: begunVersions(memory),
+      commits: commits(memory),
       runs: runs(memory),
       unresolved: unresolved(memory),
       elsewhere: elsewhere(memory),
@@ -90,6 +91,24 @@ const begunVersions =
       )
     })
 
+const commits =
+  (memory: Memory): Repo["commits"] =>
+  ({ productId }, begin) =>
+    memory.read((database) => [
+      ...new Set(
+        database
+          .table(deploymentReleases)
+          .filter((row) => row.productId === productId)
+          .flatMap(({ version }) =>
+            version !== null && isCommit(version) && beginOf(version) === begin ? [version] : []
+          )
+      )
+    ])
+
+/** Of each version no more runs than the statement looks at. */
+const ofEachVersion = (runs: ReadonlyArray<TestRunRow>, most: number): ReadonlyArray<TestRunRow> =>
+  [...Map.groupBy(runs, (run) => run.deploymentVersion).values()].flatMap((those) => those.slice(0, most))
+
 /** The runs of the version with a whole coverage that are not of the place's environment. */
 const runsOf = (database: MemoryDatabase, asked: AskedRuns, coverage: string): ReadonlyArray<TestRunRow> =>
   database
@@ -98,11 +117,14 @@ const runsOf = (database: MemoryDatabase, asked: AskedRuns, coverage: string): R
       (run) =>
         run.productId === asked.productId &&
         isSource(asked, run) &&
-        run.deploymentVersion === asked.version &&
+        isOf(asked, run) &&
         run.coverage === coverage &&
         isWhole(run)
     )
     .toSorted((a, b) => b.number - a.number)
+
+const isOf = ({ versions }: AskedRuns, { deploymentVersion }: TestRunRow): boolean =>
+  deploymentVersion !== null && versions.includes(deploymentVersion)
 
 /** Whether runs of the environment of a run decide. */
 const isSource = ({ environmentId, fromId }: AskedRuns, run: TestRunRow): boolean =>
@@ -134,10 +156,12 @@ const unresolved =
   (asked, now) =>
     memory.read((database) =>
       asked.coverages.flatMap((coverage) => {
-        const [named] = runsOf(database, asked, coverage)
-          .filter((run) => run.result === null && isReproducible(run) && testsDeploymentNow(database, run))
-          .slice(0, mostUnresolved)
-          .toSorted((a, b) => Number(isRunning(b, now)) - Number(isRunning(a, now)))
+        const found = runsOf(database, asked, coverage).filter(
+          (run) => run.result === null && isReproducible(run) && testsDeploymentNow(database, run)
+        )
+        const [named] = ofEachVersion(found, mostUnresolved).toSorted(
+          (a, b) => Number(isRunning(b, now)) - Number(isRunning(a, now)) || b.number - a.number
+        )
         if (named === undefined) return []
         const state = isRunning(named, now) ? ("running" as const) : ("interrupted" as const)
         return [{ coverage, number: named.number, environment: slugOf(database, named), state }]
@@ -159,7 +183,7 @@ const elsewhere =
           ).values()
         ]
           .flatMap((ofEnvironment) =>
-            ofEnvironment.slice(0, mostElsewhere).filter((run) => !testsDeploymentNow(database, run))
+            ofEachVersion(ofEnvironment, mostElsewhere).filter((run) => !testsDeploymentNow(database, run))
           )
           .toSorted(lastFirst)
           .slice(0, 1)
@@ -184,15 +208,15 @@ const uncounted =
           (run) =>
             run.productId === asked.productId &&
             isSource(asked, run) &&
-            run.deploymentVersion === asked.version &&
+            isOf(asked, run) &&
             (run.coverage === null || asked.coverages.includes(run.coverage)) &&
             run.result !== null &&
             !(run.coverage !== null && isWhole(run) && mayDecide(run)) &&
             testsDeploymentNow(database, run)
         )
         .toSorted(lastFirst)
-        .slice(0, mostElsewhere)
-      return [...Map.groupBy(found, (run) => `${run.coverage} ${hasFailed(run)}`).values()].map(([run]) => ({
+      const last = ofEachVersion(found, mostElsewhere).toSorted(lastFirst)
+      return [...Map.groupBy(last, (run) => `${run.coverage} ${hasFailed(run)}`).values()].map(([run]) => ({
         coverage: run!.coverage,
         number: run!.number,
         environment: slugOf(database, run!),

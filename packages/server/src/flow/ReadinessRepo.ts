@@ -35,7 +35,6 @@ export interface Place {
 
 /** Which runs decide whether a version may go out to a place. */
 export interface AskedRuns extends Place, AskedVersions {
-  readonly version: string
   readonly coverages: ReadonlyArray<Coverage>
   /** The environment that versions come from, whose runs alone decide; null where those of each other environment do. */
   readonly fromId: EnvironmentId | null
@@ -115,7 +114,7 @@ export interface UncountedRun extends Omit<ElsewhereRun, "coverage"> {
   readonly reason: Exclude<RunExclusion, "other_address">
 }
 
-/** A product and the version of which it is asked. */
+/** A product and the version of which it is asked, in each way in which that is written. */
 export interface AskedVersions extends Pick<Place, "productId" | "workspaceId"> {
   readonly versions: ReadonlyArray<string>
 }
@@ -185,6 +184,8 @@ export class ReadinessRepo extends Context.Service<
     readonly isKnown: (place: Place, version: string) => Effect.Effect<boolean>
     /** Such versions that are ids of commits in lower case and begin with a short one: all, if they are fewer than two. */
     readonly begunBy: (place: Place, id: string) => Effect.Effect<ReadonlyArray<string>>
+    /** The versions that a deployment of the product had and that may be commits, which begin with seven digits, in whatever case. In no order. */
+    readonly commits: (place: Place, begin: string) => Effect.Effect<ReadonlyArray<string>>
     /**
      * For each of the coverages, the run of the version that finished last in such an environment, while its deployment did not change,
      * if there is one: of those that ran the whole coverage without uncommitted changes, in which something passed or failed, and that

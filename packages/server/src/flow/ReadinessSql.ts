@@ -39,6 +39,7 @@ export const layer = Layer.effect(
       setPolicy: setPolicy(sql),
       isKnown: isKnown(sql),
       begunBy: begunBy(sql),
+      commits: commits(sql),
       runs: runs(sql),
       unresolved: unresolved(sql),
       elsewhere: elsewhere(sql),
@@ -117,6 +118,17 @@ const begunBy =
     )
   }
 
+/** One look into an index that holds such versions alone (`deployment_releases_commit`, whose condition has to be there word for word). */
+const commits =
+  (sql: PgClient.PgClient): ReadinessRepo["Service"]["commits"] =>
+  ({ productId, workspaceId }, begin) =>
+    sql<{ readonly version: string }>`select distinct version from deployment_releases
+      where workspace_id = ${workspaceId} and product_id = ${productId} and version ~* '^[0-9a-f]{7,64}$'
+        and (lower(version) collate "C") >= ${begin} and (lower(version) collate "C") < ${`${begin}g`}`.pipe(
+      Effect.map((rows) => rows.map(({ version }) => version)),
+      dieOnSqlError
+    )
+
 type RunRow = Omit<FoundRun, "counts" | "environment" | "failures" | "finishedAt" | "git" | "mutedFailures"> &
   Counts & {
     readonly branch: string
@@ -138,10 +150,14 @@ const isSource = (
   id: string
 ) => (fromId === null ? sql`${sql.literal(id)} <> ${environmentId}` : sql`${sql.literal(id)} = ${fromId}`)
 
+/** The ways in which the version is written that is asked for, as `v`. */
+const versionsOf = (sql: PgClient.PgClient, versions: AskedRuns["versions"]) =>
+  sql`unnest(${texts(versions, (version) => version)}) as v (version)`
+
 /** One look into the index for each coverage and environment, however many runs there are (`test_runs_deciding`). */
 const runs =
   (sql: PgClient.PgClient) =>
-  ({ coverages, environmentId, fromId, productId, version, workspaceId }: AskedRuns, now: Timestamp) =>
+  ({ coverages, environmentId, fromId, productId, versions, workspaceId }: AskedRuns, now: Timestamp) =>
     sql<RunRow>`select asked.coverage, newest.id, newest.number, newest.result, newest.gate_result as "gateResult",
         newest.retried_elsewhere as "retriedElsewhere", newest.error,
         newest.finished_at as "finishedAt",
@@ -153,11 +169,11 @@ const runs =
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
         select t.*, e.slug, e.name
-        from environments e cross join lateral (
+        from environments e cross join ${versionsOf(sql, versions)} cross join lateral (
           select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, left(error, ${maxErrorLine}::integer) as error, finished_at, total, passed, flaky,
             failed, skipped, mutes, git_branch, git_sha, git_dirty
           from test_runs
-          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
             and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
             and ${testsDeploymentNow(sql, "test_runs")}
           order by finished_at desc, number desc limit 1
@@ -237,14 +253,14 @@ const foundRunOf = ({
 /** One look into an index of each coverage (`test_runs_unresolved`). */
 const unresolved =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["unresolved"] =>
-  ({ coverages, environmentId, fromId, productId, version, workspaceId }, now) =>
+  ({ coverages, environmentId, fromId, productId, versions, workspaceId }, now) =>
     sql<UnresolvedRun>`select asked.coverage, newest.number, newest.slug as environment,
         case when newest.is_running then 'running' else 'interrupted' end as state
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
-        select t.number, t.is_running, e.slug from (
+        select t.number, t.is_running, e.slug from ${versionsOf(sql, versions)} cross join lateral (
           select number, environment_id, state = 'running' and expires_at > ${date(now)} as is_running from test_runs
-          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+          where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
             and coverage = asked.coverage and coverage is not null and ${isSource(sql, { environmentId, fromId }, "environment_id")} and result is null
             and ${sql.literal(isWholeSql)} and ${sql.literal(isReproducibleSql)} and ${testsDeploymentNow(sql, "test_runs")}
           order by number desc limit ${sql.literal(String(mostUnresolved))}
@@ -255,18 +271,18 @@ const unresolved =
 /** One look into the index for each coverage and environment (`test_runs_deciding`). */
 const elsewhere =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["elsewhere"] =>
-  ({ coverages, environmentId, fromId, productId, version, workspaceId }) =>
+  ({ coverages, environmentId, fromId, productId, versions, workspaceId }) =>
     sql<Omit<ElsewhereRun, "finishedAt"> & { readonly finishedAt: Date }>`select asked.coverage, newest.number,
         newest.slug as environment, newest.base_url as "baseUrl", newest.result, newest.finished_at as "finishedAt"
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
       cross join lateral (
         select t.number, t.base_url, t.result, t.finished_at, e.slug
-        from environments e cross join lateral (
+        from environments e cross join ${versionsOf(sql, versions)} cross join lateral (
           select number, base_url, result, finished_at from (
             select number, base_url, coalesce(gate_result, result) as result, finished_at,
               ${testsDeploymentNow(sql, "test_runs")} as is_here
             from test_runs
-            where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+            where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
               and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
             order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
           ) newest
@@ -283,7 +299,7 @@ const elsewhere =
 /** The index holds only such runs (`test_runs_uncounted`, whose conditions have to be there word for word). */
 const uncounted =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["uncounted"] =>
-  ({ coverages, environmentId, fromId, productId, version, workspaceId }) =>
+  ({ coverages, environmentId, fromId, productId, versions, workspaceId }) =>
     sql<
       Omit<UncountedRun, "finishedAt"> & { readonly finishedAt: Date }
     >`select distinct on (t.coverage, t.result) t.coverage,
@@ -291,11 +307,11 @@ const uncounted =
         case when t.deployment_changed then 'deployment_changed' when t.git_dirty then 'uncommitted_changes'
           when t.publisher_kind = 'agent' then 'of_agent' when not t.is_whole then 'part_of_tests'
           when t.coverage is null then 'no_coverage' else 'nothing_tested' end as reason
-      from (
+      from ${versionsOf(sql, versions)} cross join lateral (
         select number, coverage, environment_id, base_url, coalesce(gate_result, result) as result, finished_at,
           deployment_changed, git_dirty, publisher_kind, ${sql.literal(isWholeSql)} as is_whole
         from test_runs
-        where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = ${version}
+        where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
           and result is not null and (deployment_changed is true or git_dirty or publisher_kind = 'agent'
             or selection <> '{"folders":[],"caseIds":[]}' or coverage is null
             or (coalesce(gate_result, result) <> 'failed' and passed + flaky = 0))

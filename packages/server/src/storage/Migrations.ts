@@ -76,7 +76,7 @@ import uncountedRuns from "./migrations/0194_uncounted_runs.ts"
 import approvals from "./migrations/0195_approvals.ts"
 import ruleCompletion from "./migrations/0196_rule_completion.ts"
 import interruptedRuns from "./migrations/0197_interrupted_runs.ts"
-import failedTests from "./migrations/0198_failed_tests.ts"
+import readinessLooks from "./migrations/0198_readiness_looks.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -155,7 +155,7 @@ export const migrations = {
   "0195_approvals": approvals,
   "0196_rule_completion": ruleCompletion,
   "0197_interrupted_runs": interruptedRuns,
-  "0198_failed_tests": failedTests
+  "0198_readiness_looks": readinessLooks
 }
 
 /** The number of the latest migration. */
