@@ -1,5 +1,5 @@
 import type { Deployment, Readiness } from "@delivery/client"
-import { commitText, mutedIn, notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { mutedIn, notCountedTexts, pendingTexts, testedText } from "@delivery/domain/flow/ReadinessRuns"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -177,10 +177,10 @@ const countsText = ({ failed, flaky, passed, skipped }: Readiness["runs"][number
     ...(skipped === 0 ? [] : [`${skipped} skipped`])
   ].join(", ")
 
-/** The run with its counts, what of it is muted, and what may still change it. */
-const decidedText = (decided: Readiness["runs"][number]): ReadonlyArray<string> => {
+/** The run with its counts, which commit its tests are of where that is not the version, what of it is muted, and what may still change it. */
+const decidedText = (decided: Readiness["runs"][number], version: string | null): ReadonlyArray<string> => {
   const { counts, coverage, environment, gateResult, git, mutedFailures, result, run } = decided
-  const commit = commitText(decided)
+  const commit = testedText(decided, version)
   const more = mutedFailures.count - mutedFailures.tests.length
   return [
     `Run ${run} in ${environment}, ${coverage}: ${result}${gateResult === result ? "" : `, ${gateResult} without its muted tests`} (${countsText(counts)})${commit === undefined ? "" : `, ${commit}`}${git.dirty ? ", with uncommitted changes" : ""}`,
@@ -209,7 +209,7 @@ const verdictOf = (readiness: Readiness): string => {
 const readinessText = (readiness: Readiness, target: string): string => {
   const { reasons, runs, version } = readiness
   const verdict = `${version ?? "An unknown version"} for ${target}: ${verdictOf(readiness)}`
-  const decided = runs.flatMap(decidedText)
+  const decided = runs.flatMap((run) => decidedText(run, version))
   const told = reasons.map(({ kind, message, severity }) => [severity, kind, message])
   return [
     ...[verdict, ...decided, ...notCountedTexts(readiness)].map(oneLine),

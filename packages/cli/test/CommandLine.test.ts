@@ -1105,7 +1105,7 @@ describe("delivery", () => {
     })
     const mutedLines = [
       "1 for shop in staging: ready, but 1 failed test is muted",
-      `Run ${run.number} in dev, critical: failed, passed without its muted tests (1 failed, 1 passed, 1 skipped), main 9fceb02`,
+      `Run ${run.number} in dev, critical: failed, passed without its muted tests (1 failed, 1 passed, 1 skipped), tests of main 9fceb02 against 1`,
       `Run ${run.number}: “rounds the tax” failed, and was muted by ${identifier}.`
     ]
     assert.deepStrictEqual(await ready(), { code: 0, out: `${mutedLines.join("\n")}\n`, err: "" })

@@ -11,6 +11,8 @@ const kinds = {
     "no deployment of the product ever had the version of the request, and no run tested it; always `warn`",
   version_missing:
     "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none, or that environment is archived; always `block`",
+  version_name:
+    "a run decides, and the version has no digit, such as `latest`, or is the branch that the run tested: other code may have the same name; always `warn`",
   run_missing:
     "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in the environment of `from`, or in another one where the policy has no `from`; runs that skipped everything, of agents, with uncommitted changes, and those against another address than the deployment's, do not count",
   run_failed: "the newest of them failed",
@@ -33,6 +35,7 @@ const kinds = {
 export const ReasonKind = OneOf([
   "version_unknown",
   "version_missing",
+  "version_name",
   "run_missing",
   "run_failed",
   "test_missing",

@@ -1,3 +1,5 @@
+import { shortened } from "../catalog/ShortVersion.ts"
+import { isSameCommit } from "../catalog/WholeVersion.ts"
 import type { Readiness, RunExclusion } from "./Readiness.ts"
 
 /** What the runs that decide rest on (docs/contract.md, Readiness), for people. Pure. */
@@ -11,6 +13,14 @@ export const mutedIn = (runs: Runs): number =>
 /** Which commit a run tested, in short; undefined where git did not say. */
 export const commitText = ({ git: { branch, sha } }: Runs[number]): string | undefined =>
   sha === "unknown" ? undefined : [branch, sha.slice(0, 7)].join(" ").trim()
+
+/** The same; where that is not what was tested, also against what its tests ran. */
+export const testedText = (run: Runs[number], version: string | null): string | undefined => {
+  const tests = commitText(run)
+  return tests === undefined || version === null || isSameCommit(run.git.sha, version)
+    ? tests
+    : `tests of ${tests} against ${shortened(version)}`
+}
 
 /** What is to be known of what a run says: its retry that is running, and another run of the same tests that has no result. */
 export const pendingTexts = ({ coverage, newer, run, runningRetry }: Runs[number]): ReadonlyArray<string> => [

@@ -2,6 +2,7 @@ import type { ChangedSecret, MissingSecret } from "@delivery/domain/flow/Drift"
 import type { Readiness, Reason, ReasonKind, ReasonSubject } from "@delivery/domain/flow/Readiness"
 import { uncountedText } from "@delivery/domain/flow/ReadinessRuns"
 import type { ReadinessPolicy, ReasonSetting, Severity } from "@delivery/domain/flow/ReadinessPolicy"
+import { isCommit } from "@delivery/domain/catalog/WholeVersion"
 import { shortened } from "@delivery/domain/catalog/ShortVersion"
 import type { EnvironmentId } from "@delivery/domain/Ids"
 import { shownName } from "@delivery/domain/flow/ShownName"
@@ -74,6 +75,7 @@ export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages
 const byKind = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
   ...weighed("version_unknown", "warn", versionReasons(found)),
   ...weighed("version_missing", "block", sourceReasons(found, pages)),
+  ...weighed("version_name", "warn", nameReasons(found)),
   ...runReasons(policy, found, pages),
   ...weighed("mute_overdue", policy.mutes, muteReasons(found, pages)),
   ...weighed("ticket_blocks", policy.tickets, ticketReasons(found, pages)),
@@ -126,6 +128,22 @@ const sourceReasons = (
         : isArchived
           ? `${label}, from which versions come, is archived, and no version was named.`
           : `No version is known to run in ${label}, from which versions come, and none was named.`
+    }
+  ]
+}
+
+/** What has the name of a branch, or could name no build by a number, is proven by an old run whatever else was deployed by that name. */
+const nameReasons = ({ runs, version }: Findings): ReadonlyArray<Unweighed> => {
+  const run =
+    version === null || isCommit(version)
+      ? undefined
+      : (runs.find(({ git }) => git.branch === version) ?? (/\d/.test(version) ? undefined : runs[0]))
+  if (run === undefined || version === null) return []
+  const tested = run.git.sha === "unknown" ? "" : `, which tested ${shortened(run.git.sha)}`
+  return [
+    {
+      subject: { type: "version", id: version, label: version, url: null },
+      message: `${version} is a name that other code may have, too: whatever was deployed by it since, ${runLabel.toLowerCase()}${run.number} decides${tested}. Record the commit as the version (delivery deployments set-version).`
     }
   ]
 }

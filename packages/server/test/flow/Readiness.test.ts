@@ -1209,6 +1209,52 @@ withServicesOnEachStorage("Readiness", (it) => {
       })
   )
 
+  it.effect("warns of a version whose name other code may have, once a run decides", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.setPolicy({ requires: [{ coverage: "critical" }] })
+      const told = (version: string) =>
+        Effect.map(shop.ready(version), ({ ready, reasons }) => [
+          ready,
+          reasons.map(({ kind, message, severity, subject }) => [kind, severity, subject?.id, message])
+        ])
+      const tested = Effect.fnUntraced(function* (version: string, sha: string) {
+        yield* shop.staging.update({ version })
+        const run = yield* shop.staging.start({ ...startOf("critical"), git: { ...git, branch: "release/1.4", sha } })
+        yield* shop.staging.finish(run, "passed")
+        return run
+      })
+      yield* shop.staging.update({ version: "latest" })
+      const before = (yield* shop.ready("latest")).reasons
+      assert.deepStrictEqual(
+        before.map(({ kind }) => kind),
+        ["run_missing"]
+      )
+      const warned = (version: string, run: number, which: string) => [
+        true,
+        [
+          [
+            "version_name",
+            "warn",
+            version,
+            `${version} is a name that other code may have, too: whatever was deployed by it since, run ${run} decides${which}. Record the commit as the version (delivery deployments set-version).`
+          ]
+        ]
+      ]
+      const sha = "3".repeat(40)
+      const latest = yield* tested("latest", sha)
+      assert.deepStrictEqual(yield* told("latest"), warned("latest", latest, ", which tested 3333333"))
+      const branch = yield* tested("release/1.4", "unknown")
+      assert.deepStrictEqual(yield* told("release/1.4"), warned("release/1.4", branch, ""))
+      // What is numbered names a build, and a commit is one, also without a digit.
+      for (const version of ["1.4", "v2", "abcdefabcdef", sha]) {
+        yield* tested(version, sha)
+        assert.deepStrictEqual(yield* told(version), [true, []], version)
+      }
+    })
+  )
+
   it.effect("is kept back where no version is named, and none runs where versions come from", () =>
     Effect.gen(function* () {
       const scene = yield* makeReadinessScene

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Readiness, Reason } from "@delivery/domain/flow/Readiness"
-import { commitText, mutedIn, notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
+import { mutedIn, notCountedTexts, pendingTexts, testedText } from "@delivery/domain/flow/ReadinessRuns"
 import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { deploymentsQuery } from "../catalog/queries.ts"
@@ -22,7 +22,7 @@ import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"
 import { ReadinessPolicyPart } from "./ReadinessPolicyPart.tsx"
 import { readinessQuery } from "./readiness.ts"
-import { evidenceText, markOf, readyWords, startOf, testedText, told, weigh } from "./reasons.ts"
+import { evidenceText, markOf, readyWords, startOf, told, weigh } from "./reasons.ts"
 import { SecretDrift } from "./SecretDrift.tsx"
 
 /** Whether a version may go out to the deployment, the reasons against it, and the policy that asks for them. */
@@ -163,7 +163,7 @@ interface DecidedProps {
 const Decided = ({ decided, slug, version }: DecidedProps) => {
   const nameOf = useEnvironmentName(slug)
   const { counts, coverage, environment, finishedAt, gateResult, git, mutedFailures, result, run } = decided
-  const commit = testedText(commitText(decided), git.sha, version)
+  const commit = testedText(decided, version)
   return (
     <li className="border-border border-b px-4 py-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

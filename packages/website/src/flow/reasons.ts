@@ -20,12 +20,6 @@ export const told = (message: string, version: string | null): string =>
       Number.isNaN(Date.parse(`${day}T${time}Z`)) ? text : momentOf(`${day}T${time}Z`)
   )
 
-/** Of which commit a run's tests were; where that is not what was tested, also against what they ran. */
-export const testedText = (commit: string | undefined, sha: string, version: string | null): string | undefined =>
-  commit === undefined || version === null || (version.length >= 7 && sha.startsWith(version))
-    ? commit
-    : `tests of ${commit} against ${shortSha(version)}`
-
 /** How many tests passed in a run, after what went wrong, and how many were skipped: `1 failed, 38 passed, 3 skipped`. */
 export const evidenceText = (counts: Counts): string =>
   (["failed", "flaky", "passed", "skipped"] as const)

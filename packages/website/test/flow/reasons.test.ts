@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
-import { commitText, mutedIn, notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
-import { evidenceText, markOf, readyWords, testedText, told } from "../../src/flow/reasons.ts"
+import { commitText, mutedIn, notCountedTexts, pendingTexts, testedText } from "@delivery/domain/flow/ReadinessRuns"
+import { evidenceText, markOf, readyWords, told } from "../../src/flow/reasons.ts"
 
 const reason = (
   kind: "ticket_blocks" | "drift" | "run_missing" | "mute_overdue" | "version_missing",
@@ -36,13 +36,14 @@ it("The commit of what decided is named as far as git said it", () => {
 })
 
 it("The commit of the tests is told from the version that they tested, where it is another one", () => {
-  const sha = "0511".repeat(10)
-  expect(testedText("main 0511051", sha, "1d4e".repeat(10))).toBe("tests of main 0511051 against 1d4e1d4")
-  expect(testedText("main 0511051", sha, "v2.1.0")).toBe("tests of main 0511051 against v2.1.0")
-  expect(testedText("main 0511051", sha, sha)).toBe("main 0511051")
-  expect(testedText("main 0511051", sha, "0511051")).toBe("main 0511051")
-  expect(testedText("main 0511051", sha, null)).toBe("main 0511051")
-  expect(testedText(undefined, "unknown", sha)).toBeUndefined()
+  const [sha, other] = ["0511".repeat(10), "1d4e".repeat(10)]
+  const tested = (version: string | null, tested = sha) =>
+    testedText(decided({ git: { branch: "main", sha: tested, dirty: false } }), version)
+  expect(tested(other)).toBe("tests of main 0511051 against 1d4e1d4")
+  expect(tested("v2.1.0")).toBe("tests of main 0511051 against v2.1.0")
+  expect(tested("main")).toBe("tests of main 0511051 against main")
+  for (const version of [sha, sha.toUpperCase(), sha.slice(0, 7), null]) expect(tested(version)).toBe("main 0511051")
+  expect(tested(sha, "unknown")).toBeUndefined()
 })
 
 describe("What is ready", () => {
