@@ -64,6 +64,33 @@ const fillRuns = (version: string, environment: string | null, from: number) =>
     yield* sql`vacuum analyze test_runs`
   })
 
+const [failing, testsOfRun] = [400, 500]
+
+/** Runs in staging of as many versions, in each of which ten tests failed that no later one has, and one of a version after them that passed. */
+const fillFailures = (from: number) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`insert into test_runs select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'number', ${from}::int + n,
+        'token_hash', 'failing-' || n, 'deployment_version', case when n = ${failing}::int then 'last' else 'w' || n end,
+        'coverage', 'critical', 'result', case when n = ${failing}::int then 'passed' else 'failed' end,
+        'total', ${testsOfRun}::int, 'passed', ${testsOfRun}::int - 10, 'failed', case when n = ${failing}::int then 0 else 10 end,
+        'finished_at', r.finished_at + n * interval '1 second'))).*
+      from test_runs r, generate_series(1, ${failing}::int) n where r.id = (
+        select t.id from test_runs t join environments e on e.id = t.environment_id and e.slug = 'staging' limit 1
+      )`
+    yield* sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, status, files,
+        attempt_status, attempt_duration_ms, attempt_started_at, attempt_files)
+      select r.workspace_id, r.id, c.case_id, c.case_id, 'a.test.ts', 'critical', 'e2e', c.status, '[]', c.status, 5, r.started_at, '[]'
+      from test_runs r cross join lateral (
+        select case when n <= 10 then r.number || ' ' else '' end || 'case ' || n as case_id,
+          case when n <= 10 and r.result = 'failed' then 'failed' else 'passed' end as status
+        from generate_series(1, ${testsOfRun}::int) n
+      ) c
+      where r.token_hash like 'failing-%'`
+    yield* sql`update workspaces set last_run_number = ${from + failing}`
+    yield* sql`vacuum analyze test_runs, test_run_tests`
+  })
+
 /** A year of releases to production, every tenth a rollback, with commits of an hour before. */
 const fillReleases = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -154,6 +181,9 @@ try {
     await inDatabase(fillRuns("v3", "production", runs + 1))
     await inDatabase(settle)
     await measure(server.baseUrl, "as many runs, all in production itself", `${path}/readiness?version=v3`)
+    await inDatabase(fillFailures(2 * runs))
+    await inDatabase(settle)
+    await measure(server.baseUrl, `${failing} versions with failures before it`, `${path}/readiness?version=last`)
     await measure(server.baseUrl, "drift", `${path}/drift`)
     await setSecrets(client, ["production"])
     await measure(server.baseUrl, "readiness, every secret changed", `${path}/readiness?version=v1`)

@@ -12,6 +12,7 @@ import {
   fewerOf,
   leastFewer,
   type LeftOutTest,
+  mostLeftOut,
   namedTests,
   type ReadinessRepo
 } from "./ReadinessRepo.ts"
@@ -122,7 +123,11 @@ export const leftOut =
             }
           }
         }
-        return [...found.values()].toSorted((a, b) => compare(a.caseId, b.caseId))
+        // Those of the version first, then as they were found: with the newest run.
+        return [...found.values()]
+          .toSorted((a, b) => Number(a.otherVersion !== null) - Number(b.otherVersion !== null))
+          .slice(0, mostLeftOut)
+          .toSorted((a, b) => compare(a.caseId, b.caseId))
       })
     )
 
@@ -132,7 +137,9 @@ export const fewer =
     memory.read((database) =>
       ids.flatMap((id) => {
         const [first, ...before] = runsBefore(database, asked, database.table(testRuns).get(id)!)
-        const last = before.find(({ isLater, isOther, run }) => isOther && !isLater && run.result !== null)?.run
+        const last = before
+          .toSorted((a, b) => b.run.number - a.run.number)
+          .find(({ isLater, isOther, run }) => isOther && !isLater && run.result !== null)?.run
         if (last === undefined) return []
         const ranIn = ({ failed, flaky, passed }: TestRunRow) => passed + flaky + failed
         const count = ranIn(last) - ranIn(first!.run)

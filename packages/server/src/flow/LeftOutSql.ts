@@ -11,6 +11,7 @@ import {
   type FewerTests,
   leastFewer,
   type LeftOutTest,
+  mostLeftOut,
   namedTests,
   type ReadinessRepo
 } from "./ReadinessRepo.ts"
@@ -29,51 +30,60 @@ export const mayDecide = `coverage is not null and result is not null and deploy
 const wasInterrupted = `coverage is not null and result is null and state = 'interrupted' and finished_at is not null
   and ${isWholeSql} and ${isReproducibleSql}`
 
+const most = String(mostElsewhere)
+
+const those = ({ versions }: AskedVersions) => texts(versions, (version) => version)
+
+const inProduct = (sql: PgClient.PgClient, { productId, workspaceId }: AskedVersions) =>
+  sql`workspace_id = ${workspaceId} and product_id = ${productId}`
+
+/** The runs that decide, as `deciding`, with the time when their environment had their version first. */
+const decidingRuns = (sql: PgClient.PgClient, asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => sql`deciding as (
+      select r.id, r.number, r.coverage, r.environment_id, r.finished_at, r.passed + r.flaky + r.failed as ran, (
+        select min(at) from deployment_releases
+        where ${inProduct(sql, asked)} and version = any(${those(asked)}) and environment_id = r.environment_id
+      ) as released_at
+      from test_runs r where r.id = any(${uuids(runs)})
+    )`
+
+/** The last finished runs of the environment of `d` that started before it. */
+const finishedBefore = (sql: PgClient.PgClient, asked: AskedVersions) => sql`select * from test_runs
+  where ${inProduct(sql, asked)} and environment_id = d.environment_id and number < d.number and result is not null
+  order by number desc limit ${sql.literal(most)}`
+
+/** Whether one of those is of another version, and of the coverage of `d`. */
+const isOfOthers = (sql: PgClient.PgClient, asked: AskedVersions) => sql`deployment_version <> all(${those(asked)})
+  and coverage = d.coverage and environment_id = d.environment_id and ${testsDeploymentNow(sql, "earlier")}`
+
 /**
  * The runs up to each of those that decide, that itself in the first place, as `before`: the last of its version, found by that, and those of
  * others among the last of its environment. Each of the four looks ends after so many runs, however many there are.
  */
-const runsBefore = (
-  sql: PgClient.PgClient,
-  { productId, versions, workspaceId }: AskedVersions,
-  runs: ReadonlyArray<TestRunId>
-) => {
-  const most = sql.literal(String(mostElsewhere))
-  const those = texts(versions, (version) => version)
-  const inProduct = sql`workspace_id = ${workspaceId} and product_id = ${productId}`
+const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => {
   const read =
-    sql.literal(`id, number, coverage, environment_id, deployment_version, started_at, finished_at, passed + flaky + failed as ran,
-    failed, mutes, retried_elsewhere is true as is_elsewhere, result is null as is_interrupted`)
-  const isOf = sql`${inProduct} and deployment_version = v.version and coverage = d.coverage
+    sql.literal(`id, number, coverage, deployment_version, started_at, finished_at, failed, mutes, retried_elsewhere is true as is_elsewhere,
+    result is null as is_interrupted`)
+  const isOf = sql`${inProduct(sql, asked)} and deployment_version = v.version and coverage = d.coverage
     and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
-  const isOfOthers = sql`deployment_version <> all(${those}) and coverage = d.coverage and environment_id = d.environment_id
-    and ${testsDeploymentNow(sql, "earlier")}`
-  return sql`deciding as (
-      select r.id, r.number, r.coverage, r.environment_id, r.finished_at, (
-        select min(at) from deployment_releases where ${inProduct} and version = any(${those}) and environment_id = r.environment_id
-      ) as released_at
-      from test_runs r where r.id = any(${uuids(runs)})
-    ), before as materialized (
+  return sql`${decidingRuns(sql, asked, runs)}, before as materialized (
       select t.*, t.is_other and coalesce(t.started_at >= d.released_at, false) as is_later,
         row_number() over (partition by d.id order by t.finished_at desc, t.number desc) as place
       from deciding d cross join lateral (
-        select false as is_other, o.* from unnest(${those}) as v (version) cross join lateral (
+        select false as is_other, o.* from unnest(${those(asked)}) as v (version) cross join lateral (
           (select ${read} from test_runs where ${isOf} and ${sql.literal(mayDecide)}
-          order by finished_at desc, number desc limit ${most})
+          order by finished_at desc, number desc limit ${sql.literal(most)})
           union all
-          (select ${read} from test_runs where ${isOf} and ${sql.literal(wasInterrupted)} order by number desc limit ${most})
+          (select ${read} from test_runs where ${isOf} and ${sql.literal(wasInterrupted)}
+          order by number desc limit ${sql.literal(most)})
         ) o
         union all
-        select true, ${read} from (
-          select * from test_runs where ${inProduct} and environment_id = d.environment_id and number < d.number
-            and result is not null
-          order by number desc limit ${most}
-        ) earlier where ${isOfOthers} and ${sql.literal(mayDecide)}
+        select true, ${read} from (${finishedBefore(sql, asked)}) earlier
+        where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)}
         union all
         select true, ${read} from (
-          select * from test_runs where ${inProduct} and number < d.number and state = 'interrupted' and finished_at is not null
-          order by number desc limit ${most}
-        ) earlier where ${isOfOthers} and ${sql.literal(wasInterrupted)}
+          select * from test_runs where ${inProduct(sql, asked)} and number < d.number and state = 'interrupted' and finished_at is not null
+          order by number desc limit ${sql.literal(most)}
+        ) earlier where ${isOfOthers(sql, asked)} and ${sql.literal(wasInterrupted)}
       ) t
       where (t.finished_at, t.number) <= (d.finished_at, d.number)
     )`
@@ -102,31 +112,38 @@ export const leftOut =
       )
       select distinct on (f.coverage, f.case_id) f.coverage, f.case_id as "caseId", left(f.title, ${maxShownName}) as title, f.number,
         f.other_version as "otherVersion", f.was_muted as "wasMuted"
-      from failures f
-      where not exists (
-          select 1 from before l cross join lateral (
-            select status from test_run_tests where run_id = l.id and case_id = f.case_id offset 0
-          ) p
-          where l.coverage = f.coverage and l.place < f.place and not l.is_interrupted
-            and (p.status = 'passed' or (p.status = 'flaky' and not l.is_elsewhere) or (p.status = 'failed' and l.place = 1))
-        )
-        and (not f.is_later or exists (
-          select 1 from before o cross join lateral (
-            select 1 from test_run_tests where run_id = o.id and case_id = f.case_id offset 0
-          ) t
-          where o.coverage = f.coverage and not o.is_other
-        ))
+      from deciding d cross join lateral (
+        select f.* from (
+          select * from failures where coverage = d.coverage order by other_version is not null, place, case_id, was_muted offset 0
+        ) f
+        where not exists (
+            select 1 from before l cross join lateral (
+              select status from test_run_tests where run_id = l.id and case_id = f.case_id offset 0
+            ) p
+            where l.coverage = f.coverage and l.place < f.place and not l.is_interrupted
+              and (p.status = 'passed' or (p.status = 'flaky' and not l.is_elsewhere) or (p.status = 'failed' and l.place = 1))
+          )
+          and (not f.is_later or exists (
+            select 1 from before o cross join lateral (
+              select 1 from test_run_tests where run_id = o.id and case_id = f.case_id offset 0
+            ) t
+            where o.coverage = f.coverage and not o.is_other
+          ))
+        limit ${sql.literal(String(mostLeftOut))}
+      ) f
       order by f.coverage, f.case_id, f.was_muted, f.place`.pipe(dieOnSqlError)
 
-/** The tests of no more than two runs for each coverage are read, and these where there are so many fewer. */
+/** Ends at the first run that is such a one. The tests of the two are read where there are so many fewer. */
 export const fewer =
   (sql: PgClient.PgClient): Repo["fewer"] =>
   (asked, runs) =>
-    sql<FewerTests>`with ${runsBefore(sql, asked, runs)}
-      select d.coverage, r.number, r.deployment_version as version, r.ran - d.ran as count, named.titles
-      from before d cross join lateral (
-        select * from before
-        where coverage = d.coverage and is_other and not is_later and not is_interrupted order by place limit 1
+    sql<FewerTests>`with ${decidingRuns(sql, asked, runs)}
+      select d.coverage, r.number, r.version, r.ran - d.ran as count, named.titles
+      from deciding d cross join lateral (
+        select id, number, deployment_version as version, passed + flaky + failed as ran from (${finishedBefore(sql, asked)}) earlier
+        where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)} and finished_at <= d.finished_at
+          and not coalesce(started_at >= d.released_at, false)
+        order by number desc limit 1
       ) r cross join lateral (
         select coalesce(jsonb_agg(left(title, ${maxShownName}) order by case_id), '[]') as titles from (
           select case_id, title from test_run_tests t
@@ -136,6 +153,6 @@ export const fewer =
           order by case_id limit ${sql.literal(String(namedTests))}
         ) missing
       ) named
-      where d.place = 1 and r.ran - d.ran >= ${sql.literal(String(leastFewer))} and r.ran - d.ran >= r.ran::float / ${sql.literal(String(fewerOf))}`.pipe(
+      where r.ran - d.ran >= ${sql.literal(String(leastFewer))} and r.ran - d.ran >= r.ran::float / ${sql.literal(String(fewerOf))}`.pipe(
       dieOnSqlError
     )

@@ -144,6 +144,9 @@ export interface FewerTests {
   readonly titles: ReadonlyArray<string>
 }
 
+/** How many left out tests are told of a run that decides. */
+export const mostLeftOut = 200
+
 /** From how many fewer tests on a run has markedly fewer than one before, and from which part of those. */
 export const leastFewer = 3
 export const fewerOf = 20
@@ -213,14 +216,15 @@ export class ReadinessRepo extends Context.Service<
      * at the last `mostElsewhere` runs of the version that might have decided and as many that were interrupted, and at those of other versions
      * among the last `mostElsewhere` finished ones of the environment and as many interrupted ones of the product that started before. What
      * passed in an interrupted run has not passed. Tests of another version that began to run when the environment had had this one already
-     * are left out, unless a run of this one has them. By the coverages and the ids.
+     * are left out, unless a run of this one has them. Of each run the
+     * first `mostLeftOut`: those of its version, then those of the newest runs. By the coverages and the ids.
      */
     readonly leftOut: (
       asked: AskedVersions,
       runs: ReadonlyArray<TestRunId>
     ) => Effect.Effect<ReadonlyArray<LeftOutTest>>
     /**
-     * For each of the runs that decide, the last of those of other versions before it that might have decided, but for such as began when the
+     * For each of the runs that decide, that of other versions before it which might have decided and started last, but for such as began when the
      * environment had had this one already, if it ran markedly more tests that it did not skip. In no order.
      */
     readonly fewer: (asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => Effect.Effect<ReadonlyArray<FewerTests>>
