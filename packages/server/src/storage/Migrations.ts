@@ -77,6 +77,7 @@ import approvals from "./migrations/0195_approvals.ts"
 import ruleCompletion from "./migrations/0196_rule_completion.ts"
 import interruptedRuns from "./migrations/0197_interrupted_runs.ts"
 import readinessLooks from "./migrations/0198_readiness_looks.ts"
+import savedFilters from "./migrations/0199_saved_filters.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -155,7 +156,8 @@ export const migrations = {
   "0195_approvals": approvals,
   "0196_rule_completion": ruleCompletion,
   "0197_interrupted_runs": interruptedRuns,
-  "0198_readiness_looks": readinessLooks
+  "0198_readiness_looks": readinessLooks,
+  "0199_saved_filters": savedFilters
 }
 
 /** The number of the latest migration. */
