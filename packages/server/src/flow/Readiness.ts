@@ -7,6 +7,7 @@ import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@d
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
+import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { Change } from "@delivery/domain/events/Event"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
@@ -18,7 +19,7 @@ import { Settings } from "../Config.ts"
 import { LoadsRepo } from "../deploy/LoadsRepo.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { changesBetween } from "../events/Events.ts"
-import { viewerOf } from "../planning/Viewer.ts"
+import { type Viewer, viewerOf } from "../planning/Viewer.ts"
 import { CasesRepo } from "../runs/cases/CasesRepo.ts"
 import { RunMutes } from "../runs/RunMutes.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -93,7 +94,10 @@ function* make() {
 
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
-const placeOf = ({ workspace }: Access, { environment, product }: DeployedPair): Place => ({
+const placeOf = (
+  { workspace }: { readonly workspace: { readonly id: WorkspaceId } },
+  { environment, product }: DeployedPair
+): Place => ({
   workspaceId: workspace.id,
   productId: product.id,
   environmentId: environment.id
@@ -102,7 +106,7 @@ const placeOf = ({ workspace }: Access, { environment, product }: DeployedPair):
 type Source = Pick<EnvironmentRow, "id" | "slug" | "name" | "archivedAt">
 
 /** The policy of a place, and the environment that its versions come from. */
-const policyOf = ({ environments, repo }: Dependencies) =>
+export const policyOf = ({ environments, repo }: Pick<Dependencies, "environments" | "repo">) =>
   Effect.fnUntraced(function* (place: Place) {
     const row = yield* repo.policy(place)
     const from: Source | undefined =
@@ -135,7 +139,7 @@ const get = (dependencies: Dependencies) => {
     const at = yield* now
     const { found, policy } = yield* storage.snapshot(
       Effect.flatMap(findPolicy(placeOf(access, pair)), ({ from, policy }) =>
-        Effect.map(find(access, pair, { asked, at, from, policy }), (found) => ({ found, policy }))
+        Effect.map(find(viewerOf(access), pair, { asked, at, from, policy }), (found) => ({ found, policy }))
       )
     )
     const reasons = reasonsOf(policy, found, {
@@ -209,13 +213,15 @@ const decidedBy = ({ runMutes }: Dependencies) =>
   })
 
 /** All that the policy asks for. In a snapshot. */
-const findingsOf = (dependencies: Dependencies) => {
+export const findingsOf = (
+  dependencies: Pick<Dependencies, "cases" | "deployments" | "loads" | "mutes" | "repo" | "runMutes">
+) => {
   const { cases, deployments, mutes, repo } = dependencies
   const compareSecrets = secretsOf(dependencies)
   const name = versionOf(dependencies)
   const findLeftOut = leftOutOf(dependencies)
   return Effect.fnUntraced(function* (
-    access: Access,
+    viewer: Viewer,
     pair: DeployedPair,
     {
       asked,
@@ -228,8 +234,7 @@ const findingsOf = (dependencies: Dependencies) => {
       readonly policy: ReadinessPolicy
     }
   ) {
-    const place = placeOf(access, pair)
-    const viewer = viewerOf(access)
+    const place = placeOf({ workspace: { id: viewer.workspaceId } }, pair)
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
     const running = [coming?.version, pair.deployment.version]
     const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? pair.deployment.version, running)
@@ -273,7 +278,7 @@ const findingsOf = (dependencies: Dependencies) => {
 }
 
 /** The failed tests that what decides left out, but those that are muted now. */
-const leftOutOf = ({ repo, runMutes }: Dependencies) =>
+const leftOutOf = ({ repo, runMutes }: Pick<Dependencies, "repo" | "runMutes">) =>
   Effect.fnUntraced(function* (asked: AskedRuns, deciding: Findings["runs"]) {
     const passed = deciding.filter(hasPassed).map(({ id }) => id)
     const found = passed.length === 0 ? [] : yield* repo.leftOut(asked, passed)
@@ -283,7 +288,7 @@ const leftOutOf = ({ repo, runMutes }: Dependencies) =>
   })
 
 /** The version that is meant: where a short id is none itself, the one that begins with it. */
-const versionOf = ({ repo }: Dependencies) =>
+const versionOf = ({ repo }: Pick<Dependencies, "repo">) =>
   Effect.fnUntraced(function* (place: Place, named: string | null, running: ReadonlyArray<string | null | undefined>) {
     const isExact = named === null || running.includes(named) || (yield* repo.isKnown(place, named))
     if (isExact || !isShort(named)) return { version: named, isExact, begun: [] }
@@ -306,7 +311,7 @@ const withoutVersion = (
 }
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */
-const secretsOf = ({ loads, repo }: Dependencies) =>
+const secretsOf = ({ loads, repo }: Pick<Dependencies, "loads" | "repo">) =>
   Effect.fnUntraced(function* (pair: DeployedPair, place: Place, beside: Source | undefined) {
     const load = yield* loads.loaded(pair.deployment.id)
     const secrets = yield* repo.secrets(place, beside?.id ?? null, load?.versions ?? {})

@@ -76,6 +76,7 @@ import uncountedRuns from "./migrations/0194_uncounted_runs.ts"
 import approvals from "./migrations/0195_approvals.ts"
 import ruleCompletion from "./migrations/0196_rule_completion.ts"
 import interruptedRuns from "./migrations/0197_interrupted_runs.ts"
+import releaseReadiness from "./migrations/0200_release_readiness.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -153,7 +154,8 @@ export const migrations = {
   "0194_uncounted_runs": uncountedRuns,
   "0195_approvals": approvals,
   "0196_rule_completion": ruleCompletion,
-  "0197_interrupted_runs": interruptedRuns
+  "0197_interrupted_runs": interruptedRuns,
+  "0200_release_readiness": releaseReadiness
 }
 
 /** The number of the latest migration. */
