@@ -242,7 +242,8 @@ export const MissingEvidence = Schema.Struct({
     description: "The slug of the environment in which it must pass; null where it may pass in each."
   }),
   notCounted: Schema.NullOr(NotCounted).annotate({
-    description: "The newest run since its last failure in which it passed that does not count; null for none."
+    description:
+      "The newest run since its last failure in which it passed that does not count, or the one in which it failed, if only a retry of that passed (`retry`); null for none."
   })
 }).annotate({
   identifier: "MissingEvidence",

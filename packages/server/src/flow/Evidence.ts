@@ -170,6 +170,7 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
             // Of a key alone the owner is not told by who published the run.
             return { result, excluded, key: excluded === "of_owner" ? result.keyName : null }
           })
+          .concat(retriedOf(place))
         return { ...place, runs, passed: runs.filter(({ excluded }) => excluded === null).length }
       })
       const { environment, failed, passed, runs } = places.find((place) => place.passed < passes) ?? places[0]!
@@ -177,6 +178,10 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     }
     return found
   })
+
+/** The run that failed last, where it is flaky by now: only a retry makes it so, and a team sees a run that has passed. */
+const retriedOf = ({ failed }: Place): FoundEvidence["runs"] =>
+  failed?.status === "flaky" ? [{ result: failed, excluded: "retry", key: null }] : []
 
 /**
  * The failures that have to be undone: none that somebody tried on their machine, or that an owner published, where there are others. The
@@ -300,10 +305,21 @@ const keysText = (missing: Missing): string => {
     .join("")
 }
 
+/** How many retried runs a refusal names. */
+const namedRetries = 3
+
+const retriesText = (missing: Missing): string => {
+  const retried = missing.flatMap(({ notCounted }) => (notCounted?.reason === "retry" ? [notCounted.run] : []))
+  return [...new Set(retried)]
+    .slice(0, namedRetries)
+    .map((run) => ` Run ${run} passed in a retry alone, which does not undo its failure: publish a new run.`)
+    .join("")
+}
+
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)}${retriesText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })

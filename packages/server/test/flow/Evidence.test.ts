@@ -428,8 +428,25 @@ withServicesOnEachStorage("Evidence", (it) => {
         })
       )
       const complete = as(fixer)(tickets.update(ticket.id, { status: at.status("completed").id }))
+      const notCounted = Effect.map(Effect.flip(complete), (refused) => [
+        "missing" in refused ? refused.missing?.map((one) => one.notCounted) : undefined,
+        refused.message.includes(`Run ${failing} passed in a retry alone`) &&
+          refused.message.includes("publish a new run")
+      ])
+      assert.deepStrictEqual(yield* notCounted, [[null], false])
       yield* retryPassed(fixer, failing, broken)
       assert.strictEqual(yield* refusal(complete), "Conflict evidence_missing")
+      assert.deepStrictEqual(yield* notCounted, [[{ run: failing, reason: "retry" }], true])
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(ticket.id))
+      assert.deepInclude(cases[0], { passed: 0 })
+      assert.deepStrictEqual(
+        cases[0]!.runs.map(({ excluded, run }) => [run, excluded]),
+        [[failing, "retry"]]
+      )
+      // What came later comes first.
+      const same = yield* runBy(at, at.memberKey, broken, [], ["a"])
+      assert.deepStrictEqual(yield* notCounted, [[{ run: same, reason: "same_commit" }], false])
       yield* as(fixer)(tickets.update(ticket.id, { owner: null }))
       yield* TestClock.adjust("1 minute")
       yield* runBy(at, fixer, "d".repeat(40), ["a"])

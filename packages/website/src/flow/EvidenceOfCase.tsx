@@ -14,7 +14,8 @@ const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
   other_environment: "in another environment than the one where it failed",
   deployment_changed: "the deployment changed meanwhile",
   ran_before: "ran before the failure, and published later",
-  uncommitted_changes: "with uncommitted changes"
+  uncommitted_changes: "with uncommitted changes",
+  retry: "only its retry passed, and a new run is needed"
 }
 
 /** A CI whose key was made anew looks like any other by its runs: so the key is named. */
