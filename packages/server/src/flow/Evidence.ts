@@ -8,7 +8,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
-import { checkHolding, checkReleasing, isHolding, lettingGo } from "../planning/TicketRules.ts"
+import { checkHolding, isHolding, lettingGo, personsOnly } from "../planning/TicketRules.ts"
 import type { TicketsOf } from "../planning/TicketGuards.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
@@ -114,14 +114,38 @@ export const checkMoving = (dependencies: Dependencies) => {
 }
 
 /** Lets people alone take all tickets of a project or a team that need evidence from what they block. Each is told. */
-export const releaseAll = ({ audit, repo }: Pick<Dependencies, "audit" | "repo">) =>
+export const releaseAll = ({ audit, repo, tickets }: Dependencies) =>
   Effect.fnUntraced(function* (by: Access, from: TicketsOf, change: Change) {
-    const held = yield* repo.holding(by.workspace.id, from)
-    yield* checkReleasing(by, held.length)
-    for (const ticket of held.toSorted((a, b) => compare(a.team.key, b.team.key) || a.number - b.number)) {
+    const found = yield* repo.holding(by.workspace.id, from)
+    const held = found.toSorted((a, b) => compare(a.team.key, b.team.key) || a.number - b.number)
+    if (held.length > 0 && by.principal.kind !== "user") {
+      const seen: Array<string> = []
+      for (const ticket of held) {
+        if (seen.length === namedHeld) break
+        if ((yield* tickets.find(viewerOf(by), ticket.id)) !== undefined) seen.push(identifierOf(ticket))
+      }
+      return yield* personsOnly(releasingText(seen, change))
+    }
+    for (const ticket of held) {
       yield* audit.record(by, { action: "evidence_waived", subject: subjectOf(ticket), changes: [change] })
     }
   })
+
+/** How many tickets such a refusal names. */
+const namedHeld = 3
+
+/** Which tickets, as far as the caller sees them, keep it from what is no person, and what a person does. */
+const releasingText = (seen: ReadonlyArray<string>, { field, from }: Change): string => {
+  const [one, ...others] = seen
+  const [which, those] =
+    one === undefined
+      ? ["A ticket that you do not see needs evidence and blocks", "it"]
+      : others.length === 0
+        ? [`${one} needs evidence and blocks`, one]
+        : [`${seen.join(", ")} need evidence and block`, "them"]
+  const what = field === "products" ? "unlinks the product" : `archives the ${field} ${line(from ?? "")}`
+  return `${which}: a person ${what}, or completes or cancels ${those} first. Agents and account keys do neither.`
+}
 
 const everything = (workspaceId: WorkspaceId) => ({ workspaceId, seesPrivateTeams: true, personId: null })
 

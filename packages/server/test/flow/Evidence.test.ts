@@ -20,7 +20,7 @@ import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { addMember, as, type CallerOf, eventsOf, now, refusal, unique } from "../identity/Scene.ts"
-import { seesAll } from "../planning/Scene.ts"
+import { seesAll, teamKey } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { countAll } from "../runs/cases/CasesScene.ts"
 import { attempt, finishBody, machine, newKey, report, startBody } from "../runs/Scene.ts"
@@ -614,6 +614,11 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* as(at.memberKey)(archive)
       yield* as(at.memberKey)(projects.restore(slug))
       yield* at.update(at.admin, { project: slug, blocks: true })
+      const { identifier } = at.ticket
+      assert.strictEqual(
+        (yield* Effect.flip(as(at.memberKey)(archive))).message,
+        `${identifier} needs evidence and blocks: a person archives the project Checkout, or completes or cancels ${identifier} first. Agents and account keys do neither.`
+      )
       const second = yield* as(at.admin)(
         at.tickets.create({
           team: at.team.key,
@@ -624,9 +629,25 @@ withServicesOnEachStorage("Evidence", (it) => {
           completion: "evidence"
         })
       )
-      for (const call of [Effect.asVoid(unlink), Effect.asVoid(archive), Effect.asVoid(archiveTeam)]) {
-        assert.strictEqual(yield* refusal(as(at.adminKey)(call)), "Forbidden persons_only")
+      const calls = [
+        [Effect.asVoid(unlink), "unlinks the product"],
+        [Effect.asVoid(archive), "archives the project Checkout"],
+        [Effect.asVoid(archiveTeam), `archives the team ${at.team.name}`]
+      ] as const
+      const both = [second, at.ticket].map(({ identifier }) => identifier).toSorted()
+      for (const [call, what] of calls) {
+        const refused = yield* Effect.flip(as(at.adminKey)(call))
+        assert.deepInclude(refused, { _tag: "Forbidden", reason: "persons_only" })
+        assert.include(refused.message, `${both.join(", ")} need evidence and block: a person ${what}, or completes`)
       }
+      // Nobody learns of a ticket of a private team by what they may not do.
+      const open = yield* as(at.admin)(teams.create({ key: teamKey(), name: unique("Open"), visibility: "open" }))
+      yield* as(at.admin)(projects.update(slug, { teams: [at.team.key, open.key] }))
+      yield* as(at.owner)(teams.update(at.team.key, { visibility: "private" }))
+      const unseen = yield* Effect.flip(as(at.memberKey)(archive))
+      assert.include(unseen.message, "A ticket that you do not see needs evidence and blocks: a person archives")
+      assert.notInclude(unseen.message, at.team.key)
+      yield* as(at.owner)(teams.update(at.team.key, { visibility: "open" }))
       assert.isTrue(yield* isBlocked)
       // What takes nothing from a product is not refused.
       yield* as(at.memberKey)(projects.update(slug, { name: "Checkout 2", products: [...products, other.slug] }))
