@@ -2,6 +2,7 @@ import { Conflict, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
 import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -154,8 +155,19 @@ const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
   const find = evidenceOf(dependencies)
   return Effect.fnUntraced(function* (by: Access, ticket: TicketDetails) {
     return (yield* find(by, ticket)).flatMap(
-      ({ caseId, environment, needed, passed, runs }): ReadonlyArray<Missing[number]> =>
-        passed < needed ? [{ caseId, passed, needed, environment, notCounted: notCountedOf(runs) }] : []
+      ({ caseId, environment, needed, passed, runs, title }): ReadonlyArray<Missing[number]> =>
+        passed < needed
+          ? [
+              {
+                caseId,
+                passed,
+                needed,
+                environment,
+                notCounted: notCountedOf(runs),
+                ...(title === null ? { seen: false } : {})
+              }
+            ]
+          : []
     )
   })
 }
@@ -340,10 +352,21 @@ const retriesText = (missing: Missing): string => {
     .join("")
 }
 
+/** How many tests a refusal names that nobody has seen. */
+const namedUnseen = 5
+
+const unseenText = (missing: Missing): string => {
+  const unseen = missing.flatMap(({ caseId, seen }) => (seen === false ? [line(shownName(caseId))] : []))
+  const more = unseen.length - namedUnseen
+  return unseen.length === 0
+    ? ""
+    : ` No run that is kept has ever run ${unseen.slice(0, namedUnseen).join(", ")}${more > 0 ? ` and ${more} more` : ""}: look whether that is the id of a test.`
+}
+
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)}${retriesText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)}${retriesText(missing)}${unseenText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })

@@ -9,7 +9,7 @@ import { Audit } from "../../src/audit/Audit.ts"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
 import { readEvidence } from "../../src/flow/Evidence.ts"
-import { EvidenceRepo, evidenceRuns } from "../../src/flow/EvidenceRepo.ts"
+import { EvidenceRepo, evidenceRuns, olderResults } from "../../src/flow/EvidenceRepo.ts"
 import { ReadinessRepo } from "../../src/flow/ReadinessRepo.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
@@ -349,6 +349,49 @@ withServicesOnEachStorage("Evidence", (it) => {
       assert.deepStrictEqual(yield* at.missing(at.agent), ["b 1/2"])
       yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
       assert.deepStrictEqual(yield* at.missing(at.agent), [])
+    })
+  )
+
+  it.effect("remembers where a commit failed, however often somebody tried on their machine since", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const tried = Effect.gen(function* () {
+        const { number } = yield* as(at.memberKey)(
+          runs.start(startBody(at, { git: { ...gitOf("d".repeat(40)), dirty: true } }))
+        )
+        yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf(["a"], []) })))
+      })
+      yield* Effect.replicateEffect(tried, olderResults + 2, { discard: true })
+      yield* countAll
+      yield* Effect.replicateEffect(runBy(at, at.memberKey, mended, ["c"]), evidenceRuns, { discard: true })
+      yield* countAll
+      yield* runBy(at, at.memberKey, broken, [], ["a"])
+      const refused = yield* Effect.flip(at.update(at.member, { status: at.done }))
+      assert.deepInclude("missing" in refused ? refused.missing?.[0]?.notCounted : undefined, { reason: "same_commit" })
+      // What was only tried moves nothing.
+      yield* runBy(at, at.memberKey, "d".repeat(40), [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
+    })
+  )
+
+  it.effect("says which test nobody has ever seen", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* at.update(at.admin, { cases: { product: at.product.slug, caseIds: ["a", "nope"] } })
+      yield* runBy(at, at.memberKey, broken, [], [], ["nope"])
+      const refused = yield* Effect.flip(at.update(at.agent, { status: at.done }))
+      assert.deepStrictEqual(
+        "missing" in refused ? refused.missing?.map(({ caseId, seen }) => [caseId, seen]) : undefined,
+        [
+          ["a", undefined],
+          ["nope", false]
+        ]
+      )
+      assert.include(refused.message, " No run that is kept has ever run nope: look whether that is the id of a test.")
+      yield* runBy(at, at.memberKey, mended, ["nope"], ["a"])
+      const later = yield* Effect.flip(at.update(at.agent, { status: at.done }))
+      assert.notInclude(later.message, "nope")
     })
   )
 

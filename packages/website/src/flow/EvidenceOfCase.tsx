@@ -73,6 +73,12 @@ const askedOf = (
   return `${how}${where}${failed === null ? "" : ", on another commit"}.`
 }
 
+/** Of a test without a title no run is known. */
+const noFailure = (title: string | null): string =>
+  title === null
+    ? "Is in none of the runs that are kept: look whether its id is right"
+    : "Has failed in none of the runs that are kept"
+
 /** Of a run that counts and of one that does not, as many as a line takes. */
 const most = 3
 
@@ -97,7 +103,7 @@ export const EvidenceOfCase = ({ isAsked, one, product, slug }: Props) => {
         {passed < needed && <span className="block">{askedOf({ isAsked, one }, nameOf)}</span>}
         <span className="text-muted foreign block text-xs">
           {failed === null ? (
-            "Has failed in none of the runs that are kept"
+            noFailure(title)
           ) : (
             <>
               Failed last in <Run ran={failed} slug={slug} />
