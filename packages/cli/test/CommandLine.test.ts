@@ -885,6 +885,10 @@ describe("delivery", () => {
         "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit. " +
         "It is recorded all the same, without a reason: a release takes that with the version, from --override REASON.\n"
     })
+    // A wrong call says how it is called right.
+    const wrong = await set("3", "surplus")
+    assert.include(wrong, { code: 2, out: "" })
+    assert.include(wrong.err, "\nUsage: delivery deployments set-version [flags] [<version>]\nAdd --help")
     const late = await set("2", "--override", "Too late")
     assert.deepInclude(late, { code: 1, out: "" })
     assert.include(late.err, "nothing has changed, and the reason is not kept")
