@@ -127,6 +127,7 @@ const website: ReadonlyArray<Pattern> = [
       "@delivery/domain",
       "@delivery/domain/**",
       "!@delivery/domain/audit/AuditActions",
+      "!@delivery/domain/catalog/KeptBack",
       "!@delivery/domain/catalog/ShortVersion",
       "!@delivery/domain/catalog/WholeVersion",
       "!@delivery/domain/deploy/EnvironmentFile",

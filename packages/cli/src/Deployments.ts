@@ -1,5 +1,7 @@
 import type { Deployment, Readiness } from "@delivery/client"
+import { keptBackBy } from "@delivery/domain/catalog/KeptBack"
 import { mutedIn, notCountedTexts, pendingTexts, testedText } from "@delivery/domain/flow/ReadinessRuns"
+import type { Release } from "@delivery/domain/releases/Release"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -125,6 +127,54 @@ const setVersion = Command.make(
   })
 ).pipe(Command.withDescription("Record which version runs, with the commits that it adds"))
 
+/** How many releases a page has that is not the last. */
+const pageSize = 100
+
+const history = Command.make(
+  "history",
+  {
+    product: Argument.String("product").pipe(Argument.withDescription("The product of the deployment")),
+    environment: Argument.String("environment").pipe(Argument.withDescription("The environment of the deployment")),
+    before: Flag.Int("before").pipe(
+      Flag.optional,
+      Flag.withDescription("Only releases numbered below it: the rest of a longer list")
+    ),
+    notReady: Flag.Boolean("not-ready").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Only releases that the policy kept back when they were recorded")
+    )
+  },
+  Effect.fnUntraced(function* ({ before, environment, notReady, product }) {
+    const page = yield* call((client, { workspace }) =>
+      client.releases.history({ params: { slug: workspace, product, environment }, query: given({ before }) })
+    )
+    const releases = notReady ? page.releases.filter(({ readiness }) => readiness?.ready === false) : page.releases
+    const last = page.releases.at(-1)?.number ?? 1
+    const isMore = page.releases.length === pageSize && last > 1
+    yield* print(
+      { releases, before: isMore ? last : null },
+      releases.length === 0
+        ? `No ${notReady ? "release that was not ready" : "release"}${isMore ? ` among the newest ${pageSize}` : ""}.`
+        : table(["Release", "Version", "At", "By", "Readiness", ""], releases.map(releaseOf))
+    )
+    if (isMore) yield* note(`There may be more: --before ${last}`)
+  })
+).pipe(Command.withDescription("List the releases of a deployment, and whether they went out against its policy"))
+
+const releaseOf = ({ at, by, number, override, readiness, version }: Release) => [
+  String(number),
+  version ?? "cleared",
+  at,
+  by.kind === "removed" ? "somebody who was removed" : by.name,
+  readinessOf(readiness),
+  override === null ? "" : `Override: ${override}`
+]
+
+const readinessOf = (readiness: Release["readiness"]): string => {
+  if (readiness === null) return ""
+  return readiness.ready ? "ready" : `not ready: ${keptBackBy(readiness)}`
+}
+
 /** That the policy keeps back what was recorded. */
 const againstPolicy = ([first, ...others]: Readiness["reasons"]): string =>
   `The policy keeps this version back: ${oneLine(first!.message)}${others.length === 0 ? "" : ` And ${others.length} more.`} ` +
@@ -218,7 +268,7 @@ const readinessText = (readiness: Readiness, target: string): string => {
 }
 
 export const deployments = Command.make("deployments").pipe(
-  Command.withDescription("Deployments: list, set-version, ready"),
-  Command.withSubcommands([list, setVersion, ready]),
+  Command.withDescription("Deployments: list, history, set-version, ready"),
+  Command.withSubcommands([list, history, setVersion, ready]),
   Command.withGlobalFlags(connectionFlags)
 )

@@ -28,7 +28,7 @@ const groups = [
   },
   {
     name: "deployments",
-    description: "Deployments: list, set-version, ready",
+    description: "Deployments: list, history, set-version, ready",
     load: async () => (await import("./Deployments.ts")).deployments
   },
   {

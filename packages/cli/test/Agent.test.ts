@@ -72,8 +72,11 @@ describe("delivery agent", () => {
     const home = server.home()
     const help = "Add --help to see how it is used."
     for (const [args, line] of [
-      [["agent", "connect"], `Missing required flag: --client.\n${help}`],
-      [["agent", "conect"], `Unknown subcommand "conect" for "delivery agent". Did you mean connect?\n${help}`],
+      [["agent", "connect"], `Missing required flag: --client.\nUsage: delivery agent connect [flags]\n${help}`],
+      [
+        ["agent", "conect"],
+        `Unknown subcommand "conect" for "delivery agent". Did you mean connect?\nUsage: delivery agent <subcommand> [flags]\n${help}`
+      ],
       [["person", "list"], "This command is not for clients. On the host of the service, use: delivery-server person"]
     ] as const) {
       assert.deepStrictEqual(await home.delivery(args), { code: 2, out: "", err: `${line}\n` })

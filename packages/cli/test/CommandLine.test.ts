@@ -5,7 +5,7 @@ import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
-import type { ReleasePage } from "@delivery/domain/releases/Release"
+import type { Release, ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
@@ -885,6 +885,10 @@ describe("delivery", () => {
         "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit. " +
         "It is recorded all the same, without a reason: a release takes that with the version, from --override REASON.\n"
     })
+    // A wrong call says how it is called right.
+    const wrong = await set("3", "surplus")
+    assert.include(wrong, { code: 2, out: "" })
+    assert.include(wrong.err, "\nUsage: delivery deployments set-version [flags] [<version>]\nAdd --help")
     const late = await set("2", "--override", "Too late")
     assert.deepInclude(late, { code: 1, out: "" })
     assert.include(late.err, "nothing has changed, and the reason is not kept")
@@ -893,6 +897,45 @@ describe("delivery", () => {
       out: "Shop in Staging: 2 → 3.\n",
       err: ""
     })
+  })
+
+  test("history tells which releases went out against the policy", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const set = (...args: ReadonlyArray<string>) =>
+      at.delivery(["deployments", "set-version", ...args, "--no-commits"], { env })
+    const history = (...args: ReadonlyArray<string>) =>
+      at.delivery(["deployments", "history", "shop", "staging", ...args], { env })
+    assert.deepStrictEqual(await history(), { code: 0, out: "No release.\n", err: "" })
+    await set("1")
+    const policy = { requires: [{ coverage: "critical" }] }
+    await workspace.send("PUT", "deployments/shop/staging/readiness-policy", { json: policy })
+    await set("2", "--override", "Payment is down")
+    await workspace.send("PUT", "deployments/shop/staging/readiness-policy", { json: {} })
+    await set("3")
+    assert.deepStrictEqual(
+      (await history()).out
+        .split("\n")
+        .map((row) => row.replace(/\s\s+(\S+Z)\s\s+/, " at ").trimEnd())
+        .slice(1),
+      [
+        "3        3 at Owner  ready",
+        "2        2 at Owner  not ready: run missing  Override: Payment is down",
+        "1        1 at Owner",
+        ""
+      ]
+    )
+    const kept = await json<{ releases: ReadonlyArray<Release>; before: null }>(
+      at,
+      ["deployments", "history", "shop", "staging", "--not-ready"],
+      { env }
+    )
+    assert.deepStrictEqual(
+      [kept.releases.map(({ readiness, version }) => [version, readiness]), kept.before],
+      [[["2", { ready: false, reasons: [{ kind: "run_missing", count: 1 }] }]], null]
+    )
+    assert.include((await history("--not-ready", "--before", "2")).out, "No release that was not ready.\n")
   })
 
   test("set-version says which locked run holds the deployment, and does nothing", async (owner) => {

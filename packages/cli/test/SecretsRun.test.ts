@@ -156,7 +156,7 @@ describe("delivery secrets run", () => {
       const { code, err, out } = await at.delivery(args, { env: given })
       assert.strictEqual(out, "")
       assert.notInclude(err, token)
-      assert.match(err, /^[^\n]+\n(Add --help to see how it is used\.\n)?$/)
+      assert.match(err, /^[^\n]+\n(Usage: delivery [^\n]+\nAdd --help to see how it is used\.\n)?$/)
       return code
     }
     assert.strictEqual(await code(["secrets", "run", "--", "no-such-command"]), 127)

@@ -58,7 +58,9 @@ export const layer = (elsewhere: Readonly<Record<string, string>>, hasOwnVersion
           if (line !== undefined) return Console.error(line)
         }
         return Console.error(
-          withoutTokens(`${event.errors.map(wrongUse).join("\n")}\nAdd --help to see how it is used.`)
+          withoutTokens(
+            `${event.errors.map(wrongUse).join("\n")}\nUsage: ${event.helpDoc.usage}\nAdd --help to see how it is used.`
+          )
         )
       }
     })

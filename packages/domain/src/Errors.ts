@@ -242,8 +242,14 @@ export const MissingEvidence = Schema.Struct({
     description: "The slug of the environment in which it must pass; null where it may pass in each."
   }),
   notCounted: Schema.NullOr(NotCounted).annotate({
-    description: "The newest run since its last failure in which it passed that does not count; null for none."
-  })
+    description:
+      "The newest run since its last failure in which it passed that does not count, or the one in which it failed, if only a retry of that passed (`retry`); null for none."
+  }),
+  seen: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Only false: the test is in no run that is kept, as where its id is written wrong."
+    })
+  )
 }).annotate({
   identifier: "MissingEvidence",
   description: "A test of which runs are missing: in how many that count it passed, and in how many it must.",

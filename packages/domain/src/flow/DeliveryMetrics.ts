@@ -39,7 +39,8 @@ const Failure = Schema.Struct({
   ms: Schema.Int.annotate({ description: "The milliseconds from the release to the one that rolled back." })
 }).annotate({
   identifier: "FailedRelease",
-  description: "A release after which the next one rolled back.",
+  description:
+    "A release after which the next one rolled back: to a version that the deployment had before it first had this one.",
   examples: [{ ...exampleRelease, restoredBy: 5, restoredAt: "2026-11-21T10:00:00.000Z", ms: 1_800_000 }]
 })
 
@@ -122,7 +123,7 @@ export const DeliveryMetrics = Schema.Struct({
 })
 export type DeliveryMetrics = typeof DeliveryMetrics.Type
 
-/** A release of the period, and the next one of its deployment where that rolled back. */
+/** A release of the period, and the next one of its deployment with a version where that rolled back. */
 export interface ReleaseOfPeriod extends MeasuredRelease {
   readonly rollback: { readonly number: number; readonly at: Timestamp } | null
 }

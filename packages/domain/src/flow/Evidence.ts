@@ -44,7 +44,7 @@ const EvidenceRun = Schema.Struct({
   })
 }).annotate({
   identifier: "EvidenceRun",
-  description: "A finished run in which a test passed since it failed last.",
+  description: "A finished run in which a test passed since it failed last, or in a retry of that.",
   examples: [exampleRun]
 })
 export type EvidenceRun = typeof EvidenceRun.Type
@@ -86,7 +86,7 @@ const EvidenceCase = Schema.Struct({
     description: "The run in which it failed or was flaky last, however old that is; null for none."
   }),
   runs: Schema.Array(EvidenceRun).annotate({
-    description: `The runs since then in which it passed, newest first, at most ${shownEvidence}.`
+    description: `The runs since then in which it passed, newest first, at most ${shownEvidence}. After them that run itself, where a retry of it passed (\`retry\`).`
   })
 }).annotate({
   identifier: "EvidenceCase",

@@ -9,6 +9,7 @@ export const EvidenceExclusion = Schema.Literals([
   "unknown_commit",
   "same_commit",
   "uncommitted_changes",
-  "of_owner"
+  "of_owner",
+  "retry"
 ])
 export type EvidenceExclusion = typeof EvidenceExclusion.Type

@@ -11,7 +11,8 @@ const meanings = {
   same_commit: "it ran a commit that failed there",
   uncommitted_changes: "it ran changes that are in no commit",
   of_owner:
-    "it was published by who owned the ticket since the failure, by who completes it, or by an agent or a key of theirs that is newer than the ticket"
+    "it was published by who owned the ticket since the failure, by who completes it, or by an agent or a key of theirs that is newer than the ticket",
+  retry: "it is the run that failed, whose retry passed: that does not undo it; publish a new run"
 } as const satisfies Readonly<Record<EvidenceExclusion, string>>
 
 /** Follows "run 14 does not count: ". */

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { AgentMessage, exampleMessage, messagesPageSize, MessageTicket } from "../agents/Message.ts"
 import { EnvironmentRef } from "../catalog/Environment.ts"
 import { ProductRef } from "../catalog/Product.ts"
+import { ReleaseReadiness } from "../catalog/ReleaseReadiness.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId } from "../Ids.ts"
 import { TestRunSummary } from "../runs/TestRun.ts"
@@ -73,7 +74,11 @@ export const Release = Schema.Struct({
   }),
   override: Schema.NullOr(Schema.String).annotate({
     description:
-      "Why it went out although the readiness policy kept it back, as whoever recorded it says; null where nobody said so, which does not mean that the policy let it go. Nobody checks whether the policy kept it back."
+      "Why it went out although the readiness policy kept it back, as whoever recorded it says; null where nobody said so, which does not mean that the policy let it go: `readiness` says that."
+  }),
+  readiness: Schema.NullOr(ReleaseReadiness).annotate({
+    description:
+      "What readiness said just before the version was recorded, by the policy of then. Null where the deployment had no policy, where the version was cleared or came with the deployment, where it could not be told within 2 seconds, and for releases of before the service kept it."
   })
 }).annotate({
   identifier: "Release",
@@ -93,7 +98,8 @@ export const Release = Schema.Struct({
       commits: [exampleCommit],
       runs: { passed: 2, failed: 0 },
       rolledBackTo: null,
-      override: null
+      override: null,
+      readiness: { ready: true, reasons: [] }
     }
   ]
 })

@@ -46,7 +46,7 @@ export const layerMemory = Layer.mergeAll(
   DeploymentsMemory.layer
 )
 
-/** Needs `SecretHoldings`, `DeploymentLocks` and `DeploymentEnds`, which the vault, the runs and deploy supply. */
+/** Needs `SecretHoldings`, `DeploymentLocks`, `DeploymentEnds` and `ReleaseReadiness`, which the vault, the runs, deploy and flow supply. */
 export const layer = Layer.mergeAll(
   Products.layer,
   Environments.layer,

@@ -27,7 +27,8 @@ import { DeploymentEnds } from "./DeploymentEnds.ts"
 import { DeploymentLocks } from "./DeploymentLocks.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
 import { ProductsRepo } from "./ProductsRepo.ts"
-import { distinctCommits, type NewRelease } from "./ReleaseRows.ts"
+import { distinctCommits, type NewRelease, type ReleaseRow } from "./ReleaseRows.ts"
+import { ReleaseReadiness } from "./ReleaseReadiness.ts"
 import { ReleaseWaits } from "./ReleaseWaits.ts"
 
 /** An existing product and environment, and their deployment if there is one. */
@@ -97,6 +98,7 @@ interface Dependencies {
   readonly locks: DeploymentLocks["Service"]
   readonly ends: DeploymentEnds["Service"]
   readonly waits: ReleaseWaits["Service"]
+  readonly readiness: ReleaseReadiness["Service"]
 }
 
 function* make() {
@@ -109,7 +111,8 @@ function* make() {
     nextId: yield* NextId,
     locks: yield* DeploymentLocks,
     ends: yield* DeploymentEnds,
-    waits: yield* ReleaseWaits
+    waits: yield* ReleaseWaits,
+    readiness: yield* ReleaseReadiness
   }
   return Deployments.of({
     list: list(dependencies),
@@ -212,7 +215,7 @@ const create = (dependencies: Dependencies) => {
         updatedAt: now,
         deletedAt: null
       }
-      yield* repo.insert(deployment, deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment, []))
+      yield* repo.insert(deployment, deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment))
       yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
       return present({ ...pair, deployment })
     })
@@ -246,9 +249,14 @@ class Held extends Data.TaggedError("Held")<{
  */
 const change = (dependencies: Dependencies) => {
   const attempt = changeNow(dependencies)
+  const judge = judgedBefore(dependencies)
   const whenFree = waiting(dependencies)
   return Effect.fnUntraced(function* (product: string, environment: string, input: UpdateDeployment) {
-    const attempted = Effect.flatMap(atLeast("member"), (by) => attempt(by, product, environment, input))
+    const attempted = Effect.flatMap(atLeast("member"), (by) =>
+      Effect.flatMap(judge(by, product, environment, input), (judged) =>
+        attempt(by, product, environment, input, judged)
+      )
+    )
     const caller = Effect.map(anyRole, ({ actor }) => actor.id)
     return yield* whenFree(attempted, asCallerNow(attempted), caller, input.waitMs)
   })
@@ -256,9 +264,12 @@ const change = (dependencies: Dependencies) => {
 
 const setVersion = (dependencies: Dependencies): Deployments["Service"]["setVersion"] => {
   const attempt = changeNow(dependencies)
+  const judge = judgedBefore(dependencies)
   const whenFree = waiting(dependencies)
   return (by, product, environment, input, shown) => {
-    const attempted = shown(attempt(by, product, environment, input))
+    const attempted = Effect.flatMap(judge(by, product, environment, input), (judged) =>
+      shown(attempt(by, product, environment, input, judged))
+    )
     const changed = whenFree(attempted, attempted, Effect.succeed(by.actor.id), input.waitMs)
     return Effect.withSpan(changed, "Deployments.setVersion")
   }
@@ -292,22 +303,41 @@ const waiting =
     )
   }
 
+/** What readiness says of a version that is new to the deployment, before anything is locked; null of other changes. */
+const judgedBefore = ({ readiness, repo }: Dependencies) =>
+  Effect.fnUntraced(function* ({ workspace }: By, product: string, environment: string, { version }: UpdateDeployment) {
+    if (typeof version !== "string") return null
+    const target = yield* repo.target(workspace.id, product, environment)
+    if (target.product === undefined || target.environment === undefined || target.deployment === undefined) return null
+    const pair = { product: target.product, environment: target.environment, deployment: target.deployment }
+    return pair.deployment.version === version || !isActive(pair)
+      ? null
+      : yield* readiness.find(workspace.id, pair, version)
+  })
+
 const changeNow = (dependencies: Dependencies) => {
   const { products, storage } = dependencies
-  const tryChange = changeOnce(dependencies)
-  return Effect.fnUntraced(function* (by: By, product: string, environment: string, input: UpdateDeployment) {
-    const first = input.baseUrl === null ? undefined : yield* tryChange(by, product, environment, input)
+  const changed = changeOnce(dependencies)
+  return Effect.fnUntraced(function* (
+    by: By,
+    product: string,
+    environment: string,
+    input: UpdateDeployment,
+    judged: Judged
+  ) {
+    const tryChange = changed(by, product, environment, input, judged)
+    const first = input.baseUrl === null ? undefined : yield* tryChange
     if (first !== undefined) return first
     // Another change came first. The lock makes the next attempts serial, since many concurrent ones would mostly fail.
-    const inTurn = storage.transaction(
-      Effect.andThen(products.lock(by.workspace.id, product), tryChange(by, product, environment, input))
-    )
+    const inTurn = storage.transaction(Effect.andThen(products.lock(by.workspace.id, product), tryChange))
     for (;;) {
       const updated = yield* inTurn
       if (updated !== undefined) return updated
     }
   })
 }
+
+type Judged = ReleaseRow["readiness"]
 
 /** Undefined where another change of the deployment came first, or a run that holds it. */
 const changeOnce = (dependencies: Dependencies) => {
@@ -317,7 +347,8 @@ const changeOnce = (dependencies: Dependencies) => {
     by: By,
     productRef: string,
     environmentRef: string,
-    { commits = [], force = false, override, waitMs: _, ...input }: UpdateDeployment
+    { commits = [], force = false, override, waitMs: _, ...input }: UpdateDeployment,
+    judged: Judged
   ) {
     const pair = yield* deployedPair(repo, by.workspace.id, productRef, environmentRef)
     if (input.baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
@@ -341,7 +372,7 @@ const changeOnce = (dependencies: Dependencies) => {
     const told =
       isRelease && override !== undefined ? [...changes, { field: "override", from: null, to: override }] : changes
     const event = yield* events.make(by, { kind: "deployment_updated", subject: subjectOf(pair, after), changes: told })
-    const release = isRelease ? yield* releaseOf(by, pair, after, commits, override) : undefined
+    const release = isRelease ? yield* releaseOf(by, pair, after, { commits, override, judged }) : undefined
     const isStored = yield* repo.update({ before, after, event, release, isFree: isRelease && !force })
     return isStored ? present({ ...pair, deployment: after }) : undefined
   })
@@ -353,8 +384,15 @@ const newRelease = ({ nextId }: Dependencies) =>
     by: By,
     pair: Pair,
     deployment: DeploymentState,
-    commits: ReadonlyArray<Commit>,
-    override?: string
+    {
+      commits = [],
+      judged = null,
+      override
+    }: {
+      readonly commits?: ReadonlyArray<Commit>
+      readonly override?: string | undefined
+      readonly judged?: Judged
+    } = {}
   ) {
     const release: NewRelease = {
       workspaceId: by.workspace.id,
@@ -367,6 +405,7 @@ const newRelease = ({ nextId }: Dependencies) =>
       actorId: by.actor.id,
       at: deployment.versionUpdatedAt,
       overrideReason: override ?? null,
+      readiness: deployment.version === null ? null : judged,
       commits: yield* Effect.forEach(distinctCommits(commits), ({ at, author, sha, subject }) =>
         Effect.map(nextId<CommitId>(), (id) => ({
           id,

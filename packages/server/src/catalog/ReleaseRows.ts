@@ -1,7 +1,8 @@
 import type { Commit, TicketMention } from "@delivery/domain/catalog/Commit"
 import type { CommitId, DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ReleaseReadiness } from "@delivery/domain/catalog/ReleaseReadiness"
 import type { ActorRef } from "../access/Access.ts"
-import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 
 /**
  * The changes of each deployment's version, numbered from 1. In memory by `${deploymentId}/${number}`. The actor is null
@@ -18,7 +19,9 @@ export const deploymentReleases = table("deployment_releases", {
   actorId: nullable(uuid<ActorRef["id"]>()),
   at: instant(),
   /** Why it went out although the readiness policy kept it back; null where nobody said so. */
-  overrideReason: nullable(text())
+  overrideReason: nullable(text()),
+  /** What readiness said just before; null where nobody knows. */
+  readiness: nullable(json<ReleaseReadiness>())
 })
 
 export type ReleaseRow = Row<typeof deploymentReleases>

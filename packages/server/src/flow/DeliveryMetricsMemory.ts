@@ -29,11 +29,15 @@ const inProduction = (database: MemoryDatabase, { productId, workspaceId }: Metr
 const releases = (memory: Memory) => (scope: MetricsScope) =>
   memory.read((database) => {
     const all = inProduction(database, scope)
-    const rollbackOf = ({ deploymentId, number }: ReleaseRow) => {
-      const history = all.filter((release) => release.deploymentId === deploymentId)
-      const next = history.find((release) => release.number === number + 1)
-      const isBack = history.some((earlier) => earlier.version === next?.version && earlier.number <= number)
-      return next !== undefined && next.version !== null && isBack ? { number: next.number, at: next.at } : null
+    const rollbackOf = ({ deploymentId, number, version }: ReleaseRow) => {
+      const history = all
+        .filter((release) => release.deploymentId === deploymentId && release.version !== null)
+        .toSorted((a, b) => a.number - b.number)
+      const next = history.find((release) => release.number > number)
+      const firstOf = (of: string | null) => history.findIndex((release) => release.version === of)
+      return next !== undefined && firstOf(next.version) < firstOf(version)
+        ? { number: next.number, at: next.at }
+        : null
     }
     return all
       .filter(({ at, version }) => version !== null && at >= scope.from && at < scope.until)

@@ -17,7 +17,7 @@ export interface MetricsScope {
 export class DeliveryMetricsRepo extends Context.Service<
   DeliveryMetricsRepo,
   {
-    /** The releases of the period that have a version, with what rolled them back. In no order. */
+    /** The releases of the period that have a version, with what rolled them back: the next one with a version, where the deployment first had that before theirs. In no order. */
     readonly releases: (scope: MetricsScope) => Effect.Effect<ReadonlyArray<ReleaseOfPeriod>>
     /** The commits with a time that first came to production in the period, each SHA of a product once. In no order. */
     readonly commits: (scope: MetricsScope) => Effect.Effect<ReadonlyArray<CommitOfPeriod>>

@@ -31,9 +31,14 @@ const releases = (sql: PgClient.PgClient) => (scope: MetricsScope) =>
     from deployment_releases r
     join environments e on e.id = r.environment_id and e.class = 'production'
     join products p on p.id = r.product_id
-    left join deployment_releases next on next.deployment_id = r.deployment_id and next.number = r.number + 1
-      and exists (select from deployment_releases earlier where earlier.deployment_id = next.deployment_id
-        and earlier.version = next.version and earlier.number < next.number)
+    left join lateral (
+      select n.number, n.at, n.version from deployment_releases n
+      where n.deployment_id = r.deployment_id and n.number > r.number and n.version is not null
+      order by n.number limit 1
+    ) next on next.version <> r.version and exists (select from deployment_releases earlier where earlier.deployment_id = r.deployment_id
+        and earlier.version = next.version and earlier.number < r.number
+        and not exists (select from deployment_releases same where same.deployment_id = r.deployment_id
+          and same.version = r.version and same.number < earlier.number))
     where r.workspace_id = ${scope.workspaceId} and r.version is not null and r.at >= ${date(scope.from)}
       and r.at < ${date(scope.until)} and ${ofProduct(sql, "r.product_id", scope)}`.pipe(
     Effect.map((rows) =>

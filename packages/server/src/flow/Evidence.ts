@@ -2,13 +2,14 @@ import { Conflict, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import { type EvidenceRun, shownEvidence, type TicketEvidence } from "@delivery/domain/flow/Evidence"
 import { whatCounts } from "@delivery/domain/flow/EvidenceWords"
+import { shownName } from "@delivery/domain/flow/ShownName"
 import type { TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
 import type { Audit } from "../audit/Audit.ts"
-import { checkHolding, checkReleasing, isHolding, lettingGo } from "../planning/TicketRules.ts"
+import { checkHolding, isHolding, lettingGo, personsOnly } from "../planning/TicketRules.ts"
 import type { TicketsOf } from "../planning/TicketGuards.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { ownerRefOf } from "../planning/TicketOwners.ts"
@@ -114,14 +115,38 @@ export const checkMoving = (dependencies: Dependencies) => {
 }
 
 /** Lets people alone take all tickets of a project or a team that need evidence from what they block. Each is told. */
-export const releaseAll = ({ audit, repo }: Pick<Dependencies, "audit" | "repo">) =>
+export const releaseAll = ({ audit, repo, tickets }: Dependencies) =>
   Effect.fnUntraced(function* (by: Access, from: TicketsOf, change: Change) {
-    const held = yield* repo.holding(by.workspace.id, from)
-    yield* checkReleasing(by, held.length)
-    for (const ticket of held.toSorted((a, b) => compare(a.team.key, b.team.key) || a.number - b.number)) {
+    const found = yield* repo.holding(by.workspace.id, from)
+    const held = found.toSorted((a, b) => compare(a.team.key, b.team.key) || a.number - b.number)
+    if (held.length > 0 && by.principal.kind !== "user") {
+      const seen: Array<string> = []
+      for (const ticket of held) {
+        if (seen.length === namedHeld) break
+        if ((yield* tickets.find(viewerOf(by), ticket.id)) !== undefined) seen.push(identifierOf(ticket))
+      }
+      return yield* personsOnly(releasingText(seen, change))
+    }
+    for (const ticket of held) {
       yield* audit.record(by, { action: "evidence_waived", subject: subjectOf(ticket), changes: [change] })
     }
   })
+
+/** How many tickets such a refusal names. */
+const namedHeld = 3
+
+/** Which tickets, as far as the caller sees them, keep it from what is no person, and what a person does. */
+const releasingText = (seen: ReadonlyArray<string>, { field, from }: Change): string => {
+  const [one, ...others] = seen
+  const [which, those] =
+    one === undefined
+      ? ["A ticket that you do not see needs evidence and blocks", "it"]
+      : others.length === 0
+        ? [`${one} needs evidence and blocks`, one]
+        : [`${seen.join(", ")} need evidence and block`, "them"]
+  const what = field === "products" ? "unlinks the product" : `archives the ${field} ${line(from ?? "")}`
+  return `${which}: a person ${what}, or completes or cancels ${those} first. Agents and account keys do neither.`
+}
 
 const everything = (workspaceId: WorkspaceId) => ({ workspaceId, seesPrivateTeams: true, personId: null })
 
@@ -130,8 +155,19 @@ const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
   const find = evidenceOf(dependencies)
   return Effect.fnUntraced(function* (by: Access, ticket: TicketDetails) {
     return (yield* find(by, ticket)).flatMap(
-      ({ caseId, environment, needed, passed, runs }): ReadonlyArray<Missing[number]> =>
-        passed < needed ? [{ caseId, passed, needed, environment, notCounted: notCountedOf(runs) }] : []
+      ({ caseId, environment, needed, passed, runs, title }): ReadonlyArray<Missing[number]> =>
+        passed < needed
+          ? [
+              {
+                caseId,
+                passed,
+                needed,
+                environment,
+                notCounted: notCountedOf(runs),
+                ...(title === null ? { seen: false } : {})
+              }
+            ]
+          : []
     )
   })
 }
@@ -170,6 +206,7 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
             // Of a key alone the owner is not told by who published the run.
             return { result, excluded, key: excluded === "of_owner" ? result.keyName : null }
           })
+          .concat(retriedOf(place))
         return { ...place, runs, passed: runs.filter(({ excluded }) => excluded === null).length }
       })
       const { environment, failed, passed, runs } = places.find((place) => place.passed < passes) ?? places[0]!
@@ -177,6 +214,10 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     }
     return found
   })
+
+/** The run that failed last, where it is flaky by now: only a retry makes it so, and a team sees a run that has passed. */
+const retriedOf = ({ failed }: Place): FoundEvidence["runs"] =>
+  failed?.status === "flaky" ? [{ result: failed, excluded: "retry", key: null }] : []
 
 /**
  * The failures that have to be undone: none that somebody tried on their machine, or that an owner published, where there are others. The
@@ -300,10 +341,32 @@ const keysText = (missing: Missing): string => {
     .join("")
 }
 
+/** How many retried runs a refusal names. */
+const namedRetries = 3
+
+const retriesText = (missing: Missing): string => {
+  const retried = missing.flatMap(({ notCounted }) => (notCounted?.reason === "retry" ? [notCounted.run] : []))
+  return [...new Set(retried)]
+    .slice(0, namedRetries)
+    .map((run) => ` Run ${run} passed in a retry alone, which does not undo its failure: publish a new run.`)
+    .join("")
+}
+
+/** How many tests a refusal names that nobody has seen. */
+const namedUnseen = 5
+
+const unseenText = (missing: Missing): string => {
+  const unseen = missing.flatMap(({ caseId, seen }) => (seen === false ? [line(shownName(caseId))] : []))
+  const more = unseen.length - namedUnseen
+  return unseen.length === 0
+    ? ""
+    : ` No run that is kept has ever run ${unseen.slice(0, namedUnseen).join(", ")}${more > 0 ? ` and ${more} more` : ""}: look whether that is the id of a test.`
+}
+
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)}${retriesText(missing)}${unseenText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })

@@ -13,7 +13,14 @@ import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { EvidenceRepo, type EvidenceResult, evidenceRuns, olderInterrupted, olderResults } from "./EvidenceRepo.ts"
+import {
+  EvidenceRepo,
+  type EvidenceResult,
+  evidenceRuns,
+  olderFailures,
+  olderInterrupted,
+  olderResults
+} from "./EvidenceRepo.ts"
 
 export const layer = Layer.effect(
   EvidenceRepo,
@@ -75,11 +82,21 @@ const results =
       return [
         ...newest.flatMap((run) => resultsOf(database, run, caseIds)),
         ...[
-          ...[...kinds.values()].flatMap((those) => those.slice(0, olderResults)),
+          ...[...kinds.values()].flatMap(lastOf),
           ...interrupted.flatMap((run) => resultsOf(database, run, caseIds))
         ].toSorted((a, b) => b.number - a.number)
       ]
     })
+
+/** Of the results of one kind, newest first, those that are looked at. */
+const lastOf = (results: ReadonlyArray<EvidenceResult>): ReadonlyArray<EvidenceResult> => {
+  const last = results.slice(0, olderResults)
+  const committed = results
+    .slice(0, olderFailures)
+    .filter(({ dirty, status }) => status === "failed" && !dirty)
+    .slice(0, olderResults)
+  return [...new Set([...last, ...committed])]
+}
 
 /** The finished runs of the product that are looked at, newest first, and those before them. */
 const newestRuns = (database: MemoryDatabase, workspaceId: WorkspaceId, productId: ProductId) => {

@@ -51,8 +51,8 @@ export class EvidenceRepo extends Context.Service<
   {
     /**
      * The results of the tests in the newest `evidenceRuns` finished and interrupted runs of the product, newest run first, skipped ones
-     * left out, and of interrupted ones all but failures. Before these, of each test in each environment, the last `olderResults` failures
-     * and the last `olderResults` others in finished runs, and the failures in the last `olderInterrupted` interrupted ones.
+     * left out, and of interrupted ones all but failures. Before these, of each test in each environment, the last `olderResults` failures,
+     * as many without uncommitted changes among the last `olderFailures`, and the last `olderResults` others in finished runs, and the failures in the last `olderInterrupted` interrupted ones.
      */
     readonly results: (
       workspaceId: WorkspaceId,
@@ -73,6 +73,9 @@ export const evidenceRuns = 300
 
 /** How many older results of a test: a busy product has 300 runs a day, and a test of its nightly suite one. */
 export const olderResults = 50
+
+/** Among how many older failures of a test those without uncommitted changes are looked for: others undo no proof. */
+export const olderFailures = 500
 
 /** How many older interrupted runs, whose failures are counted nowhere else. */
 export const olderInterrupted = 100

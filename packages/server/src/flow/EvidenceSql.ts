@@ -12,6 +12,7 @@ import {
   type EvidenceResult,
   evidenceRuns,
   type HeldTicket,
+  olderFailures,
   olderInterrupted,
   olderResults
 } from "./EvidenceRepo.ts"
@@ -48,6 +49,12 @@ const results =
     const olderOf = (which: "f.failed" | "not f.failed") => sql`select f.number from case_results f
       where f.series_id = series.id and ${sql.literal(which)} and ${isOlder("f.number")}
       order by f.number desc limit ${sql.literal(String(olderResults))}`
+    const committed = sql`select l.number from (
+        select f.number from case_results f where f.series_id = series.id and f.failed and ${isOlder("f.number")}
+        order by f.number desc limit ${sql.literal(String(olderFailures))}
+      ) l cross join lateral (
+        select git_dirty from test_runs where workspace_id = ${workspaceId} and number = l.number offset 0
+      ) r where not r.git_dirty order by l.number desc limit ${sql.literal(String(olderResults))}`
     return sql<ResultRow>`with newest as materialized (
         select r.id, r.number from test_runs r
         where r.workspace_id = ${workspaceId} and r.product_id = ${productId}
@@ -61,8 +68,8 @@ const results =
           and c.case_id = tested.case_id
         join test_cases s on s.whole_id = c.id
       ), older as (
-        select series.case_id, o.number from series cross join lateral (
-          (${olderOf("f.failed")}) union all (${olderOf("not f.failed")})
+        select distinct series.case_id, o.number from series cross join lateral (
+          (${olderOf("f.failed")}) union all (${committed}) union all (${olderOf("not f.failed")})
         ) o
       ), looked as (
         select id from newest

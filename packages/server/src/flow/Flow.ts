@@ -19,6 +19,7 @@ import * as OverdueMutesSql from "./OverdueMutesSql.ts"
 import { Readiness } from "./Readiness.ts"
 import * as ReadinessHttp from "./ReadinessHttp.ts"
 import * as ReadinessMemory from "./ReadinessMemory.ts"
+import * as ReadinessPorts from "./ReadinessPorts.ts"
 import { readinessPolicies } from "./ReadinessRepo.ts"
 import * as ReadinessSql from "./ReadinessSql.ts"
 import * as RunFileResources from "./RunFileResources.ts"
@@ -53,8 +54,16 @@ export const layerMemory = Layer.mergeAll(
   OverdueMutesMemory.layer
 )
 
+/** The catalog's `ReleaseReadiness`. */
+export const layerReleaseReadiness = Layer.provide(ReadinessPorts.layer, MutesPorts.layerRunMutes)
+
 /** What this room supplies to lower ones. */
-export const layerPorts = Layer.mergeAll(MutesPorts.layerRunMutes, EvidencePorts.layer, MutesPorts.layerOwnerEnds)
+export const layerPorts = Layer.mergeAll(
+  MutesPorts.layerRunMutes,
+  EvidencePorts.layer,
+  MutesPorts.layerOwnerEnds,
+  layerReleaseReadiness
+)
 
 /** The `RunEnds` of `runs`, over the services of planning and agents. */
 export const layerRunEnds = TestRulesPorts.layer

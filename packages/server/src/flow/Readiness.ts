@@ -5,7 +5,7 @@ import type { Readiness as Answer } from "@delivery/domain/flow/Readiness"
 import { freezeChanges, type FreezeWindow } from "@delivery/domain/flow/FreezeChanges"
 import { defaultPolicy, type ReadinessPolicy, type SetReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { TestRunId } from "@delivery/domain/Ids"
+import type { TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import type { Change } from "@delivery/domain/events/Event"
@@ -19,12 +19,13 @@ import { Settings } from "../Config.ts"
 import { LoadsRepo } from "../deploy/LoadsRepo.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { changesBetween } from "../events/Events.ts"
-import { viewerOf } from "../planning/Viewer.ts"
+import { type Viewer, viewerOf } from "../planning/Viewer.ts"
 import { CasesRepo } from "../runs/cases/CasesRepo.ts"
 import { RunMutes } from "../runs/RunMutes.ts"
 import { Storage } from "../storage/Storage.ts"
 import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
 import { hasPassed, notCountedOf, pendingOf } from "./DecidingRuns.ts"
+import { MutesRepo } from "./MutesRepo.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
 import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
 import { type AskedRuns, type Place, type PolicyRow, ReadinessRepo } from "./ReadinessRepo.ts"
@@ -59,6 +60,7 @@ export class Readiness extends Context.Service<
 interface Dependencies {
   readonly repo: ReadinessRepo["Service"]
   readonly mutes: OverdueMutes["Service"]
+  readonly muting: MutesRepo["Service"]
   readonly runMutes: RunMutes["Service"]
   readonly cases: CasesRepo["Service"]
   readonly loads: LoadsRepo["Service"]
@@ -74,6 +76,7 @@ function* make() {
   const dependencies: Dependencies = {
     repo: yield* ReadinessRepo,
     mutes: yield* OverdueMutes,
+    muting: yield* MutesRepo,
     runMutes: yield* RunMutes,
     cases: yield* CasesRepo,
     loads: yield* LoadsRepo,
@@ -94,7 +97,10 @@ function* make() {
 
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
-const placeOf = ({ workspace }: Access, { environment, product }: DeployedPair): Place => ({
+const placeOf = (
+  { workspace }: { readonly workspace: { readonly id: WorkspaceId } },
+  { environment, product }: DeployedPair
+): Place => ({
   workspaceId: workspace.id,
   productId: product.id,
   environmentId: environment.id
@@ -103,7 +109,7 @@ const placeOf = ({ workspace }: Access, { environment, product }: DeployedPair):
 type Source = Pick<EnvironmentRow, "id" | "slug" | "name" | "archivedAt">
 
 /** The policy of a place, and the environment that its versions come from. */
-const policyOf = ({ environments, repo }: Dependencies) =>
+export const policyOf = ({ environments, repo }: Pick<Dependencies, "environments" | "repo">) =>
   Effect.fnUntraced(function* (place: Place) {
     const row = yield* repo.policy(place)
     const from: Source | undefined =
@@ -136,7 +142,7 @@ const get = (dependencies: Dependencies) => {
     const at = yield* now
     const { found, policy } = yield* storage.snapshot(
       Effect.flatMap(findPolicy(placeOf(access, pair)), ({ from, policy }) =>
-        Effect.map(find(access, pair, { asked, at, from, policy }), (found) => ({ found, policy }))
+        Effect.map(find(viewerOf(access), pair, { asked, at, from, policy }), (found) => ({ found, policy }))
       )
     )
     const reasons = reasonsOf(policy, found, {
@@ -210,14 +216,16 @@ const decidedBy = ({ runMutes }: Dependencies) =>
   })
 
 /** All that the policy asks for. In a snapshot. */
-const findingsOf = (dependencies: Dependencies) => {
+export const findingsOf = (
+  dependencies: Pick<Dependencies, "cases" | "deployments" | "loads" | "mutes" | "muting" | "repo" | "runMutes">
+) => {
   const { cases, deployments, mutes, repo } = dependencies
   const compareSecrets = secretsOf(dependencies)
   const name = versionOf(dependencies)
   const writtenAs = spellings(dependencies)
   const findLeftOut = leftOutOf(dependencies)
   return Effect.fnUntraced(function* (
-    access: Access,
+    viewer: Viewer,
     pair: DeployedPair,
     {
       asked,
@@ -230,8 +238,7 @@ const findingsOf = (dependencies: Dependencies) => {
       readonly policy: ReadinessPolicy
     }
   ) {
-    const place = placeOf(access, pair)
-    const viewer = viewerOf(access)
+    const place = placeOf({ workspace: { id: viewer.workspaceId } }, pair)
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
     const running = [coming?.version, pair.deployment.version]
     const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? pair.deployment.version, running)
@@ -246,7 +253,7 @@ const findingsOf = (dependencies: Dependencies) => {
     const deciding = runs === undefined ? [] : yield* repo.runs(runs, at)
     const passed = deciding.filter(hasPassed).map(({ id }) => id)
     const isPassed = runs !== undefined && passed.length > 0
-    const leftOut = isPassed ? yield* findLeftOut(access, runs, passed) : []
+    const leftOut = isPassed ? yield* findLeftOut(viewer, runs, passed) : []
     const found: Findings = {
       version,
       isKnown: isExact || begun.length === 1 || versions.length > 1,
@@ -279,24 +286,25 @@ const findingsOf = (dependencies: Dependencies) => {
 }
 
 /** The failed tests that what decides left out; of what failed muted alone, that which is muted now. */
-const leftOutOf = ({ repo, runMutes }: Dependencies) =>
-  Effect.fnUntraced(function* (access: Access, asked: AskedRuns, passed: ReadonlyArray<TestRunId>) {
+const leftOutOf = ({ muting, repo, runMutes }: Pick<Dependencies, "muting" | "repo" | "runMutes">) =>
+  Effect.fnUntraced(function* (viewer: Viewer, asked: AskedRuns, passed: ReadonlyArray<TestRunId>) {
     const found = yield* repo.leftOut(asked, passed)
     if (found.length === 0) return []
     const ids = new Set(found.map(({ caseId }) => caseId))
     const mutes = (yield* runMutes.ofProduct(asked.workspaceId, asked.productId)).filter(({ caseId }) =>
       ids.has(caseId)
     )
-    const tickets = new Map((yield* runMutes.shown(access, mutes)).map(({ caseId, ticket }) => [caseId, ticket]))
-    const muted = new Set(mutes.map(({ caseId }) => caseId))
+    const tickets = new Map(mutes.map(({ caseId, ticketId }) => [caseId, ticketId]))
+    const seen = yield* muting.identifiers(viewer, [...new Set(tickets.values())])
     return found.flatMap((one) => {
-      const mutedBy = muted.has(one.caseId) ? (tickets.get(one.caseId) ?? null) : undefined
+      const ticket = tickets.get(one.caseId)
+      const mutedBy = ticket === undefined ? undefined : (seen.get(ticket) ?? null)
       return one.wasMuted && mutedBy === undefined ? [] : [{ ...one, mutedBy }]
     })
   })
 
 /** The version that is meant: where a short id is none itself, the one that begins with it. */
-const versionOf = ({ repo }: Dependencies) =>
+const versionOf = ({ repo }: Pick<Dependencies, "repo">) =>
   Effect.fnUntraced(function* (place: Place, named: string | null, running: ReadonlyArray<string | null | undefined>) {
     const isExact = named === null || running.includes(named) || (yield* repo.isKnown(place, named))
     if (isExact || !isShort(named)) return { version: named, isExact, begun: [] }
@@ -306,7 +314,7 @@ const versionOf = ({ repo }: Dependencies) =>
   })
 
 /** The version in each way in which a deployment of the product had it. */
-const spellings = ({ repo }: Dependencies) =>
+const spellings = ({ repo }: Pick<Dependencies, "repo">) =>
   Effect.fnUntraced(function* (place: Place, version: string) {
     return isCommit(version) ? spellingsOf(yield* repo.commits(place, beginOf(version)), version) : [version]
   })
@@ -325,7 +333,7 @@ const withoutVersion = (
 }
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */
-const secretsOf = ({ loads, repo }: Dependencies) =>
+const secretsOf = ({ loads, repo }: Pick<Dependencies, "loads" | "repo">) =>
   Effect.fnUntraced(function* (pair: DeployedPair, place: Place, beside: Source | undefined) {
     const load = yield* loads.loaded(pair.deployment.id)
     const secrets = yield* repo.secrets(place, beside?.id ?? null, load?.versions ?? {})

@@ -13,6 +13,7 @@ import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
+import { Audit } from "../audit/Audit.ts"
 import { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Settings } from "../Config.ts"
@@ -53,6 +54,7 @@ interface Dependencies {
   readonly tickets: TicketsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
+  readonly audit: Audit["Service"]
   readonly nextId: NextId["Service"]
   readonly baseUrl: string
 }
@@ -66,6 +68,7 @@ function* make() {
     tickets: yield* TicketsRepo,
     storage: yield* Storage,
     events: yield* Events,
+    audit: yield* Audit,
     nextId: yield* NextId,
     baseUrl: (yield* Settings).baseUrl
   }
@@ -134,7 +137,7 @@ const create = (dependencies: Dependencies) => {
 }
 
 const update = (dependencies: Dependencies) => {
-  const { events, repo, storage } = dependencies
+  const { audit, events, repo, storage } = dependencies
   const resolve = resolving(dependencies)
   return Effect.fn("TestRules.update")(function* (id: string, input: UpdateTestRule) {
     const { authorId, by } = yield* author
@@ -157,6 +160,12 @@ const update = (dependencies: Dependencies) => {
       const isMoved = rule.productId !== before.productId
       if (isMoved && (yield* repo.count(rule.productId)) >= maxTestRules) return yield* tooMany
       yield* repo.update(rule, yield* events.make(by, { kind: "test_rule_updated", ...about(rule) }))
+      if (rule.completion !== before.completion) {
+        // What its tickets need from now on.
+        const changes = [{ field: "completion", from: before.completion, to: rule.completion }]
+        const action = rule.completion === "free" ? "evidence_waived" : "evidence_changed"
+        yield* audit.record(by, { action, subject: about(rule).subject, changes })
+      }
       return present((yield* repo.find(viewer, rule.id))!)
     })
     return yield* storage.transaction(changed)

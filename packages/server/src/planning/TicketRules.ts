@@ -78,10 +78,6 @@ export const checkHolding = (by: Access, before: Holding, after: Holding): Effec
   return !isLetGo || by.principal.kind === "user" ? Effect.void : heldByPeople
 }
 
-/** Nor are several of them at once. */
-export const checkReleasing = (by: Access, held: number): Effect.Effect<void, Forbidden> =>
-  held === 0 || by.principal.kind === "user" ? Effect.void : heldByPeople
-
 /** Nor is it deleted by them, while it is open. */
 export const checkDeleting = (by: Access, ticket: Holding): Effect.Effect<void, Forbidden> =>
   !isHolding(ticket) || by.principal.kind === "user" ? Effect.void : heldByPeople
@@ -91,13 +87,10 @@ export const isHolding = ({ completion, status }: Pick<Holding, "completion" | "
   completion === "evidence" && status.category !== "completed" && status.category !== "canceled"
 
 const heldByPeople = Effect.suspend(() =>
-  Effect.fail(
-    new Forbidden({
-      message: "A ticket that needs evidence is canceled, deleted and taken from what it blocks by people.",
-      reason: "persons_only"
-    })
-  )
+  personsOnly("A ticket that needs evidence is canceled, deleted and taken from what it blocks by people.")
 )
+
+export const personsOnly = (message: string) => Effect.fail(new Forbidden({ message, reason: "persons_only" }))
 
 type Holding = Pick<TicketDetails, "blocks" | "completion" | "project" | "status">
 

@@ -61,7 +61,8 @@ const foundRelease = (
   releases: ReadonlyArray<ReleaseRow>,
   release: ReleaseRow
 ): FoundRelease => {
-  const { actorId, actorKind, at, deploymentId, environmentId, number, overrideReason, productId, version } = release
+  const { actorId, actorKind, at, deploymentId, environmentId, number, overrideReason, productId, readiness, version } =
+    release
   const counted = [
     ...database.table(testRuns).filter((run) => testsDeployment(run)),
     ...database.table(pastRuns).filter(({ testedElsewhere }) => testedElsewhere !== true)
@@ -85,6 +86,7 @@ const foundRelease = (
     passed: tested.filter((run) => resultOf(run) === "passed").length,
     failed: tested.filter((run) => resultOf(run) === "failed").length,
     override: overrideReason,
+    readiness,
     rolledBackTo: releases.findLast(isSame)?.number ?? null
   }
 }

@@ -2,6 +2,7 @@ import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import type { ProductRef } from "@delivery/domain/catalog/Product"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { DeploymentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ReleaseReadiness } from "@delivery/domain/catalog/ReleaseReadiness"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { CommitRow } from "../catalog/ReleaseRows.ts"
@@ -19,6 +20,7 @@ export interface FoundRelease {
   readonly failed: number
   readonly rolledBackTo: number | null
   readonly override: string | null
+  readonly readiness: ReleaseReadiness | null
 }
 
 /** A ticket that a commit names, as it is named now. */

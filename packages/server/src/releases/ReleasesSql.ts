@@ -41,7 +41,7 @@ type HistoryRow = ActorRow &
  * elsewhere alone. Runs that are erased count as before; of those that an earlier server erased, the address is not known.
  */
 const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
-  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.override_reason as override, ${actorColumns(sql, "r.actor")},
+  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.override_reason as override, r.readiness, ${actorColumns(sql, "r.actor")},
       (select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
         and earlier.version = r.version and earlier.number < r.number) as "rolledBackTo",
       tested.passed, tested.failed
@@ -79,7 +79,8 @@ const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: n
         passed: row.passed,
         failed: row.failed,
         rolledBackTo: row.rolledBackTo,
-        override: row.override
+        override: row.override,
+        readiness: row.readiness
       }))
     ),
     dieOnSqlError

@@ -78,6 +78,7 @@ import ruleCompletion from "./migrations/0196_rule_completion.ts"
 import interruptedRuns from "./migrations/0197_interrupted_runs.ts"
 import readinessLooks from "./migrations/0198_readiness_looks.ts"
 import savedFilters from "./migrations/0199_saved_filters.ts"
+import releaseReadiness from "./migrations/0200_release_readiness.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -157,7 +158,8 @@ export const migrations = {
   "0196_rule_completion": ruleCompletion,
   "0197_interrupted_runs": interruptedRuns,
   "0198_readiness_looks": readinessLooks,
-  "0199_saved_filters": savedFilters
+  "0199_saved_filters": savedFilters,
+  "0200_release_readiness": releaseReadiness
 }
 
 /** The number of the latest migration. */

@@ -120,6 +120,7 @@ export const addDeployment = Effect.fnUntraced(function* (
           deploymentId: deployment.id,
           number: release,
           overrideReason: null,
+          readiness: null,
           productId: product.id,
           environmentId: environment.id,
           version,

@@ -35,14 +35,29 @@ describe.concurrent("the commands of the host", () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
   for (const [args, lines] of [
-    [["api-key", "create"], ["Missing required argument: email."]],
+    [
+      ["api-key", "create"],
+      ["Missing required argument: email.", "Usage: delivery-server api-key create [flags] <email>"]
+    ],
     [
       ["api-key", "create", "--nmae", "x"],
-      ["Unrecognized flag: --nmae in command delivery-server api-key create. Did you mean --name?"]
+      [
+        "Unrecognized flag: --nmae in command delivery-server api-key create. Did you mean --name?",
+        "Usage: delivery-server api-key create [flags] <email>"
+      ]
     ],
-    [["persn", "list"], [`Unknown subcommand "persn" for "delivery-server". Did you mean person?`]],
+    [
+      ["persn", "list"],
+      [
+        `Unknown subcommand "persn" for "delivery-server". Did you mean person?`,
+        "Usage: delivery-server <subcommand> [flags]"
+      ]
+    ],
     // LOG_LEVEL sets it.
-    [["serve", "--log-level", "debug"], ["Unrecognized flag: --log-level in command delivery-server serve."]]
+    [
+      ["serve", "--log-level", "debug"],
+      ["Unrecognized flag: --log-level in command delivery-server serve.", "Usage: delivery-server serve [flags]"]
+    ]
   ] as const) {
     it(`say what is wrong with "${args.join(" ")}", and not the whole help`, async () => {
       assert.deepStrictEqual(await run(args), failure(...lines, "Add --help to see how it is used."))

@@ -71,11 +71,10 @@ const recomputed = (
     .flatMap(([id, list]) =>
       list.flatMap(({ at, version }, index) => {
         if (version === null || !isInside(at)) return []
-        const next = list[index + 1]
-        const isBack =
-          next !== undefined &&
-          next.version !== null &&
-          list.slice(0, index + 1).some((earlier) => earlier.version === next.version)
+        const later = list.findIndex((one, place) => place > index && one.version !== null)
+        const next = list[later]
+        const age = (of: string | null) => list.map((one) => one.version).indexOf(of)
+        const isBack = next !== undefined && age(next.version) < age(version)
         return [
           {
             release: {
@@ -85,7 +84,7 @@ const recomputed = (
               version,
               at
             },
-            next: isBack ? next : undefined
+            next: isBack ? { at: next.at, number: later + 1 } : undefined
           }
         ]
       })
@@ -97,7 +96,7 @@ const recomputed = (
       : [
           {
             ...release,
-            restoredBy: release.number + 1,
+            restoredBy: next.number,
             restoredAt: next.at,
             ms: Date.parse(next.at) - Date.parse(release.at)
           }
@@ -189,7 +188,39 @@ withServicesOnEachStorage("Delivery metrics", (it) => {
         sums.failures += found.timeToRestore.failures.length
       }
       // There was something to compare.
-      assert.deepStrictEqual(sums, { releases: 35, commits: 455, failures: 6 })
+      assert.deepStrictEqual(sums, { releases: 35, commits: 455, failures: 3 })
+    })
+  )
+
+  it.effect("count no release as failed that what it had replaced replaces again, and see past cleared versions", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, update } = deploymentIn(scene, scene.product, scene.production)
+      yield* create()
+      const failed = Effect.map(metrics(scene, {}), ({ changeFailureRate, timeToRestore }) => [
+        changeFailureRate.failed.map(({ number, version }) => `${number} ${version}`),
+        timeToRestore.failures.map(({ restoredBy }) => restoredBy)
+      ])
+      const then = (...versions: ReadonlyArray<string | null>) =>
+        Effect.andThen(
+          Effect.forEach(versions, (version) => update({ version })),
+          failed
+        )
+      assert.deepStrictEqual(yield* then("v1", "v2", "v3", "v2"), [["3 v3"], [4]])
+      // The second try is none of the version that ran between.
+      assert.deepStrictEqual(yield* then("v3"), [["3 v3"], [4]])
+      assert.deepStrictEqual(yield* then("v2"), [
+        ["3 v3", "5 v3"],
+        [4, 6]
+      ])
+      assert.deepStrictEqual(yield* then(null, "v2", "v4"), [
+        ["3 v3", "5 v3"],
+        [4, 6]
+      ])
+      assert.deepStrictEqual(yield* then(null, "v1"), [
+        ["3 v3", "5 v3", "9 v4"],
+        [4, 6, 11]
+      ])
     })
   )
 

@@ -9,7 +9,7 @@ import { Audit } from "../../src/audit/Audit.ts"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
 import { readEvidence } from "../../src/flow/Evidence.ts"
-import { EvidenceRepo, evidenceRuns } from "../../src/flow/EvidenceRepo.ts"
+import { EvidenceRepo, evidenceRuns, olderResults } from "../../src/flow/EvidenceRepo.ts"
 import { ReadinessRepo } from "../../src/flow/ReadinessRepo.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
@@ -20,7 +20,7 @@ import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { addMember, as, type CallerOf, eventsOf, now, refusal, unique } from "../identity/Scene.ts"
-import { seesAll } from "../planning/Scene.ts"
+import { seesAll, teamKey } from "../planning/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { countAll } from "../runs/cases/CasesScene.ts"
 import { attempt, finishBody, machine, newKey, report, startBody } from "../runs/Scene.ts"
@@ -352,6 +352,49 @@ withServicesOnEachStorage("Evidence", (it) => {
     })
   )
 
+  it.effect("remembers where a commit failed, however often somebody tried on their machine since", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const tried = Effect.gen(function* () {
+        const { number } = yield* as(at.memberKey)(
+          runs.start(startBody(at, { git: { ...gitOf("d".repeat(40)), dirty: true } }))
+        )
+        yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf(["a"], []) })))
+      })
+      yield* Effect.replicateEffect(tried, olderResults + 2, { discard: true })
+      yield* countAll
+      yield* Effect.replicateEffect(runBy(at, at.memberKey, mended, ["c"]), evidenceRuns, { discard: true })
+      yield* countAll
+      yield* runBy(at, at.memberKey, broken, [], ["a"])
+      const refused = yield* Effect.flip(at.update(at.member, { status: at.done }))
+      assert.deepInclude("missing" in refused ? refused.missing?.[0]?.notCounted : undefined, { reason: "same_commit" })
+      // What was only tried moves nothing.
+      yield* runBy(at, at.memberKey, "d".repeat(40), [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
+    })
+  )
+
+  it.effect("says which test nobody has ever seen", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* at.update(at.admin, { cases: { product: at.product.slug, caseIds: ["a", "nope"] } })
+      yield* runBy(at, at.memberKey, broken, [], [], ["nope"])
+      const refused = yield* Effect.flip(at.update(at.agent, { status: at.done }))
+      assert.deepStrictEqual(
+        "missing" in refused ? refused.missing?.map(({ caseId, seen }) => [caseId, seen]) : undefined,
+        [
+          ["a", undefined],
+          ["nope", false]
+        ]
+      )
+      assert.include(refused.message, " No run that is kept has ever run nope: look whether that is the id of a test.")
+      yield* runBy(at, at.memberKey, mended, ["nope"], ["a"])
+      const later = yield* Effect.flip(at.update(at.agent, { status: at.done }))
+      assert.notInclude(later.message, "nope")
+    })
+  )
+
   it.effect("is told for each case: the last failure, the runs since, and why some do not count", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
@@ -428,8 +471,25 @@ withServicesOnEachStorage("Evidence", (it) => {
         })
       )
       const complete = as(fixer)(tickets.update(ticket.id, { status: at.status("completed").id }))
+      const notCounted = Effect.map(Effect.flip(complete), (refused) => [
+        "missing" in refused ? refused.missing?.map((one) => one.notCounted) : undefined,
+        refused.message.includes(`Run ${failing} passed in a retry alone`) &&
+          refused.message.includes("publish a new run")
+      ])
+      assert.deepStrictEqual(yield* notCounted, [[null], false])
       yield* retryPassed(fixer, failing, broken)
       assert.strictEqual(yield* refusal(complete), "Conflict evidence_missing")
+      assert.deepStrictEqual(yield* notCounted, [[{ run: failing, reason: "retry" }], true])
+      const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
+      const { cases } = yield* as(at.viewer)(read(ticket.id))
+      assert.deepInclude(cases[0], { passed: 0 })
+      assert.deepStrictEqual(
+        cases[0]!.runs.map(({ excluded, run }) => [run, excluded]),
+        [[failing, "retry"]]
+      )
+      // What came later comes first.
+      const same = yield* runBy(at, at.memberKey, broken, [], ["a"])
+      assert.deepStrictEqual(yield* notCounted, [[{ run: same, reason: "same_commit" }], false])
       yield* as(fixer)(tickets.update(ticket.id, { owner: null }))
       yield* TestClock.adjust("1 minute")
       yield* runBy(at, fixer, "d".repeat(40), ["a"])
@@ -597,6 +657,11 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* as(at.memberKey)(archive)
       yield* as(at.memberKey)(projects.restore(slug))
       yield* at.update(at.admin, { project: slug, blocks: true })
+      const { identifier } = at.ticket
+      assert.strictEqual(
+        (yield* Effect.flip(as(at.memberKey)(archive))).message,
+        `${identifier} needs evidence and blocks: a person archives the project Checkout, or completes or cancels ${identifier} first. Agents and account keys do neither.`
+      )
       const second = yield* as(at.admin)(
         at.tickets.create({
           team: at.team.key,
@@ -607,9 +672,25 @@ withServicesOnEachStorage("Evidence", (it) => {
           completion: "evidence"
         })
       )
-      for (const call of [Effect.asVoid(unlink), Effect.asVoid(archive), Effect.asVoid(archiveTeam)]) {
-        assert.strictEqual(yield* refusal(as(at.adminKey)(call)), "Forbidden persons_only")
+      const calls = [
+        [Effect.asVoid(unlink), "unlinks the product"],
+        [Effect.asVoid(archive), "archives the project Checkout"],
+        [Effect.asVoid(archiveTeam), `archives the team ${at.team.name}`]
+      ] as const
+      const both = [second, at.ticket].map(({ identifier }) => identifier).toSorted()
+      for (const [call, what] of calls) {
+        const refused = yield* Effect.flip(as(at.adminKey)(call))
+        assert.deepInclude(refused, { _tag: "Forbidden", reason: "persons_only" })
+        assert.include(refused.message, `${both.join(", ")} need evidence and block: a person ${what}, or completes`)
       }
+      // Nobody learns of a ticket of a private team by what they may not do.
+      const open = yield* as(at.admin)(teams.create({ key: teamKey(), name: unique("Open"), visibility: "open" }))
+      yield* as(at.admin)(projects.update(slug, { teams: [at.team.key, open.key] }))
+      yield* as(at.owner)(teams.update(at.team.key, { visibility: "private" }))
+      const unseen = yield* Effect.flip(as(at.memberKey)(archive))
+      assert.include(unseen.message, "A ticket that you do not see needs evidence and blocks: a person archives")
+      assert.notInclude(unseen.message, at.team.key)
+      yield* as(at.owner)(teams.update(at.team.key, { visibility: "open" }))
       assert.isTrue(yield* isBlocked)
       // What takes nothing from a product is not refused.
       yield* as(at.memberKey)(projects.update(slug, { name: "Checkout 2", products: [...products, other.slug] }))

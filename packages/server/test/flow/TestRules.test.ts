@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Messages } from "../../src/agents/Messages.ts"
+import { Audit } from "../../src/audit/Audit.ts"
 import { TestRules } from "../../src/flow/TestRules.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Comments } from "../../src/planning/Comments.ts"
@@ -409,6 +410,17 @@ withServicesOnEachStorage("Test rules", (it) => {
       assert.strictEqual(yield* set("canceled"), "Forbidden persons_only")
       const changed = yield* as(at.owner)((yield* TestRules).update(made.id, { completion: "free" }))
       assert.strictEqual(changed.completion, "free")
+      yield* as(at.owner)((yield* TestRules).update(made.id, { closeAfter: 2 }))
+      yield* as(at.owner)((yield* TestRules).update(made.id, { completion: "evidence" }))
+      const { entries } = yield* as(at.owner)((yield* Audit).list({}))
+      const told = entries.filter(({ subject }) => subject.id === made.id)
+      assert.deepStrictEqual(
+        told.map(({ action, changes }) => [action, ...(changes ?? [])]),
+        [
+          ["evidence_changed", { field: "completion", from: "free", to: "evidence" }],
+          ["evidence_waived", { field: "completion", from: "evidence", to: "free" }]
+        ]
+      )
     })
   )
 

@@ -9,6 +9,7 @@ import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import { Settings } from "../../src/Config.ts"
 import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
+import * as Flow from "../../src/flow/Flow.ts"
 import * as Http from "../../src/http/Http.ts"
 import * as Runs from "../../src/runs/Runs.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
@@ -23,7 +24,12 @@ import * as Ids from "../../src/ids/Ids.ts"
 const layerVault = VaultRoom.layerServices.pipe(
   // It looks around once a second, whatever time it is for the tests.
   Layer.provideMerge(Layer.provide(Catalog.layer, layerLiveClock)),
-  Layer.provideMerge([VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
+  Layer.provideMerge([
+    VaultRoom.layerSecretHoldings,
+    Runs.layerDeploymentLocks,
+    Deploy.layerDeploymentEnds,
+    Flow.layerReleaseReadiness
+  ]),
   Layer.provideMerge(AuditRoom.layer),
   Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys]),
   Layer.provideMerge([Layer.provide(Http.layer, layerLiveClock), layerKeyring, Ids.layer]),

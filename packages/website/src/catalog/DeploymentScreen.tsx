@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import { keptBackBy } from "@delivery/domain/catalog/KeptBack"
 import type { Release } from "@delivery/domain/releases/Release"
 import { useState } from "react"
 import { actorName } from "../api/actors.ts"
@@ -141,6 +142,7 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
       ) : (
         <Copyable label="Copy the version" shown={shortSha(release.version)} text={release.version} />
       )}
+      {release.readiness?.ready === false && <Badge tone="danger">not ready: {keptBackBy(release.readiness)}</Badge>}
       {release.rolledBackTo !== null && <Badge tone="warning">back to release {release.rolledBackTo}</Badge>}
       {release.runs.failed > 0 && <span className="text-danger">{counted(release.runs.failed, "run")} failed</span>}
       {release.runs.passed > 0 && <span className="text-success">{counted(release.runs.passed, "run")} passed</span>}

@@ -14,7 +14,8 @@ const whys: Readonly<Record<NonNullable<EvidenceRun["excluded"]>, string>> = {
   other_environment: "in another environment than the one where it failed",
   deployment_changed: "the deployment changed meanwhile",
   ran_before: "ran before the failure, and published later",
-  uncommitted_changes: "with uncommitted changes"
+  uncommitted_changes: "with uncommitted changes",
+  retry: "only its retry passed, and a new run is needed"
 }
 
 /** A CI whose key was made anew looks like any other by its runs: so the key is named. */
@@ -72,6 +73,12 @@ const askedOf = (
   return `${how}${where}${failed === null ? "" : ", on another commit"}.`
 }
 
+/** Of a test without a title no run is known. */
+const noFailure = (title: string | null): string =>
+  title === null
+    ? "Is in none of the runs that are kept: look whether its id is right"
+    : "Has failed in none of the runs that are kept"
+
 /** Of a run that counts and of one that does not, as many as a line takes. */
 const most = 3
 
@@ -96,7 +103,7 @@ export const EvidenceOfCase = ({ isAsked, one, product, slug }: Props) => {
         {passed < needed && <span className="block">{askedOf({ isAsked, one }, nameOf)}</span>}
         <span className="text-muted foreign block text-xs">
           {failed === null ? (
-            "Has failed in none of the runs that are kept"
+            noFailure(title)
           ) : (
             <>
               Failed last in <Run ran={failed} slug={slug} />

@@ -402,7 +402,9 @@ describe("Readiness", () => {
       ["v2", "The payment is down"],
       ["v1", null]
     ])
-    await page.getByRole("list", { name: "Releases" }).getByText("Override: The payment is down").waitFor()
+    const newest = page.getByRole("list", { name: "Releases" }).getByRole("listitem").first()
+    await newest.getByText("Override: The payment is down").waitFor()
+    await newest.getByText("not ready: run missing", { exact: true }).waitFor()
 
     // What nobody has released or tested asks for a second step, too; another version begins anew.
     await site.call("PUT", `${counter}/readiness-policy`, {})
