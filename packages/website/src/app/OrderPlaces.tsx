@@ -62,7 +62,7 @@ const Movers = ({ move, name, onMoved }: MoversProps) => {
 }
 
 const OrderPlaces = ({ onClose, slug }: { readonly onClose: () => void; readonly slug: string }) => {
-  const { order } = useLooks()
+  const { order = [] } = useLooks()
   const role = useRole(slug)
   const [said, setSaid] = useState("")
   const onMoved = (next: ReadonlyArray<string>, what: string) => {

@@ -87,11 +87,11 @@ const headings: Readonly<Record<string, string>> = {
 }
 
 const Places = ({ isCollapsed, marked, slug }: Pick<Props, "marked" | "slug"> & { readonly isCollapsed: boolean }) => {
-  const { order } = useLooks()
+  const { order = [] } = useLooks()
   const places = placesOf(useRole(slug)).toSorted((one, other) => ~order.indexOf(one.to) - ~order.indexOf(other.to))
   return Object.entries(Object.groupBy(places, ({ group }) => group)).map(([group, some]) => (
     <div className="flex flex-col gap-px" key={group}>
-      {headings[group] !== undefined && (
+      {group !== "top" && (
         <h2 className={isCollapsed ? "sr-only" : "text-faint px-2 pt-3 pb-1 text-xs font-medium"}>{headings[group]}</h2>
       )}
       {some.map(({ icon, key, label, to }) => (

@@ -10,11 +10,11 @@ interface Looks {
   readonly density: Density
   readonly isSidebarCollapsed: boolean
   /** The places of the sidebar as the person ordered them, the first one last: so those that came later are behind them. */
-  readonly order: ReadonlyArray<string>
+  readonly order?: ReadonlyArray<string>
 }
 
 const key = "delivery-looks"
-const standard: Looks = { theme: "system", density: "default", isSidebarCollapsed: false, order: [] }
+const standard: Looks = { theme: "system", density: "default", isSidebarCollapsed: false }
 
 const read = (): Looks => {
   try {
