@@ -79,33 +79,37 @@ const PersonMenu = ({ isCollapsed, slug }: Pick<Props, "slug"> & { readonly isCo
   )
 }
 
-const headings = { top: undefined, products: "Products", work: "Workspace", settings: "Settings" } as const
+/** Of the sections; the first places have none. */
+const headings: Readonly<Record<string, string>> = {
+  products: "Products",
+  work: "Workspace",
+  settings: "Settings"
+}
 
 const Places = ({ isCollapsed, marked, slug }: Pick<Props, "marked" | "slug"> & { readonly isCollapsed: boolean }) => {
-  const places = placesOf(useRole(slug))
-  return (["top", "products", "work", "settings"] as const).map((group) => (
+  const { order = [] } = useLooks()
+  const places = placesOf(useRole(slug)).toSorted((one, other) => ~order.indexOf(one.to) - ~order.indexOf(other.to))
+  return Object.entries(Object.groupBy(places, ({ group }) => group)).map(([group, some]) => (
     <div className="flex flex-col gap-px" key={group}>
-      {headings[group] !== undefined && (
+      {group !== "top" && (
         <h2 className={isCollapsed ? "sr-only" : "text-faint px-2 pt-3 pb-1 text-xs font-medium"}>{headings[group]}</h2>
       )}
-      {places
-        .filter((place) => place.group === group)
-        .map(({ icon, key, label, to }) => (
-          <Link
-            activeOptions={{ exact: to === "/w/$slug" || to === "/w/$slug/settings", includeSearch: false }}
-            aria-current={to === marked ? "page" : undefined}
-            aria-label={isCollapsed ? label : undefined}
-            className={row}
-            data-tip={isCollapsed ? (key === undefined ? label : `${label}|g ${key}`) : undefined}
-            key={to}
-            params={{ slug }}
-            to={to}
-          >
-            <Icon name={icon} />
-            {!isCollapsed && label}
-            {key === "i" && !isCollapsed && <InboxCount slug={slug} />}
-          </Link>
-        ))}
+      {some.map(({ icon, key, label, to }) => (
+        <Link
+          activeOptions={{ exact: to === "/w/$slug" || to === "/w/$slug/settings", includeSearch: false }}
+          aria-current={to === marked ? "page" : undefined}
+          aria-label={isCollapsed ? label : undefined}
+          className={row}
+          data-tip={isCollapsed ? (key === undefined ? label : `${label}|g ${key}`) : undefined}
+          key={to}
+          params={{ slug }}
+          to={to}
+        >
+          <Icon name={icon} />
+          {!isCollapsed && label}
+          {key === "i" && !isCollapsed && <InboxCount slug={slug} />}
+        </Link>
+      ))}
     </div>
   ))
 }

@@ -3,7 +3,7 @@ import type { IconName } from "../ui/Icon.tsx"
 
 /** Where the sidebar, the palette and the `g` keys lead. Those of planning and agents come with their screens. */
 
-interface Place {
+export interface Place {
   readonly to:
     | "/w/$slug"
     | "/w/$slug/inbox"

@@ -9,6 +9,8 @@ interface Looks {
   readonly theme: Theme
   readonly density: Density
   readonly isSidebarCollapsed: boolean
+  /** The places of the sidebar as the person ordered them, the first one last: so those that came later are behind them. */
+  readonly order?: ReadonlyArray<string>
 }
 
 const key = "delivery-looks"
