@@ -103,6 +103,7 @@ const races = [
   "runs/Races.test.ts",
   "runs/RetriesConcurrency.test.ts",
   "runs/RunShardsRaces.test.ts",
+  "runs/SavedFilters.test.ts",
   "vault/ApprovalRaces.test.ts"
 ].map((path) => `packages/server/test/${path}`)
 

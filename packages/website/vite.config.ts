@@ -15,7 +15,8 @@ const base =
 const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts|Item|Older|Section|Since))\./
 
 /** What every screen of planning is made of, with their calls, and what those of tickets are: likewise a file each. */
-const planning = /virtual:calls\/planning$|website\/src\/(?:api\/optimistic|planning\/(?:queries|readTicketsAgain))\./
+const planning =
+  /virtual:calls\/planning$|website\/src\/(?:api\/optimistic|ui\/identifiers|planning\/(?:queries|readTicketsAgain))\./
 const tickets =
   /website\/src\/planning\/(?:CategoryMark|TagBadge|categories|filters|ownerNames|pendingTickets|search|useTickets|viewFilters)\./
 
@@ -75,7 +76,7 @@ export default defineConfig({
             { name: "parts", test: parts },
             { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
             { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
-            { name: "status", test: /website\/src\/(?:ui\/StatusMark|runs\/neighbour)\./ },
+            { name: "status", test: /website\/src\/(?:ui\/(?:StatusMark|rate)|runs\/neighbour)\./ },
             { name: "case", test: /website\/src\/runs\/(?:StateBadge|evidence)\./ },
             { name: "run", test: /website\/src\/runs\/(?:Counts|TestedElsewhere|status)\./ }
           ]

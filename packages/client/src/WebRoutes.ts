@@ -137,6 +137,13 @@ export const routes = {
     errors: "GET /v1/workspaces/:slug/test-runs/:run/errors",
     trends: "GET /v1/workspaces/:slug/products/:product/trends"
   },
+  savedFilters: {
+    list: "GET /v1/workspaces/:slug/saved-filters",
+    create: "POST /v1/workspaces/:slug/saved-filters",
+    get: "GET /v1/workspaces/:slug/saved-filters/:filter",
+    update: "PATCH /v1/workspaces/:slug/saved-filters/:filter",
+    delete: "DELETE /v1/workspaces/:slug/saved-filters/:filter"
+  },
   semaphores: {
     list: "GET /v1/workspaces/:slug/semaphores",
     usage: "GET /v1/workspaces/:slug/semaphores/usage"

@@ -45,6 +45,7 @@ import { ReleasesApi } from "./releases/ReleasesApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { CasesApi } from "./runs/CasesApi.ts"
 import { RetriesApi } from "./runs/RetriesApi.ts"
+import { SavedFiltersApi } from "./runs/SavedFiltersApi.ts"
 import { LeasesApi, SemaphoresApi } from "./runs/SemaphoresApi.ts"
 import { TestRunsApi } from "./runs/TestRunsApi.ts"
 import { VaultApi } from "./vault/VaultApi.ts"
@@ -73,6 +74,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TestRunsApi)
   .add(RetriesApi)
   .add(CasesApi)
+  .add(SavedFiltersApi)
   .add(SemaphoresApi)
   .add(LeasesApi)
   .add(TeamsApi)

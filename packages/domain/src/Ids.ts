@@ -130,5 +130,8 @@ export type MessageId = typeof MessageId.Type
 export const NotificationId = uuid.pipe(Schema.brand("NotificationId"))
 export type NotificationId = typeof NotificationId.Type
 
+export const SavedFilterId = uuid.pipe(Schema.brand("SavedFilterId"))
+export type SavedFilterId = typeof SavedFilterId.Type
+
 export const TestRuleId = uuid.pipe(Schema.brand("TestRuleId"))
 export type TestRuleId = typeof TestRuleId.Type

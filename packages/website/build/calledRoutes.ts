@@ -25,7 +25,8 @@ const reads = /\.(?:get|list\w*)$/
 type Part = "first" | "planning" | "changes" | "settings"
 
 /** What is asked once a screen is there. */
-const afterwards = /^(?:attachments\.|vault\.(?:create|generate|get|update)$|testRuns\.signUrl$|releases\.trace$)/
+const afterwards =
+  /^(?:(?:attachments|savedFilters)\.|vault\.(?:create|generate|get|update)$|testRuns\.signUrl$|releases\.trace$)/
 
 const setOf = (call: string): Part =>
   afterwards.test(call)

@@ -5,12 +5,11 @@ import { RestOfPath } from "../Endpoint.ts"
 import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NumberInPath, NumberInQuery, WholeInQuery } from "../Numbers.ts"
-import { atLeast, Ref, Text, undocumented } from "../Text.ts"
+import { undocumented } from "../Text.ts"
 import { CalendarDate } from "../Timestamp.ts"
 import {
   CasePage,
   casesPageSize,
-  CaseStateFilter,
   CaseWithResults,
   mostListedResults,
   readCaseCursor,
@@ -19,18 +18,14 @@ import {
   Trends
 } from "./Case.ts"
 import { comparedRuns, countedDays, daysBefore, newestResults } from "./CaseFigures.ts"
+import { caseFilters } from "./ListFilters.ts"
 
 const params = {
   slug: WorkspaceRef,
   product: PathRef.annotate({ description: "The slug or id of the product.", examples: ["shop"] })
 }
 
-const environment = Schema.optionalKey(
-  Ref.annotate({
-    description: "Only runs in this environment, by slug or id. Without it, runs in all environments.",
-    examples: ["staging"]
-  })
-)
+const { environment } = caseFilters
 
 const Cursor = Schema.String.check(
   Schema.makeFilter<string>((text) => readCaseCursor(text) !== undefined || "Expected the nextCursor of a page", {
@@ -79,17 +74,7 @@ export class CasesApi extends HttpApiGroup.make("cases")
     HttpApiEndpoint.get("list", `${workspacePath}/products/:product/cases`, {
       params,
       query: {
-        state: Schema.optionalKey(CaseStateFilter),
-        environment,
-        q: Schema.optionalKey(
-          Text(500)
-            .check(atLeast(1))
-            .annotate({
-              description:
-                "Only cases that match this text: part of the title, the file or the case id. Case does not matter.",
-              examples: ["card"]
-            })
-        ),
+        ...caseFilters,
         results: Schema.optionalKey(
           WholeInQuery(
             1,

@@ -5,10 +5,10 @@ import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
-import { atLeast, OneOf, Ref, Text } from "../Text.ts"
 import { NumberInPath, NumberInQuery } from "../Numbers.ts"
 import { FinishTestRun } from "./FinishTestRun.ts"
 import { LargeBody, largeBody } from "./LargeBody.ts"
+import { runFilters } from "./ListFilters.ts"
 import { SignedUrl, SignFileUrl } from "./SignedUrl.ts"
 import { StoredFile } from "./StoredFile.ts"
 import { StartedTestRun, StartTestRun, TestRun, TestRunPage, TestRunSummary } from "./TestRun.ts"
@@ -24,8 +24,6 @@ const fileParams = {
     examples: ["checkout/pays-by-card/stdout.txt"]
   })
 }
-const text = Text(500).check(atLeast(1))
-
 const notRunning = { not_running: "The run is no longer running." }
 
 /** Test runs and their files (docs/contract.md, Test runs). */
@@ -34,44 +32,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: {
-        product: Schema.optionalKey(
-          Ref.annotate({ description: "Only runs of this product, by slug or id.", examples: ["shop"] })
-        ),
-        environment: Schema.optionalKey(
-          Ref.annotate({ description: "Only runs in this environment, by slug or id.", examples: ["staging"] })
-        ),
-        result: Schema.optionalKey(
-          OneOf(["passed", "failed", "flaky"]).annotate({
-            description:
-              "Only runs with this `result`. One that passed and failed for the gate (`gateResult`) is among `passed`. `flaky` means finished runs with at least one flaky test."
-          })
-        ),
-        q: Schema.optionalKey(
-          text.annotate({
-            description:
-              "Only runs that match this text: part of the branch or of the commit subject, or the start of the commit SHA. Case does not matter.",
-            examples: ["basket"]
-          })
-        ),
-        commit: Schema.optionalKey(
-          text.annotate({
-            description: "Only runs of this commit, by its full SHA.",
-            examples: ["9fceb02d0ae598e95dc970b74767f19372d61af8"]
-          })
-        ),
-        mine: Schema.optionalKey(
-          OneOf(["true", "false"]).annotate({
-            description: "`true` for only the runs that you published.",
-            default: "false"
-          })
-        ),
-        latest: Schema.optionalKey(
-          OneOf(["true", "false"]).annotate({
-            description:
-              "`true` for only the run that tells how a deployment fares, for each whose product and environment are not archived: of its 200 newest finished runs the newest 20 that tested it, and not another address, and of these the one that finished last. Runs that passed a part of the tests alone do not tell it where others ran all, and those in which nothing passed or failed never do where others did. With `result=failed`: what fails now.",
-            default: "false"
-          })
-        ),
+        ...runFilters,
         cursor: Schema.optionalKey(
           NumberInQuery.pipe(
             Schema.annotateEncoded({

@@ -39,6 +39,11 @@ import * as RunRequestsSql from "./RunRequestsSql.ts"
 import * as RunShardsMemory from "./RunShardsMemory.ts"
 import { testRunShards } from "./RunShardsRepo.ts"
 import * as RunShardsSql from "./RunShardsSql.ts"
+import { SavedFilters } from "./SavedFilters.ts"
+import * as SavedFiltersHttp from "./SavedFiltersHttp.ts"
+import * as SavedFiltersMemory from "./SavedFiltersMemory.ts"
+import { savedFilters } from "./SavedFiltersRepo.ts"
+import * as SavedFiltersSql from "./SavedFiltersSql.ts"
 import * as SemaphoreGauges from "./SemaphoreGauges.ts"
 import { Semaphores } from "./Semaphores.ts"
 import * as SemaphoresHttp from "./SemaphoresHttp.ts"
@@ -58,7 +63,7 @@ import * as TestRunsHttp from "./TestRunsHttp.ts"
 import * as TestRunsMemory from "./TestRunsMemory.ts"
 import * as TestRunsSql from "./TestRunsSql.ts"
 
-/** Test runs, their retries and files, and the semaphores that their tests share. */
+/** Test runs, their retries and files, saved filters of them and of tests, and the semaphores that their tests share. */
 
 export const tables = [
   testRuns,
@@ -82,6 +87,7 @@ export const tables = [
   caseQueue,
   caseRecounts,
   staleDays,
+  savedFilters,
   semaphores,
   semaphoreLeases,
   semaphoreHours
@@ -96,6 +102,7 @@ export const layerSql = Layer.mergeAll(
   RunErasureSql.layer,
   CasesSql.layer,
   CaseCountingSql.layer,
+  SavedFiltersSql.layer,
   SemaphoresSql.layer
 )
 
@@ -108,6 +115,7 @@ export const layerMemory = Layer.mergeAll(
   RunErasureMemory.layer,
   CasesMemory.layer,
   CaseCountingMemory.layer,
+  SavedFiltersMemory.layer,
   SemaphoresMemory.layer
 )
 
@@ -159,6 +167,7 @@ export const layerServices = Layer.mergeAll(
   RunErasure.layer,
   Cases.layer,
   CaseCounting.layer,
+  SavedFilters.layer,
   Semaphores.layer
 ).pipe(
   Layer.provideMerge(TestRuns.layer),
@@ -188,5 +197,6 @@ export const layerHttp = Layer.mergeAll(
   TestRunsHttp.layer,
   RetriesHttp.layer,
   CasesHttp.layer,
+  SavedFiltersHttp.layer,
   SemaphoresHttp.layer
 ).pipe(Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer]))

@@ -76,6 +76,7 @@ import uncountedRuns from "./migrations/0194_uncounted_runs.ts"
 import approvals from "./migrations/0195_approvals.ts"
 import ruleCompletion from "./migrations/0196_rule_completion.ts"
 import interruptedRuns from "./migrations/0197_interrupted_runs.ts"
+import savedFilters from "./migrations/0199_saved_filters.ts"
 import releaseReadiness from "./migrations/0200_release_readiness.ts"
 
 /** By number and name. */
@@ -155,6 +156,7 @@ export const migrations = {
   "0195_approvals": approvals,
   "0196_rule_completion": ruleCompletion,
   "0197_interrupted_runs": interruptedRuns,
+  "0199_saved_filters": savedFilters,
   "0200_release_readiness": releaseReadiness
 }
 

@@ -25,6 +25,7 @@ import type { TicketNotification } from "@delivery/domain/planning/TicketNotific
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import type { Milestone, Project } from "@delivery/domain/planning/Project"
 import type { View } from "@delivery/domain/planning/View"
+import type { SavedFilter } from "@delivery/domain/runs/SavedFilter"
 import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
 import type { Lease } from "@delivery/domain/runs/Semaphore"
 import type { Webhook, WebhookDelivery } from "@delivery/domain/webhooks/Webhook"
@@ -330,6 +331,11 @@ const ofMilestone = async (owner: Http) => {
 const ofView = async (owner: Http) => {
   const { id } = await owner.post<View>("views", { name: "Mine", scope: { kind: "workspace" } })
   return { params: { view: id } }
+}
+const savedFilter = { screen: "runs", name: "Failures", query: { result: "failed" } }
+const ofSavedFilter = async (owner: Http) => {
+  const { id } = await owner.post<SavedFilter>("saved-filters", savedFilter)
+  return { params: { filter: id } }
 }
 /** A ticket that the caller created. */
 const ofTicket = async (owner: Http, by: Http = owner) => {
@@ -821,6 +827,15 @@ const rows: Readonly<Record<string, Row>> = {
   "views.delete": { who: "member", request: ofView },
   "views.reorder": { who: "member", request: async (owner) => ({ ...(await ofView(owner)), json: { after: null } }) },
   "views.listTickets": { who: "viewer", request: ofView },
+
+  "savedFilters.list": { who: "viewer" },
+  "savedFilters.create": { who: "member", request: () => ({ json: savedFilter }) },
+  "savedFilters.get": { who: "viewer", request: ofSavedFilter },
+  "savedFilters.update": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofSavedFilter(owner)), json: { name: "Changed" } })
+  },
+  "savedFilters.delete": { who: "member", request: ofSavedFilter },
 
   "tickets.list": { who: "viewer" },
   "tickets.create": {

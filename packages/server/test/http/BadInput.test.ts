@@ -226,6 +226,7 @@ const query = fc.oneof(
             "q",
             "commit",
             "mine",
+            "screen",
             "latest",
             "cursor",
             "x"

@@ -124,6 +124,7 @@ const untouched: ReadonlyArray<string> = [
   "vault",
   "testRuns",
   "retries",
+  "savedFilters",
   // What they show of tickets has a test of its own.
   "cases",
   "semaphores",

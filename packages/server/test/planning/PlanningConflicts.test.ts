@@ -6,6 +6,7 @@ import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import { maxSharedViews, type View } from "@delivery/domain/planning/View"
+import { maxSharedFilters, type SavedFilter } from "@delivery/domain/runs/SavedFilter"
 import { OpenApi } from "effect/http-api"
 import { assert } from "vitest"
 import {
@@ -19,7 +20,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** Every conflict that the API's description names, of planning and of messages, by endpoint and reason. */
+/** Every conflict that the API's description names, of planning, of saved filters and of messages, by endpoint and reason. */
 
 const groups = new Set([
   "teams",
@@ -29,6 +30,7 @@ const groups = new Set([
   "comments",
   "tags",
   "views",
+  "savedFilters",
   "messages",
   "agentInbox",
   "agentPlanning"
@@ -70,6 +72,13 @@ const newComment = async (owner: Http, ticket: string): Promise<string> =>
   (await owner.post<Comment>(`tickets/${ticket}/comments`, { body: "a" })).id
 const newView = async (owner: Http, scope: object): Promise<string> =>
   (await owner.post<View>("views", { name: "View", scope })).id
+const savedFilter = { screen: "runs", name: "Failures", query: { result: "failed" } }
+/** A workspace that can have no more shared filters of runs. */
+const fullOfFilters = async (owner: Http): Promise<Http> => {
+  const workspace = await newWorkspace(owner)
+  await Promise.all(Array.from({ length: maxSharedFilters }, () => workspace.post("saved-filters", savedFilter)))
+  return workspace
+}
 const newTag = async (owner: Http, team: string): Promise<Tag> =>
   owner.post<Tag>("tags", { team, name: unique("tag"), color: "#d73a4a" })
 const archive = (owner: Http, path: string) => owner.post(`${path}/archive`, undefined, 200)
@@ -354,6 +363,15 @@ const rows: Readonly<Record<string, (owner: Http) => Promise<Request>>> = {
     const { id } = await owner.post<View>("views", { name: "View", scope, visibility: "personal" })
     await Promise.all(Array.from({ length: maxSharedViews }, () => newView(owner, scope)))
     return [owner, "PATCH", `views/${id}`, { visibility: "shared" }]
+  },
+  "savedFilters.create too_many_filters": async (owner) => {
+    const workspace = await fullOfFilters(owner)
+    return [workspace, "POST", "saved-filters", savedFilter]
+  },
+  "savedFilters.update too_many_filters": async (owner) => {
+    const workspace = await fullOfFilters(owner)
+    const { id } = await workspace.post<SavedFilter>("saved-filters", { ...savedFilter, visibility: "personal" })
+    return [workspace, "PATCH", `saved-filters/${id}`, { visibility: "shared" }]
   },
   "views.update is_default": async (owner) => {
     const path = `views?project=${await newProject(owner)}`

@@ -36,14 +36,11 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   secret: ["vault", "readiness"],
   policy: ["readiness"],
   member: ["members", "me", "credentials"],
-  invite: ["invites"],
   workspace: ["me", "workspace"],
   key: ["account-keys", "credentials", "api-keys"],
   token: ["tokens", "credentials"],
   credential: ["credentials"],
   agent: ["credentials", "agents"],
-  publisher: ["publishers"],
-  webhook: ["webhooks"],
   message: ["notifications", "trace", "messages"],
   // That a ticket was commented on is an event of the ticket.
   ticket: [
@@ -106,7 +103,9 @@ const numberOf = (url: string): number | undefined => {
 /** Reads again what an event has changed, as far as it is shown. */
 const applyEvent = (read: Read, slug: string, { type, url }: Happened): void => {
   const run = numberOf(url)
-  for (const kind of type === "reading" ? ["notifications"] : [...(affected[type] ?? []), "events", "audit"]) {
+  for (const kind of type === "reading"
+    ? ["notifications"]
+    : [...(affected[type] ?? [`${type}s`]), "events", "audit"]) {
     if (ofPerson.has(kind)) read([kind])
     else if (kind === "run" && run !== undefined) {
       read(workspaceKey(slug, "run", run))

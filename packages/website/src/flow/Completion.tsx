@@ -1,4 +1,5 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
@@ -7,6 +8,29 @@ import { Property } from "../planning/Property.tsx"
 import { counted } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { undone } from "../ui/toast.ts"
+import { evidenceQuery } from "./queries.ts"
+
+/** How many of the tests have passed again, above the fold, and the way to each of them. */
+const EvidenceNote = ({ slug, ticket }: Omit<Props, "mayChange">) => {
+  const { data } = useQuery(evidenceQuery(slug, ticket.identifier))
+  if (data === undefined || data.cases.length === 0) return null
+  const done = data.cases.filter(({ needed, passed }) => passed >= needed).length
+  return (
+    <a
+      className="text-muted block px-2 pb-1 text-xs hover:underline"
+      href="#evidence"
+      onClick={(event) => {
+        // An address with another end would be another entry of the history.
+        event.preventDefault()
+        const evidence = document.querySelector<HTMLElement>("#evidence")
+        evidence?.scrollIntoView({ block: "center" })
+        evidence?.focus({ preventScroll: true })
+      }}
+    >
+      {done} of {counted(data.cases.length, "test")} passed again
+    </a>
+  )
+}
 
 const CompletionDialog = later(() => import("./CompletionDialog.tsx"))
 
@@ -58,6 +82,7 @@ const Completion = ({ mayChange, slug, ticket }: Props) => {
         ]}
         mayChange={mayChange}
         name="Completion"
+        note={completion === "evidence" && <EvidenceNote slug={slug} ticket={ticket} />}
         shortcut="v"
       >
         {completion === "free" ? (

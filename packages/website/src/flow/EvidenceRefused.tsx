@@ -175,10 +175,11 @@ const Given = (props: Props) => {
 /** Whether runs that have finished meanwhile have given the evidence. What was read before it was refused may be old. */
 const useIsGiven = ({ slug, tickets }: Props): boolean => {
   const found = useQueries({ queries: tickets.slice(0, mostTickets).map((one) => evidenceQuery(slug, one.identifier)) })
-  const isMissing = found.some(({ data, isFetching }) => !isFetching && data?.complete === false)
-  const [wasMissing, setMissing] = useState(false)
-  if (isMissing && !wasMissing) setMissing(true)
-  return wasMissing && tickets.length <= mostTickets && found.every(({ data }) => data?.complete === true)
+  // It is read anew as this opens: it may be given as soon as that is there.
+  const isAnew = found.every(({ data, isFetching }) => !isFetching && data !== undefined)
+  const [wasReadAnew, setReadAnew] = useState(false)
+  if (isAnew && !wasReadAnew) setReadAnew(true)
+  return wasReadAnew && tickets.length <= mostTickets && found.every(({ data }) => data?.complete === true)
 }
 
 const RefusedDialog = (props: Props) => {

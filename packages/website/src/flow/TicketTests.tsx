@@ -146,7 +146,7 @@ const Evidence = ({ slug, ticket }: Pick<Props, "slug" | "ticket">) => {
       <Loaded query={query} rows={3}>
         {(evidence) => (
           <>
-            <p className={`${lineClass} font-medium`}>
+            <p className={`${lineClass} font-medium outline-none`} id="evidence" tabIndex={-1}>
               <span className={evidence.complete ? "text-success" : "text-muted"}>
                 <Icon name={evidence.complete ? "check" : "clock"} />
               </span>

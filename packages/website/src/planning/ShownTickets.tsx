@@ -1,15 +1,12 @@
 import { useEffect } from "react"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
-import { SkeletonRows } from "../ui/States.tsx"
+import { BoardSkeleton } from "./BoardSkeleton.tsx"
 import type { Column } from "./columns.ts"
 import { TicketList } from "./TicketList.tsx"
 import type { Selection } from "./useSelection.ts"
 
-const Board = later(
-  () => import("./Board.tsx"),
-  () => <SkeletonRows rows={8} />
-)
+const Board = later(() => import("./Board.tsx"), BoardSkeleton)
 const TicketActions = later(() => import("./TicketActions.tsx"))
 
 export interface ShownProps {

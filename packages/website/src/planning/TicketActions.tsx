@@ -19,6 +19,8 @@ import { useTicketPointer } from "./useTicketPointer.ts"
 /** What is done with the tickets that are selected, or else with the one that the keyboard is at. */
 
 const EvidenceRefused = later(() => import("../flow/EvidenceRefused.tsx"))
+// What was refused before it is there would be told by a toast, without the way on.
+void EvidenceRefused.preload()
 const AskAgent = later(() => import("./AskAgent.tsx"))
 
 interface Props {

@@ -5,6 +5,7 @@ import { mayAct, useRole } from "../api/session.ts"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
+import { BoardSkeleton } from "./BoardSkeleton.tsx"
 import { columnsOf } from "./columns.ts"
 import { isFiltered } from "./filters.ts"
 import { statusesQuery } from "./queries.ts"
@@ -74,7 +75,11 @@ export const TicketsView = ({ isRestricted = false, onClear, onSearch, search, s
         statuses={(statuses ?? template?.statuses ?? []).map(({ name }) => name)}
       />
       {data === undefined && error === null ? (
-        <SkeletonRows rows={16} />
+        layout === "board" ? (
+          <BoardSkeleton />
+        ) : (
+          <SkeletonRows rows={16} />
+        )
       ) : data === undefined || (tickets.length === 0 && layout === "list") ? (
         <NoTickets
           error={error}

@@ -1,5 +1,5 @@
 import { Button } from "../ui/Button.tsx"
-import { formatRate } from "../ui/format.ts"
+import { formatRate } from "../ui/rate.ts"
 import type { Upload } from "./useUploads.ts"
 
 /** What is being attached, how far it is, and what could not be. */

@@ -3,9 +3,10 @@ import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { useMe } from "../api/session.ts"
 import { askedOf, matches } from "./filters.ts"
-import { pendingTickets, withPending } from "./pendingTickets.ts"
+import { pendingTickets } from "./pendingTickets.ts"
 import { ticketListsQuery, viewTicketsQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
+import { withPending } from "./withPending.ts"
 
 export interface TicketsData {
   /** Undefined until they are there. */

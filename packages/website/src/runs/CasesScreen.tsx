@@ -1,11 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { ListedCase } from "@delivery/domain/runs/Case"
-import { useCallback, useRef, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { pressedClass } from "../ui/Filter.tsx"
-import { formatDuration, formatRate } from "../ui/format.ts"
+import { formatDuration } from "../ui/format.ts"
+import { formatRate } from "../ui/rate.ts"
 import { Header } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
@@ -26,6 +27,7 @@ const CaseStates = later(() => import("./CaseStates.tsx"))
 const Heat = later(async () => ({ default: (await import("./Heat.tsx")).Heat }))
 const NoCases = later(() => import("./NoCases.tsx"))
 const NoProduct = later(() => import("./NoProduct.tsx"))
+const SavedFilters = later(() => import("./SavedFilters.tsx"))
 
 const columns =
   "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 lg:grid-cols-[16px_minmax(0,5fr)_minmax(0,6fr)_8rem_4.5rem_4.5rem]"
@@ -92,6 +94,13 @@ const Filters = ({ product, slug }: { readonly product: string | undefined; read
   const navigate = useNavigate({ from: "/w/$slug/tests" })
   const field = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(search.q ?? "")
+  const typed = useRef(text)
+  // The field follows the address where that changes by itself.
+  useEffect(() => {
+    if ((search.q ?? "") === typed.current) return
+    typed.current = search.q ?? ""
+    setText(typed.current)
+  }, [search.q])
   const set = (change: { readonly [Name in keyof CasesSearch]?: CasesSearch[Name] | undefined }) =>
     void navigate({ search: (before) => withoutUndefined<CasesSearch>({ ...before, ...change }), replace: true })
   useKeys([{ keys: "/", label: "Search tests", group: "Tests", run: () => field.current?.focus() }])
@@ -106,6 +115,7 @@ const Filters = ({ product, slug }: { readonly product: string | undefined; read
         <SearchField
           label="Title or file"
           onChange={(next) => {
+            typed.current = next.trim()
             setText(next)
             set({ q: next.trim() === "" ? undefined : next.trim() })
           }}
@@ -115,7 +125,7 @@ const Filters = ({ product, slug }: { readonly product: string | undefined; read
       }
       slug={slug}
     >
-      {states.map((state) => (
+      {[...states, ...(search.state === "passing" ? [search.state] : [])].map((state) => (
         <button
           aria-pressed={search.state === state}
           className={pressedClass}
@@ -189,11 +199,16 @@ const CaseList = ({ product, slug }: { readonly product: string; readonly slug: 
 
 const CasesScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/tests" })
-  const { environment, product: asked } = useSearch({ from: "/w/$slug/tests" })
+  const search = useSearch({ from: "/w/$slug/tests" })
+  const { environment, product: asked } = search
   const product = useProduct(slug, asked)
   return (
     <>
-      <Header crumbs={[]} title="Tests" />
+      <Header
+        actions={product && <SavedFilters filtered={{ screen: "tests", search: { ...search, product } }} slug={slug} />}
+        crumbs={[]}
+        title="Tests"
+      />
       <CasesTabs
         slug={slug}
         target={{

@@ -6,6 +6,7 @@ import { Button } from "../ui/Button.tsx"
 import { withoutUndefined } from "../ui/address.ts"
 import { Filter } from "../ui/Filter.tsx"
 import { FilterBar } from "../ui/FilterBar.tsx"
+import { shortSha } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { isFiltered, type RunFilters } from "./filters.ts"
@@ -17,6 +18,33 @@ const results = [
   { value: "flaky", label: "flaky" },
   { value: "passed", label: "passed" }
 ]
+
+interface RareProps {
+  readonly filters: RunFilters
+  readonly onChange: (change: { readonly commit?: string | undefined; readonly latest?: undefined }) => void
+}
+
+/** What only addresses and saved filters filter by: it shows, and can be taken away. */
+const RareFilters = ({ filters: { commit, latest }, onChange }: RareProps) => (
+  <>
+    {commit !== undefined && (
+      <Filter
+        choices={[{ value: commit, label: shortSha(commit) }]}
+        noun="commit"
+        onChange={(next) => onChange({ commit: next })}
+        value={commit}
+      />
+    )}
+    {latest === true && (
+      <Filter
+        choices={[{ value: "true", label: "the latest that tells" }]}
+        noun="run"
+        onChange={(next) => next === undefined && onChange({ latest: undefined })}
+        value="true"
+      />
+    )}
+  </>
+)
 
 export const RunFilterBar = ({ filters, slug }: { readonly filters: RunFilters; readonly slug: string }) => {
   const navigate = useNavigate({ from: "/w/$slug/test-runs" })
@@ -83,6 +111,7 @@ export const RunFilterBar = ({ filters, slug }: { readonly filters: RunFilters; 
         onChange={(mine) => set({ mine: mine === undefined ? undefined : true })}
         value={filters.mine === true ? "true" : undefined}
       />
+      <RareFilters filters={filters} onChange={set} />
       {isFiltered(filters) && (
         <Button icon="cross" look="quiet" onClick={() => void navigate({ search: {}, replace: true })}>
           Clear

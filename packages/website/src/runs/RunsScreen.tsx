@@ -3,20 +3,17 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { useCallback, useEffect, useRef } from "react"
 import { FailureView } from "../api/FailureView.tsx"
-import { serviceUrl } from "../api/client.ts"
-import { Button } from "../ui/Button.tsx"
 import { formatDuration, shortSha } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
-import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Elapsed, Time } from "../ui/Time.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
 import { CountsBar } from "./Counts.tsx"
 import { countsText } from "./countsText.ts"
-import { isFiltered, type RunFilters } from "./filters.ts"
 import { RunFilterBar } from "./RunFilterBar.tsx"
 import { runsQuery } from "./queries.ts"
 import { statusOf } from "./status.ts"
@@ -29,7 +26,9 @@ const RunPeek = later(
   () => <SkeletonRows rows={6} />
 )
 
+const NoRuns = later(() => import("./NoRuns.tsx"))
 const RunMarks = later(() => import("./RunMarks.tsx"))
+const SavedFilters = later(() => import("./SavedFilters.tsx"))
 
 /** The subject is read first: what stands after it gives way before it does. */
 const columns =
@@ -140,29 +139,6 @@ const RunList = ({ isLoadingMore, onMore, runs, slug }: ListProps) => {
   )
 }
 
-const NoRuns = ({ filters, slug }: { readonly filters: RunFilters; readonly slug: string }) => {
-  const navigate = useNavigate()
-  return isFiltered(filters) ? (
-    <Empty
-      action={
-        <Button onClick={() => void navigate({ to: "/w/$slug/test-runs", params: { slug }, search: {} })}>
-          Clear the filters
-        </Button>
-      }
-      icon="filter"
-      title="No run matches these filters"
-    />
-  ) : (
-    <Empty
-      command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli runs publish results.xml --product shop --environment staging`}
-      icon="runs"
-      title="Runs of browser tests appear here"
-    >
-      Publish one from Playwright, or from the results of any tool that writes JUnit XML.
-    </Empty>
-  )
-}
-
 const RunsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/test-runs" })
   const filters = useSearch({ from: "/w/$slug/test-runs" })
@@ -175,7 +151,11 @@ const RunsScreen = () => {
   }, [fetchNextPage, hasNextPage, isFetching])
   return (
     <>
-      <Header crumbs={[]} title="Runs" />
+      <Header
+        actions={<SavedFilters filtered={{ screen: "runs", search: filters }} slug={slug} />}
+        crumbs={[]}
+        title="Runs"
+      />
       <RunFilterBar filters={filters} slug={slug} />
       {error !== null && data === undefined ? (
         <FailureView error={error} onRetry={() => void refetch()} />

@@ -12,9 +12,15 @@ import type { FailureRow } from "./failureRows.ts"
 
 const RowActions = later(() => import("./RowActions.tsx"))
 const ErrorText = later(
-  () => import("./ErrorText.tsx"),
+  async () => {
+    // Both at once: what the first needs would be asked for when it is there.
+    const [part] = await Promise.all([import("./ErrorText.tsx"), import("./failureLines.ts")])
+    return part
+  },
   () => <span className="flex-1" />
 )
+// What failed is what is read first: it is there when the tests are.
+void ErrorText.preload()
 const TestPeek = later(() => import("./TestPeek.tsx"))
 
 /** On narrow screens they stand at the end of the second line, so that the title has the first. */

@@ -1,4 +1,4 @@
-import { withoutColours } from "../ui/format.ts"
+import { withoutColours } from "../ui/colours.ts"
 import { firstLine } from "./failureRows.ts"
 
 /** A failure in one line: what it says first, and what was expected and came, wherever it says so. Pure. */

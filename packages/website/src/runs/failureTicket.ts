@@ -1,7 +1,8 @@
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { codeBlock, codeSpan } from "../planning/markdown.ts"
-import { visible, withoutColours } from "../ui/format.ts"
+import { withoutColours } from "../ui/colours.ts"
+import { visible } from "../ui/format.ts"
 
 /** What a ticket about a failing test says to begin with. Pure. */
 

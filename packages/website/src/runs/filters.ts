@@ -11,7 +11,10 @@ export interface RunFilters {
   readonly result?: Result
   /** Part of the branch or subject, or the start of the commit. */
   readonly q?: string
+  readonly commit?: string
   readonly mine?: true
+  /** Those alone that tell how a deployment fares. */
+  readonly latest?: true
 }
 
 /** Reads them from whatever stands there: what is none is left out. */
@@ -21,13 +24,16 @@ export const readRunFilters = (address: Address): RunFilters =>
     environment: textAt(address, "environment"),
     result: oneAt(address, "result", results),
     q: textAt(address, "q"),
-    mine: String(address["mine"]) === "true" ? (true as const) : undefined
+    commit: textAt(address, "commit"),
+    mine: oneAt(address, "mine", [true]),
+    latest: oneAt(address, "latest", [true])
   })
 
 /** The query of the API for them. */
-export const queryOf = ({ mine, ...rest }: RunFilters) => ({
+export const queryOf = ({ latest, mine, ...rest }: RunFilters) => ({
   ...rest,
-  ...(mine === true ? { mine: "true" as const } : {})
+  ...(mine === true ? { mine: "true" as const } : {}),
+  ...(latest === true ? { latest: "true" as const } : {})
 })
 
 export const isFiltered = (filters: RunFilters): boolean => Object.keys(filters).length > 0

@@ -68,7 +68,7 @@ export const caseQuery = (slug: string, product: string, caseId: string, environ
 /** Which tests of a product are asked for. */
 interface CaseFilters {
   readonly environment?: string
-  readonly state?: "failing" | "flaky" | "slow" | "muted"
+  readonly state?: "failing" | "flaky" | "slow" | "muted" | "passing"
   readonly q?: string
 }
 

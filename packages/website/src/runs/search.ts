@@ -32,7 +32,7 @@ export const readTestSearch = (address: Address): TestSearch =>
     open: oneAt(address, "open", ["trace"])
   })
 
-const caseStates = ["failing", "flaky", "slow", "muted"] as const
+const caseStates = ["failing", "flaky", "slow", "muted", "passing"] as const
 
 /** The tests of a product over many runs. */
 export interface CasesSearch {

@@ -1,7 +1,8 @@
 import { useState } from "react"
 import { Button } from "./Button.tsx"
 import { CopyButton } from "./Copy.tsx"
-import { counted, withoutColours } from "./format.ts"
+import { withoutColours } from "./colours.ts"
+import { counted } from "./format.ts"
 
 /** Text of programs. Whatever it holds, it stays text. */
 

@@ -69,6 +69,8 @@ const PlainRows = ({
 }
 
 const VirtualRows = later(() => import("./VirtualRows.tsx"), PlainRows)
+// Rows that were drawn as they are would all be drawn anew once it comes.
+void VirtualRows.preload()
 
 export const DrawnRows = (props: RowsProps) =>
   props.count <= fewRows ? <PlainRows {...props} /> : <VirtualRows {...props} />

@@ -76,7 +76,7 @@ const PlainMenu = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props)
       >
         <Menu.Popup
           aria-label={label}
-          className="bg-raised shadow-overlay animate-appear max-h-(--available-height) max-w-80 min-w-48 overflow-y-auto rounded-lg p-1 outline-none"
+          className="bg-raised shadow-overlay animate-appear max-h-(--available-height) max-w-[min(20rem,var(--available-width))] min-w-48 overflow-y-auto rounded-lg p-1 outline-none"
           finalFocus={() => !hasMovedOn() && anchor.current}
         >
           {groups.map((group, index) => (

@@ -1,5 +1,5 @@
 import { CopyButton } from "./Copy.tsx"
-import { withoutColours } from "./format.ts"
+import { withoutColours } from "./colours.ts"
 import { isOfCode, isOfLibrary } from "./stackLines.ts"
 
 /** Lines of a stack: those of the project stand out from those of its libraries. */

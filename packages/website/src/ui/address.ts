@@ -24,7 +24,7 @@ export const textsAt = (address: Address, name: string): ReadonlyArray<string> |
 }
 
 /** One of these values, as they are or as text. */
-export const oneAt = <const A extends string | number>(
+export const oneAt = <const A extends string | number | boolean>(
   address: Address,
   name: string,
   values: ReadonlyArray<A>

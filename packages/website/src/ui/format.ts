@@ -79,12 +79,3 @@ export const visible = (text: string): string =>
       ? character
       : `\\u{${character.codePointAt(0)!.toString(16).toUpperCase()}}`
   )
-
-/** A rate from 0 to 1 in percent, never rounded up to what it is not: `99.9 %`. */
-export const formatRate = (rate: number): string => {
-  const tenths = Math.floor(rate * 1_000 + 1e-9) / 10
-  return `${Number.isInteger(tenths) ? tenths : tenths.toFixed(1)}${space}%`
-}
-
-/** A text without the colours of a terminal. */
-export const withoutColours = (text: string): string => text.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "")

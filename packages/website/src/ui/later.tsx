@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, use } from "react"
+import { type ReactNode, useSyncExternalStore } from "react"
 
 /**
  * Parts of a page that are not needed to show it. They are loaded once it has come to rest, or when they are shown before
@@ -28,8 +28,8 @@ type Later<Props> = Component<Props> & {
 
 const Nothing = () => null
 /**
- * What a module exports by default, and until it is loaded `Fallback` in its place. Once it is loaded it is shown at once: React's
- * own `lazy` would wait for a moment the first time.
+ * What a module exports by default, and until it is loaded `Fallback` in its place. Once it is loaded it is shown at once: with
+ * Suspense, React would wait until 300 ms have passed since any part last had its fallback shown, again for each part within a part.
  */
 export const later = <Props extends object>(
   load: () => Promise<{ readonly default: Component<Props> }>,
@@ -46,20 +46,27 @@ export const later = <Props extends object>(
       ))
   if (isAtRest) setTimeout(loadOnce)
   else waiting.push(loadOnce)
-  const Part = (props: Props) => {
-    const Loaded = loaded ?? use(loadOnce())
+  const subscribe = (onLoaded: () => void) => {
+    void loadOnce().then(onLoaded)
+    return () => {}
+  }
+  const look = () => {
+    void loadOnce()
+    return loaded
+  }
+  const Shown = (props: Props) => {
+    const Loaded = useSyncExternalStore(subscribe, look) ?? Fallback
     return <Loaded {...props} />
   }
-  const Shown = (props: Props) => (
-    <Suspense fallback={<Fallback {...props} />}>
-      <Part {...props} />
-    </Suspense>
-  )
   return Object.assign(Shown, { preload: async () => void (await loadOnce()) })
 }
+
+/** How many are asked for in one go: to ask for all of them would hold up what somebody does meanwhile. */
+const together = 8
 
 /** The page is shown, and has time for what may be needed next. */
 export const loadWaiting = (): void => {
   isAtRest = true
-  for (const load of waiting.splice(0)) void load()
+  for (const load of waiting.splice(0, together)) void load()
+  if (waiting.length > 0) setTimeout(loadWaiting)
 }

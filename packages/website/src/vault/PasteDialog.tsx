@@ -136,6 +136,8 @@ interface ActionsProps {
   /** How many secrets would be written; undefined before that is known. */
   readonly changes: number | undefined
   readonly isBusy: boolean
+  /** Whether what would be written leaves the deployment without a .env file. */
+  readonly isWarned: boolean
   /** What is to be filled in before anything can be compared. */
   readonly missing: ReadonlyArray<string>
   /** It was asked for all the same. */
@@ -144,7 +146,7 @@ interface ActionsProps {
   readonly onGoOn: () => void
 }
 
-const Actions = ({ changes, isBusy, isRefused, missing, onBack, onGoOn }: ActionsProps) =>
+const Actions = ({ changes, isBusy, isRefused, isWarned, missing, onBack, onGoOn }: ActionsProps) =>
   changes === undefined ? (
     <>
       {missing.length > 0 && <Missing isRefused={isRefused} missing={missing} />}
@@ -158,8 +160,16 @@ const Actions = ({ changes, isBusy, isRefused, missing, onBack, onGoOn }: Action
       <Button autoFocus={changes === 0} onClick={onBack}>
         Back
       </Button>
-      <Button autoFocus disabled={changes === 0} isBusy={isBusy} key="write" look="primary" onClick={onGoOn}>
+      <Button
+        autoFocus={!isWarned}
+        disabled={changes === 0}
+        isBusy={isBusy}
+        key="write"
+        look={isWarned ? "plain" : "primary"}
+        onClick={onGoOn}
+      >
         Write {counted(changes, "secret")}
+        {isWarned && " all the same"}
       </Button>
     </>
   )
@@ -196,6 +206,7 @@ const PasteDialog = (props: Props) => {
           changes={planned === undefined ? undefined : changes}
           isBusy={isBusy}
           isRefused={isRefused}
+          isWarned={unfit.size > 0 && !isLeftOut}
           missing={missing}
           onBack={() => setPlanned(undefined)}
           onGoOn={goOn}
@@ -227,7 +238,7 @@ const PasteDialog = (props: Props) => {
           />
         )}
         {planned === undefined && <Contents onChange={setText} read={read} text={text} />}
-        <Warnings isLeftOut={isLeftOut} onLeaveOut={setLeftOut} read={read} />
+        <Warnings isCompared={planned !== undefined} isLeftOut={isLeftOut} onLeaveOut={setLeftOut} read={read} />
         {planned !== undefined && <Difference planned={planned} unfit={unfit} />}
       </div>
     </Dialog>

@@ -23,10 +23,12 @@ const notesOf = ({ ignored, repeated }: DotEnv): ReadonlyArray<string> => [
 interface UnfitProps {
   readonly unfit: ReadonlyArray<string>
   readonly isLeftOut: boolean
+  /** Whether what would be written is shown, and would be written next. */
+  readonly isCompared: boolean
   readonly onLeaveOut: (isLeftOut: boolean) => void
 }
 
-const Unfit = ({ isLeftOut, onLeaveOut, unfit }: UnfitProps) => {
+const Unfit = ({ isCompared, isLeftOut, onLeaveOut, unfit }: UnfitProps) => {
   const isOne = unfit.length === 1
   const names = <span className="font-mono text-xs">{firstOf(unfit)}</span>
   return (
@@ -41,7 +43,14 @@ const Unfit = ({ isLeftOut, onLeaveOut, unfit }: UnfitProps) => {
           no .env file at all, not even with the other names.
         </>
       )}{" "}
-      <button className="whitespace-nowrap underline" onClick={() => onLeaveOut(!isLeftOut)} type="button">
+      <button
+        // Of the two ways on, the one that breaks nothing.
+        autoFocus={isCompared && !isLeftOut}
+        className="whitespace-nowrap underline"
+        key={String(isCompared)}
+        onClick={() => onLeaveOut(!isLeftOut)}
+        type="button"
+      >
         {isLeftOut ? `Write ${isOne ? "it" : "them"} all the same` : `Leave ${isOne ? "it" : "them"} out`}
       </button>
     </div>

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
-import { type Call, callWith, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, type Call, callWith, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Tickets that are completed only with evidence, in a real browser: what is missing, and completing them all the same. */
 
@@ -103,6 +103,8 @@ describe("Evidence", () => {
     await page.getByRole("button", { name: /Completion: Needs evidence.*1 test.*2 runs/ }).waitFor()
     const part = page.getByRole("region", { name: "Evidence" })
     await part.getByText(/0 of 1\stest passed again\. Each needs 2 runs/).waitFor()
+    await page.getByRole("link", { name: /^0 of 1\stest passed again$/ }).press("Enter")
+    await part.getByText("Each needs 2 runs").and(page.locator(":focus, :focus *")).waitFor()
     await part.getByRole("link", { name: /^run \d+/ }).waitFor()
     await part.getByText("0 of 2").waitFor()
     await part.getByText("Must pass 2 times in Staging, on another commit.", { exact: true }).waitFor()
@@ -166,6 +168,7 @@ describe("Evidence", () => {
     // Cards can be dragged once the page knows who looks at it.
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     await card.waitFor()
+    await atRest(page)
     await card.dragTo(column("Done"))
     const dialog = needs(page, `${first} needs evidence`)
     await dialog.getByRole("link", { name: "Checkout › pays by card" }).waitFor()

@@ -18,7 +18,7 @@ import { choicesOf, mentionAt, type SeenMentions, typedText, withMention } from 
 import { edited, shownOffset, shownOf, sourceOffset } from "../../src/planning/mentionText.ts"
 import { likelyOf } from "../../src/planning/likely.ts"
 import { ticketsOf } from "../../src/planning/pasted.ts"
-import { withPending } from "../../src/planning/pendingTickets.ts"
+import { withPending } from "../../src/planning/withPending.ts"
 import { rangeOf } from "../../src/planning/range.ts"
 import { readTicketsSearch } from "../../src/planning/search.ts"
 import { mentionsIn } from "@delivery/domain/planning/Mentions"

@@ -7,7 +7,9 @@ describe("What addresses say", () => {
     const search = { product: "shop", environment: "", result: "odd", q: 12, mine: "true", other: "x" }
     expect(readRunFilters(search)).toEqual({ product: "shop", q: "12", mine: true })
     expect(readRunFilters({ result: "flaky", mine: "yes" })).toEqual({ result: "flaky" })
+    expect(readRunFilters({ commit: 123, latest: true, mine: false })).toEqual({ commit: "123", latest: true })
     expect(isFiltered(readRunFilters({}))).toBe(false)
+    expect(queryOf({ latest: true, commit: "a" })).toEqual({ latest: "true", commit: "a" })
     expect(queryOf({ mine: true, q: "x" })).toEqual({ mine: "true", q: "x" })
   })
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest"
+import { withoutColours } from "../../src/ui/colours.ts"
 import {
   counted,
   formatCount,
   formatDuration,
-  formatRate,
   formatRelative,
   shortSha,
   splitEnd,
-  visible,
-  withoutColours
+  visible
 } from "../../src/ui/format.ts"
+import { formatRate } from "../../src/ui/rate.ts"
 
 /** Blanks that do not break and thin ones, as plain ones. */
 const plain = (text: string) => text.replaceAll(/[\u00a0\u2009]/g, " ")

@@ -1,0 +1,77 @@
+import type { SavedFilter } from "@delivery/domain/runs/SavedFilter"
+import { useState } from "react"
+import { client } from "../api/client.ts"
+import { issueAt } from "../api/failures.ts"
+import { FormDialog } from "../api/FormDialog.tsx"
+import { tellPages } from "../api/pages.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { useAction } from "../api/useAction.ts"
+import { Input } from "../ui/Field.tsx"
+import { Select } from "../ui/Select.tsx"
+import { type Filtered, toSave } from "./savedFilters.ts"
+
+interface Props {
+  readonly slug: string
+  readonly filtered: Filtered
+  /** One that gets another name; else what is shown is saved. */
+  readonly renamed?: SavedFilter | undefined
+  readonly onClose: () => void
+}
+
+const visibilities = [
+  { value: "shared", label: "Everybody in the workspace" },
+  { value: "personal", label: "Only you" }
+] as const
+
+/** Names what is filtered, for the person or for everybody. */
+const SavedFilterDialog = ({ filtered, onClose, renamed, slug }: Props) => {
+  const [name, setName] = useState(renamed?.name ?? "")
+  const [visibility, setVisibility] = useState<SavedFilter["visibility"]>("shared")
+  const save = useAction({
+    act: () =>
+      renamed === undefined
+        ? client.savedFilters.create({
+            params: { slug },
+            payload: { screen: filtered.screen, name: name.trim(), visibility, ...toSave(filtered) }
+          })
+        : client.savedFilters.update({ params: { slug, filter: renamed.id }, payload: { name: name.trim() } }),
+    changes: [workspaceKey(slug, "filters")],
+    done: (saved) => ({ title: `${saved.name} was saved`, tone: "success" }),
+    onDone: () => {
+      tellPages(slug, "filters")
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      action={renamed === undefined ? "Save filter" : "Rename"}
+      doing={save}
+      fields={["name"]}
+      isReady={name.trim() !== "" && name.trim() !== renamed?.name}
+      onClose={onClose}
+      title={renamed === undefined ? "Save the filter" : "Rename the filter"}
+    >
+      <Input
+        autoComplete="off"
+        autoFocus
+        issue={issueAt(save.error, "name")}
+        label="Name"
+        maxLength={100}
+        onChange={(event) => setName(event.target.value)}
+        value={name}
+      />
+      {renamed === undefined && (
+        <>
+          <Select label="Seen by" onChange={setVisibility} options={visibilities} value={visibility} />
+          <p className="text-muted">
+            {visibility === "personal"
+              ? "Nobody else sees it. You can share it later."
+              : "Everybody finds it above this list. Each member can rename, change and delete it."}
+          </p>
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+export default SavedFilterDialog
