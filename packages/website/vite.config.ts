@@ -16,9 +16,8 @@ const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts
 
 /** What every screen of planning is made of, with their calls, and what those of tickets are: likewise a file each. */
 const planning =
-  /virtual:calls\/planning$|website\/src\/(?:api\/optimistic|ui\/identifiers|planning\/(?:queries|readTicketsAgain))\./
-const tickets =
-  /website\/src\/planning\/(?:CategoryMark|TagBadge|categories|filters|ownerNames|pendingTickets|search|useTickets|viewFilters)\./
+  /virtual:calls\/planning$|website\/src\/(?:api\/optimistic|ui\/identifiers|planning\/(?:categories|pendingTickets|queries|readTicketsAgain))\./
+const tickets = /website\/src\/planning\/(?:CategoryMark|TagBadge|filters|ownerNames|search|useTickets|viewFilters)\./
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
@@ -74,6 +73,7 @@ export default defineConfig({
             { name: "planning", test: planning },
             { name: "tickets", test: tickets },
             { name: "parts", test: parts },
+            { name: "catalog", test: /website\/src\/catalog\/(?:environmentOrder|queries|useEnvironmentName)\./ },
             { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
             { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
             { name: "status", test: /website\/src\/(?:ui\/(?:StatusMark|rate)|runs\/neighbour)\./ },

@@ -10,16 +10,15 @@ import { columnsOf } from "./columns.ts"
 import { isFiltered } from "./filters.ts"
 import { statusesQuery } from "./queries.ts"
 import type { TicketsSearch } from "./search.ts"
-import { ShownTickets } from "./ShownTickets.tsx"
+import { type ShownProps, ShownTickets } from "./ShownTickets.tsx"
 import { useSelection } from "./useSelection.ts"
 import type { TicketsData } from "./useTickets.ts"
 
 /** Tickets as a list or a board, filtered, grouped, selected and changed together. */
 
-const Grouped = later(
-  () => import("./Grouped.tsx"),
-  () => <SkeletonRows rows={16} />
-)
+const Skeleton = ({ layout }: Pick<ShownProps, "layout">) =>
+  layout === "board" ? <BoardSkeleton /> : <SkeletonRows rows={16} />
+const Grouped = later(() => import("./Grouped.tsx"), Skeleton)
 const NoTickets = later(() => import("./NoTickets.tsx"))
 const TicketFilterBar = later(
   () => import("./TicketFilterBar.tsx"),
@@ -75,11 +74,7 @@ export const TicketsView = ({ isRestricted = false, onClear, onSearch, search, s
         statuses={(statuses ?? template?.statuses ?? []).map(({ name }) => name)}
       />
       {data === undefined && error === null ? (
-        layout === "board" ? (
-          <BoardSkeleton />
-        ) : (
-          <SkeletonRows rows={16} />
-        )
+        <Skeleton layout={layout} />
       ) : data === undefined || (tickets.length === 0 && layout === "list") ? (
         <NoTickets
           error={error}
