@@ -9,7 +9,7 @@ import { withoutPreloads } from "./build/withoutPreloads.ts"
 
 // But what asks several questions at once, which few do, and what reads lists page by page.
 const base =
-  /^(?!.*\/(?:infiniteQueryObserver|queriesObserver|useInfiniteQuery|useQueries)\.).*(?:node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session|useAction)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|jsx-runtime|keys|later|overlay|toast|visibleProps)\.))/
+  /^(?!.*\/(?:infiniteQueryObserver|queriesObserver|useInfiniteQuery|useQueries)\.).*(?:node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|jsx-runtime|keys|later|overlay|toast|visibleProps)\.))/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts|Item|Older|Section|Since))\./
@@ -76,9 +76,10 @@ export default defineConfig({
             { name: "catalog", test: /website\/src\/catalog\/(?:environmentOrder|queries|useEnvironmentName)\./ },
             { name: "rows", test: /website\/src\/ui\/(?:DrawnRows|Rows|useRows)\./ },
             { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
-            { name: "status", test: /website\/src\/(?:ui\/(?:StatusMark|rate)|runs\/neighbour)\./ },
+            { name: "status", test: /website\/src\/(?:ui\/(?:StatusMark|duration|rate)|runs\/neighbour)\./ },
             { name: "case", test: /website\/src\/runs\/(?:StateBadge|evidence)\./ },
-            { name: "run", test: /website\/src\/runs\/(?:Counts|TestedElsewhere|status)\./ }
+            { name: "failure", test: /website\/src\/runs\/(?:ErrorText|failureLines)\./ },
+            { name: "run", test: /website\/src\/(?:ui\/Elapsed|runs\/(?:Counts|TestedElsewhere|countsText|status))\./ }
           ]
         }
       }

@@ -8,14 +8,15 @@ import { eventsQuery } from "../events/queries.ts"
 import { countsText } from "../runs/countsText.ts"
 import { deploymentRunsQuery, latestRunsQuery } from "../runs/queries.ts"
 import { statusOf } from "../runs/status.ts"
-import { formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
 import { Header } from "../ui/Header.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
 import { SkeletonRows } from "../ui/States.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
-import { Elapsed, Time } from "../ui/Time.tsx"
+import { Elapsed } from "../ui/Elapsed.tsx"
+import { Time } from "../ui/Time.tsx"
 
 /** What needs somebody now: what waits for them, what fails, what runs, and what changed. In a new workspace: how to begin. */
 

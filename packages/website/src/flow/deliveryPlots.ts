@@ -1,5 +1,6 @@
 import type { DeliveryMetrics } from "@delivery/domain/flow/DeliveryMetrics"
-import { formatCount, formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
+import { formatCount } from "../ui/format.ts"
 import type { PlotProps } from "../ui/Plot.tsx"
 
 /** The delivery metrics from day to day. Pure. */

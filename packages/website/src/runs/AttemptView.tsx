@@ -1,6 +1,6 @@
 import type { Attempt } from "@delivery/domain/runs/TestEntry"
 import { CodeBlock } from "../ui/Code.tsx"
-import { formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
 import { Stack } from "../ui/Stack.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { Time } from "../ui/Time.tsx"

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import type { ListedResult } from "@delivery/domain/runs/Case"
-import { counted, formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
+import { counted } from "../ui/format.ts"
 import { listedResults } from "./queries.ts"
 
 /** The newest results of a test, oldest on the left: a bar each. A failure fills it. */

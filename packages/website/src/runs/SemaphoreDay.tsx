@@ -1,5 +1,6 @@
 import type { SemaphoreHour } from "@delivery/domain/runs/Semaphore"
-import { counted, formatCount, formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
+import { counted, formatCount } from "../ui/format.ts"
 
 /** How much a semaphore was used in each of the last 24 hours: as bars, and the same numbers as a table. */
 

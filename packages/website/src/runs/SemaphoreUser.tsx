@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import { Elapsed } from "../ui/Time.tsx"
+import { Elapsed } from "../ui/Elapsed.tsx"
 
 interface UserProps {
   readonly slug: string

@@ -1,6 +1,6 @@
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { CodeBlock } from "../ui/Code.tsx"
-import { formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
 import { StatusMark } from "../ui/StatusMark.tsx"
 import { AttemptFiles, PictureDiffs } from "./AttemptFiles.tsx"
 

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { memo } from "react"
-import { formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
 import { later } from "../ui/later.tsx"
 import { Rows } from "../ui/Rows.tsx"
 import { StatusMark } from "../ui/StatusMark.tsx"
@@ -12,11 +12,7 @@ import type { FailureRow } from "./failureRows.ts"
 
 const RowActions = later(() => import("./RowActions.tsx"))
 const ErrorText = later(
-  async () => {
-    // Both at once: what the first needs would be asked for when it is there.
-    const [part] = await Promise.all([import("./ErrorText.tsx"), import("./failureLines.ts")])
-    return part
-  },
+  () => import("./ErrorText.tsx"),
   () => <span className="flex-1" />
 )
 // What failed is what is read first: it is there when the tests are.

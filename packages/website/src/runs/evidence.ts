@@ -1,5 +1,6 @@
 import type { Case, CaseState } from "@delivery/domain/runs/Case"
-import { formatDuration, formatRelative } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
+import { formatRelative } from "../ui/format.ts"
 import { formatRate } from "../ui/rate.ts"
 
 /** Why a test is called what it is called, in a few words. Pure. */

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "react"
 import UPlot from "uplot"
 import type { PlotProps, PlotTone } from "./Plot.tsx"
-import { counted, formatDuration } from "./format.ts"
+import { formatDuration } from "./duration.ts"
+import { counted } from "./format.ts"
 
 const swatches: Readonly<Record<PlotTone, string>> = {
   success: "bg-success",

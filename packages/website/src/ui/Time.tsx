@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react"
-import { formatAbsolute, formatDuration, formatRelative } from "./format.ts"
+import { formatAbsolute, formatRelative } from "./format.ts"
 
 /** One clock for all times of the page: it ticks once a second, while something is shown that moves. */
 const listeners = new Set<() => void>()
@@ -21,7 +21,7 @@ const subscribe = (listener: () => void): (() => void) => {
 }
 
 /** The time in steps of so many milliseconds. */
-const useNow = (step: number): number => useSyncExternalStore(subscribe, () => Math.floor(now / step) * step)
+export const useNow = (step: number): number => useSyncExternalStore(subscribe, () => Math.floor(now / step) * step)
 
 const minute = 60_000
 
@@ -35,10 +35,4 @@ export const Time = ({ at }: { readonly at: string }) => {
       {formatRelative(date, new Date(Math.max(current, Date.now())))}
     </time>
   )
-}
-
-/** How long something has taken so far. */
-export const Elapsed = ({ since }: { readonly since: string }) => {
-  useNow(1_000)
-  return <span className="tabular">{formatDuration(Math.floor((Date.now() - Date.parse(since)) / 1_000) * 1_000)}</span>
 }

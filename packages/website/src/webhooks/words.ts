@@ -1,5 +1,6 @@
 import type { Webhook, WebhookAttempt } from "@delivery/domain/webhooks/Webhook"
-import { counted, formatDuration } from "../ui/format.ts"
+import { formatDuration } from "../ui/duration.ts"
+import { counted } from "../ui/format.ts"
 
 /** Webhooks in words. Pure. */
 

@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { withoutColours } from "../../src/ui/colours.ts"
-import {
-  counted,
-  formatCount,
-  formatDuration,
-  formatRelative,
-  shortSha,
-  splitEnd,
-  visible
-} from "../../src/ui/format.ts"
+import { formatDuration } from "../../src/ui/duration.ts"
+import { counted, formatCount, formatRelative, shortSha, splitEnd, visible } from "../../src/ui/format.ts"
 import { formatRate } from "../../src/ui/rate.ts"
 
 /** Blanks that do not break and thin ones, as plain ones. */
