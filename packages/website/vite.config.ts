@@ -78,7 +78,6 @@ export default defineConfig({
             { name: "filter", test: /website\/src\/ui\/(?:Filter|SearchField)\./ },
             { name: "status", test: /website\/src\/(?:ui\/(?:StatusMark|duration|rate)|runs\/neighbour)\./ },
             { name: "case", test: /website\/src\/runs\/(?:StateBadge|evidence)\./ },
-            { name: "failure", test: /website\/src\/runs\/(?:ErrorText|failureLines)\./ },
             { name: "run", test: /website\/src\/(?:ui\/Elapsed|runs\/(?:Counts|TestedElsewhere|countsText|status))\./ }
           ]
         }

@@ -12,7 +12,8 @@ import type { FailureRow } from "./failureRows.ts"
 
 const RowActions = later(() => import("./RowActions.tsx"))
 const ErrorText = later(
-  () => import("./ErrorText.tsx"),
+  // Both at once: what the first needs would be asked for when it is there.
+  async () => (await Promise.all([import("./ErrorText.tsx"), import("./failureLines.ts")]))[0],
   () => <span className="flex-1" />
 )
 // What failed is what is read first: it is there when the tests are.
