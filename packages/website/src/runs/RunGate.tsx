@@ -1,8 +1,9 @@
 import { runRemarks } from "@delivery/domain/runs/RunRemarks"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
+import { formatRate } from "../ui/rate.ts"
 import { gateText } from "./gate.ts"
 
-/** What the gate of a run says where that is not its result, the retry that may change it, and what it rests on. */
+/** What the gate of a run says where that is not its result, the retry that may change it, what it rests on, and how many passed. */
 const RunGate = ({ run }: { readonly run: TestRun }) => (
   <>
     <span className={`font-medium empty:hidden ${run.gateResult === "failed" ? "text-danger" : "text-warning"}`}>
@@ -18,6 +19,12 @@ const RunGate = ({ run }: { readonly run: TestRun }) => (
           {remark}
         </span>
       )
+    )}
+    {run.passRate !== null && (run.result === run.gateResult || run.result === "failed") && (
+      <span className="text-muted">{formatRate(run.passRate)} passed</span>
+    )}
+    {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
+      <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>
     )}
   </>
 )

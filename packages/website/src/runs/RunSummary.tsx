@@ -7,7 +7,6 @@ import { Badge } from "../ui/Badge.tsx"
 import { Copyable } from "../ui/Copy.tsx"
 import { formatDuration } from "../ui/duration.ts"
 import { formatCount, shortSha } from "../ui/format.ts"
-import { formatRate } from "../ui/rate.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
 import { Elapsed } from "../ui/Elapsed.tsx"
@@ -98,12 +97,6 @@ export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug
           )
         )}
         <RunGate run={run} />
-        {run.passRate !== null && (run.result === run.gateResult || run.result === "failed") && (
-          <span className="text-muted">{formatRate(run.passRate)} passed</span>
-        )}
-        {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
-          <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>
-        )}
       </div>
     )}
     {run.error !== null && <CodeBlock label="the error of the run" text={run.error} tone="danger" />}
