@@ -1,12 +1,37 @@
 import { eventKinds } from "../events/kinds.ts"
 import { Button } from "../ui/Button.tsx"
-import { Menu } from "../ui/Menu.tsx"
+import { Menu, type MenuItem } from "../ui/Menu.tsx"
 import { kindText } from "./words.ts"
 
 /** Which kinds of events are sent, chosen from all that there are; none chosen is all of them. */
 
 /** Kinds that are often wanted. */
 const common = ["run_finished", "deployment_updated", "ticket_created", "ticket_updated", "secret_changed"]
+
+/** Kinds by what they are about, such as `ticket`: a choice among a hundred would be read to its end. */
+const subjects = [...Map.groupBy(eventKinds, (kind) => kind.slice(0, kind.lastIndexOf("_")))]
+
+/** As many of a subject that all of them are offered at once. */
+const several = 3
+
+const itemsOf = (
+  [subject, kinds]: (typeof subjects)[number],
+  { chosen, onChange }: Pick<Props, "chosen" | "onChange">
+): ReadonlyArray<MenuItem> => {
+  const others = chosen.filter((one) => !kinds.some((kind) => kind === one))
+  const areAll = kinds.every((kind) => chosen.includes(kind))
+  const all: MenuItem = {
+    label: `${kindText(subject)}: all ${kinds.length} kinds`,
+    isChecked: areAll,
+    onSelect: () => onChange(areAll ? others : [...others, ...kinds])
+  }
+  const each = kinds.map((kind): MenuItem => ({
+    label: kindText(kind),
+    isChecked: chosen.includes(kind),
+    onSelect: () => onChange(chosen.includes(kind) ? chosen.filter((one) => one !== kind) : [...chosen, kind])
+  }))
+  return kinds.length < several ? each : [all, ...each]
+}
 
 interface Props {
   readonly chosen: ReadonlyArray<string>
@@ -23,16 +48,7 @@ export const Kinds = ({ chosen, issue, onChange }: Props) => {
         <span className="font-medium">Kinds of events</span>
         <span className="text-muted flex-1">{chosen.length === 0 && "All are sent, unless you choose some."}</span>
         <Menu
-          groups={[
-            {
-              isSearched: true,
-              items: eventKinds.map((kind) => ({
-                label: kindText(kind),
-                isChecked: chosen.includes(kind),
-                onSelect: () => onChange(chosen.includes(kind) ? without(kind) : [...chosen, kind])
-              }))
-            }
-          ]}
+          groups={subjects.map((subject) => ({ isSearched: true, items: itemsOf(subject, { chosen, onChange }) }))}
           label="Kinds of events"
           trigger={(props) => (
             <Button {...props} icon="search">
