@@ -163,8 +163,10 @@ describe("The inbox", () => {
     await page.keyboard.type("Done")
     await page.keyboard.press("Enter")
     await peek.getByRole("button", { name: /^Status: Done/ }).waitFor()
-    const { status } = await site.call<{ status: { name: string } }>("GET", `tickets/${identifier}`)
-    expect(status.name).toBe("Done")
+    // It is shown before the server has answered.
+    const statusNow = async () =>
+      (await site.call<{ status: { name: string } }>("GET", `tickets/${identifier}`)).status.name
+    await expect.poll(statusNow).toBe("Done")
     await page.keyboard.press("r")
     const dialog = page.getByRole("dialog", { name: "Answer claude" })
     await dialog.waitFor()
