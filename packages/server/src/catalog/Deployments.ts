@@ -303,16 +303,22 @@ const waiting =
     )
   }
 
-/** What readiness says of a version that is new to the deployment, before anything is locked; null of other changes. */
+/**
+ * What readiness says of a version, before anything is locked; null where none is sent. Also of one that seems to be there already, and
+ * where there seems to be no deployment: when it is changed, another request may have come first.
+ */
 const judgedBefore = ({ readiness, repo }: Dependencies) =>
-  Effect.fnUntraced(function* ({ workspace }: By, product: string, environment: string, { version }: UpdateDeployment) {
+  Effect.fnUntraced(function* (
+    { workspace }: Pick<By, "workspace">,
+    productRef: string,
+    environmentRef: string,
+    { version }: Pick<UpdateDeployment, "version">
+  ) {
     if (typeof version !== "string") return null
-    const target = yield* repo.target(workspace.id, product, environment)
-    if (target.product === undefined || target.environment === undefined || target.deployment === undefined) return null
-    const pair = { product: target.product, environment: target.environment, deployment: target.deployment }
-    return pair.deployment.version === version || !isActive(pair)
-      ? null
-      : yield* readiness.find(workspace.id, pair, version)
+    const { deployment, environment, product } = yield* repo.target(workspace.id, productRef, environmentRef)
+    if (product === undefined || environment === undefined) return null
+    const place = { product, environment, deployment }
+    return isActive(place) ? yield* readiness.find(workspace.id, place, version) : null
   })
 
 const changeNow = (dependencies: Dependencies) => {

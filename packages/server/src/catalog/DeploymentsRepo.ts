@@ -73,6 +73,11 @@ export interface DeployedPair extends Pair {
   readonly deployment: DeploymentState
 }
 
+/** A product and an environment, and their deployment if there is one. */
+export interface DeployablePair extends Pair {
+  readonly deployment: DeploymentState | undefined
+}
+
 /** A product, an environment and their deployment, each undefined if it does not exist. */
 export interface Target {
   readonly product: Pair["product"] | undefined

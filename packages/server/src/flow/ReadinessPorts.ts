@@ -3,7 +3,7 @@ import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { ReleaseReadiness as Found } from "@delivery/domain/catalog/ReleaseReadiness"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer, Option } from "effect"
-import type { DeployedPair } from "../catalog/DeploymentsRepo.ts"
+import type { DeployablePair } from "../catalog/DeploymentsRepo.ts"
 import { DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ReleaseReadiness } from "../catalog/ReleaseReadiness.ts"
@@ -38,7 +38,7 @@ export const layer = Layer.effect(
     }
     const find = findingsOf(dependencies)
     const findPolicy = policyOf(dependencies)
-    const judged = Effect.fnUntraced(function* (workspaceId: WorkspaceId, pair: DeployedPair, version: string) {
+    const judged = Effect.fnUntraced(function* (workspaceId: WorkspaceId, pair: DeployablePair, version: string) {
       const place = { workspaceId, productId: pair.product.id, environmentId: pair.environment.id }
       if ((yield* dependencies.repo.policy(place)) === undefined) return null
       const at = timestamp(yield* Clock.currentTimeMillis)

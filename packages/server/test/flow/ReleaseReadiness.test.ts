@@ -170,4 +170,23 @@ withServicesOnEachStorage("The readiness of a release", (it) => {
       ])
     })
   )
+
+  it.effect("is found of the version that runs, too, since another may come meanwhile", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const told = { ready: false, reasons: [{ kind: "frozen", count: 1 }] }
+      const meanwhile = Layer.succeed(ReleaseReadiness, {
+        find: () => Effect.as(Effect.orDie(shop.production.update({ version: "v1" })), told)
+      })
+      yield* shop.production
+        .update({ version: "v0" })
+        .pipe(Effect.provide(Layer.provide(Layer.fresh(Deployments.layer), [meanwhile, ReleaseWaits.layer])))
+      assert.deepStrictEqual(yield* readinessOf(shop), [
+        ["v0", told],
+        ["v1", null],
+        ["v0", null]
+      ])
+    })
+  )
 })
