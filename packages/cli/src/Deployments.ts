@@ -1,5 +1,5 @@
 import type { Deployment, Readiness } from "@delivery/client"
-import { keptBackBy } from "@delivery/domain/catalog/KeptBack"
+import { verdictText, warnedText } from "@delivery/domain/catalog/KeptBack"
 import { defaultPolicy, type ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { mutedIn, notCountedTexts, pendingTexts, testedText } from "@delivery/domain/flow/ReadinessRuns"
 import type { Release } from "@delivery/domain/releases/Release"
@@ -201,10 +201,10 @@ const releaseOf = ({ at, by, number, override, readiness, version }: Release) =>
   override === null ? "" : `Override: ${override}`
 ]
 
-const readinessOf = (readiness: Release["readiness"]): string => {
-  if (readiness === null) return ""
-  return readiness.ready ? "ready" : `not ready: ${keptBackBy(readiness)}`
-}
+const readinessOf = (readiness: Release["readiness"]): string =>
+  readiness === null
+    ? ""
+    : [verdictText(readiness), warnedText(readiness)].filter((text) => text !== undefined).join("; ")
 
 /** That the policy keeps back what was recorded. */
 const againstPolicy = ([first, ...others]: Readiness["reasons"]): string =>

@@ -925,8 +925,8 @@ describe("delivery", () => {
         .map((row) => row.replace(/\s\s+(\S+Z)\s\s+/, " at ").trimEnd())
         .slice(1),
       [
-        "3        3 at Owner  ready",
-        "2        2 at Owner  not ready: run missing  Override: Payment is down",
+        "3        3 at Owner  ready, but nothing is required; warned of version unknown",
+        "2        2 at Owner  not ready: run missing; warned of version unknown  Override: Payment is down",
         "1        1 at Owner",
         ""
       ]
@@ -938,7 +938,22 @@ describe("delivery", () => {
     )
     assert.deepStrictEqual(
       [kept.releases.map(({ readiness, version }) => [version, readiness]), kept.notJudged, kept.before],
-      [[["2", { ready: false, reasons: [{ kind: "run_missing", count: 1 }] }]], [1], null]
+      [
+        [
+          [
+            "2",
+            {
+              ready: false,
+              reasons: [{ kind: "run_missing", count: 1 }],
+              warnings: [{ kind: "version_unknown", count: 1 }],
+              requires: ["critical"],
+              runs: []
+            }
+          ]
+        ],
+        [1],
+        null
+      ]
     )
     assert.match((await history("--not-ready")).out, /not ready: run missing.*\n1 release was not judged: 1\.\n$/)
     const first = await history("--not-ready", "--before", "2")

@@ -1,4 +1,4 @@
-import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
+import type { ReadinessPolicy, Severity } from "@delivery/domain/flow/ReadinessPolicy"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { ReleaseReadiness as Found } from "@delivery/domain/catalog/ReleaseReadiness"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -70,11 +70,26 @@ export const layer = Layer.effect(
 /** Whoever reads the release reads what was stored: of private teams, what nobody outside of them sees counts as one. */
 const anybody = (workspaceId: WorkspaceId): Viewer => ({ workspaceId, seesPrivateTeams: false, personId: null })
 
-/** The kinds of what blocks, and how many of each: no name of anything. */
+/** The kinds of what blocks and what warns, and how many of each, with what was asked for: no name of anything. */
 const toldOf = (policy: ReadinessPolicy, found: Findings): Found => {
-  const blocking = reasonsOf(policy, found, nowhere).filter(({ severity }) => severity === "block")
-  const kinds = Map.groupBy(blocking, ({ kind }) => kind)
-  return { ready: kinds.size === 0, reasons: [...kinds].map(([kind, { length: count }]) => ({ kind, count })) }
+  const all = reasonsOf(policy, found, nowhere)
+  const kindsOf = (weight: Severity) =>
+    [
+      ...Map.groupBy(
+        all.filter(({ severity }) => severity === weight),
+        ({ kind }) => kind
+      )
+    ].map(([kind, { length: count }]) => ({ kind, count }))
+  const reasons = kindsOf("block")
+  const requires = policy.requires.map(({ coverage }) => coverage)
+  const deciding = requires.flatMap((coverage) => found.runs.filter((run) => run.coverage === coverage))
+  return {
+    ready: reasons.length === 0,
+    reasons,
+    warnings: kindsOf("warn"),
+    requires,
+    runs: [...new Set(deciding.map(({ number }) => number))]
+  }
 }
 
 /** Its reasons are counted: their addresses are seen by nobody. */
