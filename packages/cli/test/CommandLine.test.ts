@@ -926,7 +926,7 @@ describe("delivery", () => {
         .slice(1),
       [
         "3        3 at Owner  ready, but nothing is required; warned of version unknown",
-        "2        2 at Owner  not ready: run missing; warned of version unknown  Override: Payment is down",
+        "2        2 at Owner  not ready: run missing; warned of version unknown          Override: Payment is down",
         "1        1 at Owner",
         ""
       ]
