@@ -9,6 +9,7 @@ import type { CommitId, DeploymentId, EnvironmentId, ProductId, WorkspaceId } fr
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { NextId } from "../ids/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { type ActorRef, anyRole, atLeast } from "../access/Access.ts"
@@ -94,6 +95,7 @@ interface Dependencies {
   readonly environments: EnvironmentsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
+  readonly audited: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
   readonly locks: DeploymentLocks["Service"]
   readonly ends: DeploymentEnds["Service"]
@@ -108,6 +110,7 @@ function* make() {
     environments: yield* EnvironmentsRepo,
     storage: yield* Storage,
     events: yield* Events,
+    audited: yield* AuditedEvents,
     nextId: yield* NextId,
     locks: yield* DeploymentLocks,
     ends: yield* DeploymentEnds,
@@ -190,8 +193,10 @@ const list = (dependencies: Dependencies) => {
 const create = (dependencies: Dependencies) => {
   const { events, nextId, products, repo, storage } = dependencies
   const releaseOf = newRelease(dependencies)
+  const judge = judgedBefore(dependencies)
   return Effect.fn("Deployments.create")(function* (input: CreateDeployment) {
     const by = yield* atLeast("member")
+    const judged = yield* judge(by, input.product, input.environment, input)
     const inserted = Effect.gen(function* () {
       // The lock keeps the type of the product from changing to one that needs a baseUrl.
       yield* products.lock(by.workspace.id, input.product)
@@ -215,7 +220,8 @@ const create = (dependencies: Dependencies) => {
         updatedAt: now,
         deletedAt: null
       }
-      yield* repo.insert(deployment, deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment))
+      const release = deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment, { judged })
+      yield* repo.insert(deployment, release)
       yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
       return present({ ...pair, deployment })
     })
@@ -443,7 +449,7 @@ const runInProgress = ({ runs }: Held) =>
     })
   )
 
-const remove = ({ ends, events, repo, storage }: Dependencies) =>
+const remove = ({ audited, ends, events, repo, storage }: Dependencies) =>
   Effect.fn("Deployments.delete")(function* (product: string, environment: string) {
     const by = yield* atLeast("member")
     const pair = yield* deployedPair(repo, by.workspace.id, product, environment)
@@ -452,7 +458,16 @@ const remove = ({ ends, events, repo, storage }: Dependencies) =>
       if (!(yield* repo.delete(pair.deployment.id, now)))
         return yield* NotFound.of("deployment", `${product}/${environment}`)
       yield* ends.ended(by, pair)
-      yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
+      const event = { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) } as const
+      const { notReady, releases, version } = yield* repo.ended(pair.deployment.id)
+      if (releases === 0) return yield* events.record(by, event)
+      const had = [
+        ...(version === null ? [] : [{ field: "version", from: version }]),
+        { field: "releases", from: String(releases) },
+        { field: "notReady", from: String(notReady) }
+      ]
+      const changes = had.map((one) => ({ ...one, to: null }))
+      yield* audited.record(by, event, { changes })
     })
     yield* storage.transaction(deleted)
   })

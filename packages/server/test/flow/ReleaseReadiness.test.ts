@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { Audit } from "../../src/audit/Audit.ts"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { ReleaseReadiness } from "../../src/catalog/ReleaseReadiness.ts"
 import { ReleaseWaits } from "../../src/catalog/ReleaseWaits.ts"
@@ -242,6 +243,41 @@ withServicesOnEachStorage("The readiness of a release", (it) => {
             runs: [run]
           }
         ]
+      ])
+    })
+  )
+
+  it.effect("is of a version that comes with a new deployment, too, and the audit keeps what a deleted one had", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      yield* shop.setPolicy({ from: "staging", requires: [{ coverage: "critical", severity: "block" }] })
+      yield* shop.production.update({ version: "bad" })
+      const remove = Effect.flatMap(Deployments, (deployments) =>
+        deployments.delete(shop.product.slug, scene.production.slug)
+      ).pipe(as(scene.member))
+      yield* remove
+      yield* shop.production.create("bad2")
+      assert.deepStrictEqual(yield* readinessOf(shop), [["bad2", untested]])
+      yield* remove
+      yield* shop.production.create()
+      // What had no release takes none with it.
+      yield* remove
+      const { entries } = yield* (yield* Audit).list({ action: "deployment_deleted" }).pipe(as(scene.owner))
+      const [bad2, bad] = entries.map(({ actor, changes, subject }) => [actor, subject.label, changes])
+      const by = scene.member.principal
+      const label = `${shop.product.name} in ${scene.production.name}`
+      const removed = (field: string, from: string) => ({ field, from, to: null })
+      assert.lengthOf(entries, 2)
+      assert.deepStrictEqual(bad, [
+        by,
+        label,
+        [removed("version", "bad"), removed("releases", "2"), removed("notReady", "1")]
+      ])
+      assert.deepStrictEqual(bad2, [
+        by,
+        label,
+        [removed("version", "bad2"), removed("releases", "1"), removed("notReady", "1")]
       ])
     })
   )
