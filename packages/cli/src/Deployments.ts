@@ -1,5 +1,6 @@
 import type { Deployment, Readiness } from "@delivery/client"
-import { keptBackBy } from "@delivery/domain/catalog/KeptBack"
+import { verdictText, warnedText } from "@delivery/domain/catalog/KeptBack"
+import { defaultPolicy, type ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { mutedIn, notCountedTexts, pendingTexts, testedText } from "@delivery/domain/flow/ReadinessRuns"
 import type { Release } from "@delivery/domain/releases/Release"
 import { Effect, Option } from "effect"
@@ -145,21 +146,51 @@ const history = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ before, environment, notReady, product }) {
-    const page = yield* call((client, { workspace }) =>
-      client.releases.history({ params: { slug: workspace, product, environment }, query: given({ before }) })
+    const { hasPolicy, page } = yield* call(
+      Effect.fnUntraced(function* (client, { workspace }) {
+        const params = { slug: workspace, product, environment }
+        const page = yield* client.releases.history({ params, query: given({ before }) })
+        // A policy that asks for what is asked for without one is known by what it has judged: the newest releases tell.
+        const isKnown = !notReady || Option.isSome(before) || page.releases.some(({ readiness }) => readiness !== null)
+        const hasPolicy = isKnown || !isDefault(yield* client.readiness.policy({ params }))
+        return { hasPolicy, page }
+      })
     )
     const releases = notReady ? page.releases.filter(({ readiness }) => readiness?.ready === false) : page.releases
+    const notJudged = page.releases.filter(({ readiness, version }) => readiness === null && version !== null)
     const last = page.releases.at(-1)?.number ?? 1
     const isMore = page.releases.length === pageSize && last > 1
-    yield* print(
-      { releases, before: isMore ? last : null },
+    const shown =
       releases.length === 0
         ? `No ${notReady ? "release that was not ready" : "release"}${isMore ? ` among the newest ${pageSize}` : ""}.`
         : table(["Release", "Version", "At", "By", "Readiness", ""], releases.map(releaseOf))
+    const unknown = notReady ? notJudgedTexts(notJudged, hasPolicy) : []
+    yield* print(
+      { releases, notJudged: notJudged.map(({ number }) => number), before: isMore ? last : null },
+      [shown, ...unknown].join("\n")
     )
     if (isMore) yield* note(`There may be more: --before ${last}`)
   })
 ).pipe(Command.withDescription("List the releases of a deployment, and whether they went out against its policy"))
+
+const isDefault = (policy: ReadinessPolicy): boolean => JSON.stringify(policy) === JSON.stringify(defaultPolicy)
+
+/** How many releases a text names. */
+const mostNamed = 10
+
+/** What `--not-ready` cannot know: of a release that was not judged nobody can say that it was ready. */
+const notJudgedTexts = (notJudged: ReadonlyArray<Release>, hasPolicy: boolean): ReadonlyArray<string> => {
+  const more = notJudged.length - mostNamed
+  const numbers = notJudged.slice(0, mostNamed).map(({ number }) => number)
+  return [
+    ...(hasPolicy ? [] : ["The deployment has no readiness policy: what goes out there is not judged."]),
+    ...(notJudged.length === 0
+      ? []
+      : [
+          `${notJudged.length} ${notJudged.length === 1 ? "release was" : "releases were"} not judged: ${numbers.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`
+        ])
+  ]
+}
 
 const releaseOf = ({ at, by, number, override, readiness, version }: Release) => [
   String(number),
@@ -170,10 +201,10 @@ const releaseOf = ({ at, by, number, override, readiness, version }: Release) =>
   override === null ? "" : `Override: ${override}`
 ]
 
-const readinessOf = (readiness: Release["readiness"]): string => {
-  if (readiness === null) return ""
-  return readiness.ready ? "ready" : `not ready: ${keptBackBy(readiness)}`
-}
+const readinessOf = (readiness: Release["readiness"]): string =>
+  readiness === null
+    ? ""
+    : [verdictText(readiness), warnedText(readiness)].filter((text) => text !== undefined).join("; ")
 
 /** That the policy keeps back what was recorded. */
 const againstPolicy = ([first, ...others]: Readiness["reasons"]): string =>

@@ -909,6 +909,11 @@ describe("delivery", () => {
       at.delivery(["deployments", "history", "shop", "staging", ...args], { env })
     assert.deepStrictEqual(await history(), { code: 0, out: "No release.\n", err: "" })
     await set("1")
+    assert.deepStrictEqual(await history("--not-ready"), {
+      code: 0,
+      out: "No release that was not ready.\nThe deployment has no readiness policy: what goes out there is not judged.\n1 release was not judged: 1.\n",
+      err: ""
+    })
     const policy = { requires: [{ coverage: "critical" }] }
     await workspace.send("PUT", "deployments/shop/staging/readiness-policy", { json: policy })
     await set("2", "--override", "Payment is down")
@@ -920,22 +925,39 @@ describe("delivery", () => {
         .map((row) => row.replace(/\s\s+(\S+Z)\s\s+/, " at ").trimEnd())
         .slice(1),
       [
-        "3        3 at Owner  ready",
-        "2        2 at Owner  not ready: run missing  Override: Payment is down",
+        "3        3 at Owner  ready, but nothing is required; warned of version unknown",
+        "2        2 at Owner  not ready: run missing; warned of version unknown          Override: Payment is down",
         "1        1 at Owner",
         ""
       ]
     )
-    const kept = await json<{ releases: ReadonlyArray<Release>; before: null }>(
+    const kept = await json<{ releases: ReadonlyArray<Release>; notJudged: ReadonlyArray<number>; before: null }>(
       at,
       ["deployments", "history", "shop", "staging", "--not-ready"],
       { env }
     )
     assert.deepStrictEqual(
-      [kept.releases.map(({ readiness, version }) => [version, readiness]), kept.before],
-      [[["2", { ready: false, reasons: [{ kind: "run_missing", count: 1 }] }]], null]
+      [kept.releases.map(({ readiness, version }) => [version, readiness]), kept.notJudged, kept.before],
+      [
+        [
+          [
+            "2",
+            {
+              ready: false,
+              reasons: [{ kind: "run_missing", count: 1 }],
+              warnings: [{ kind: "version_unknown", count: 1 }],
+              requires: ["critical"],
+              runs: []
+            }
+          ]
+        ],
+        [1],
+        null
+      ]
     )
-    assert.include((await history("--not-ready", "--before", "2")).out, "No release that was not ready.\n")
+    assert.match((await history("--not-ready")).out, /not ready: run missing.*\n1 release was not judged: 1\.\n$/)
+    const first = await history("--not-ready", "--before", "2")
+    assert.strictEqual(first.out, "No release that was not ready.\n1 release was not judged: 1.\n")
   })
 
   test("set-version says which locked run holds the deployment, and does nothing", async (owner) => {

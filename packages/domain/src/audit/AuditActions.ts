@@ -17,6 +17,7 @@ export const auditActions = [
   "audit_exported",
   "credential_blocked",
   "credential_unblocked",
+  "deployment_deleted",
   "environment_archived",
   "environment_created",
   "environment_updated",

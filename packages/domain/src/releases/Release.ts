@@ -78,7 +78,7 @@ export const Release = Schema.Struct({
   }),
   readiness: Schema.NullOr(ReleaseReadiness).annotate({
     description:
-      "What readiness said just before the version was recorded, by the policy of then. Null where the deployment had no policy, where the version was cleared or came with the deployment, where it could not be told within 2 seconds, and for releases of before the service kept it."
+      "What readiness said just before the version was recorded, by the policy of then. Null where the deployment had no policy, where the version was cleared, where it could not be told within 2 seconds, and for releases of before the service kept it."
   })
 }).annotate({
   identifier: "Release",
@@ -99,7 +99,7 @@ export const Release = Schema.Struct({
       runs: { passed: 2, failed: 0 },
       rolledBackTo: null,
       override: null,
-      readiness: { ready: true, reasons: [] }
+      readiness: { ready: true, reasons: [], warnings: [], requires: ["critical"], runs: [12] }
     }
   ]
 })

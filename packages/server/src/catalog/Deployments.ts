@@ -9,6 +9,7 @@ import type { CommitId, DeploymentId, EnvironmentId, ProductId, WorkspaceId } fr
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { NextId } from "../ids/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { type ActorRef, anyRole, atLeast } from "../access/Access.ts"
@@ -94,6 +95,7 @@ interface Dependencies {
   readonly environments: EnvironmentsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
+  readonly audited: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
   readonly locks: DeploymentLocks["Service"]
   readonly ends: DeploymentEnds["Service"]
@@ -108,6 +110,7 @@ function* make() {
     environments: yield* EnvironmentsRepo,
     storage: yield* Storage,
     events: yield* Events,
+    audited: yield* AuditedEvents,
     nextId: yield* NextId,
     locks: yield* DeploymentLocks,
     ends: yield* DeploymentEnds,
@@ -190,8 +193,10 @@ const list = (dependencies: Dependencies) => {
 const create = (dependencies: Dependencies) => {
   const { events, nextId, products, repo, storage } = dependencies
   const releaseOf = newRelease(dependencies)
+  const judge = judgedBefore(dependencies)
   return Effect.fn("Deployments.create")(function* (input: CreateDeployment) {
     const by = yield* atLeast("member")
+    const judged = yield* judge(by, input.product, input.environment, input)
     const inserted = Effect.gen(function* () {
       // The lock keeps the type of the product from changing to one that needs a baseUrl.
       yield* products.lock(by.workspace.id, input.product)
@@ -215,7 +220,8 @@ const create = (dependencies: Dependencies) => {
         updatedAt: now,
         deletedAt: null
       }
-      yield* repo.insert(deployment, deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment))
+      const release = deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment, { judged })
+      yield* repo.insert(deployment, release)
       yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
       return present({ ...pair, deployment })
     })
@@ -303,16 +309,22 @@ const waiting =
     )
   }
 
-/** What readiness says of a version that is new to the deployment, before anything is locked; null of other changes. */
+/**
+ * What readiness says of a version, before anything is locked; null where none is sent. Also of one that seems to be there already, and
+ * where there seems to be no deployment: when it is changed, another request may have come first.
+ */
 const judgedBefore = ({ readiness, repo }: Dependencies) =>
-  Effect.fnUntraced(function* ({ workspace }: By, product: string, environment: string, { version }: UpdateDeployment) {
+  Effect.fnUntraced(function* (
+    { workspace }: Pick<By, "workspace">,
+    productRef: string,
+    environmentRef: string,
+    { version }: Pick<UpdateDeployment, "version">
+  ) {
     if (typeof version !== "string") return null
-    const target = yield* repo.target(workspace.id, product, environment)
-    if (target.product === undefined || target.environment === undefined || target.deployment === undefined) return null
-    const pair = { product: target.product, environment: target.environment, deployment: target.deployment }
-    return pair.deployment.version === version || !isActive(pair)
-      ? null
-      : yield* readiness.find(workspace.id, pair, version)
+    const { deployment, environment, product } = yield* repo.target(workspace.id, productRef, environmentRef)
+    if (product === undefined || environment === undefined) return null
+    const place = { product, environment, deployment }
+    return isActive(place) ? yield* readiness.find(workspace.id, place, version) : null
   })
 
 const changeNow = (dependencies: Dependencies) => {
@@ -437,7 +449,7 @@ const runInProgress = ({ runs }: Held) =>
     })
   )
 
-const remove = ({ ends, events, repo, storage }: Dependencies) =>
+const remove = ({ audited, ends, events, repo, storage }: Dependencies) =>
   Effect.fn("Deployments.delete")(function* (product: string, environment: string) {
     const by = yield* atLeast("member")
     const pair = yield* deployedPair(repo, by.workspace.id, product, environment)
@@ -446,7 +458,16 @@ const remove = ({ ends, events, repo, storage }: Dependencies) =>
       if (!(yield* repo.delete(pair.deployment.id, now)))
         return yield* NotFound.of("deployment", `${product}/${environment}`)
       yield* ends.ended(by, pair)
-      yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
+      const event = { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) } as const
+      const { notReady, releases, version } = yield* repo.ended(pair.deployment.id)
+      if (releases === 0) return yield* events.record(by, event)
+      const had = [
+        ...(version === null ? [] : [{ field: "version", from: version }]),
+        { field: "releases", from: String(releases) },
+        { field: "notReady", from: String(notReady) }
+      ]
+      const changes = had.map((one) => ({ ...one, to: null }))
+      yield* audited.record(by, event, { changes })
     })
     yield* storage.transaction(deleted)
   })

@@ -18,6 +18,7 @@ export const layer = Layer.effect(
       insert: insert(memory),
       update: update(memory),
       delete: remove(memory),
+      ended: ended(memory),
       target: target(memory),
       list: list(memory),
       overrideOf: ({ id, release }) =>
@@ -88,6 +89,16 @@ const remove = (memory: Memory) => (id: DeploymentId, at: Timestamp) =>
       return true
     })
   )
+
+const ended = (memory: Memory) => (id: DeploymentId) =>
+  memory.read((database) => {
+    const releases = database.table(deploymentReleases).filter(({ deploymentId }) => deploymentId === id)
+    return {
+      version: database.table(deployments).get(id)!.version,
+      releases: releases.length,
+      notReady: releases.filter(({ readiness }) => readiness?.ready === false).length
+    }
+  })
 
 const target =
   (memory: Memory): DeploymentsRepo["Service"]["target"] =>

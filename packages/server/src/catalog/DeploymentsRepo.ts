@@ -73,6 +73,11 @@ export interface DeployedPair extends Pair {
   readonly deployment: DeploymentState
 }
 
+/** A product and an environment, and their deployment if there is one. */
+export interface DeployablePair extends Pair {
+  readonly deployment: DeploymentState | undefined
+}
+
 /** A product, an environment and their deployment, each undefined if it does not exist. */
 export interface Target {
   readonly product: Pair["product"] | undefined
@@ -91,6 +96,12 @@ export interface DeploymentChange {
   readonly isFree?: boolean | undefined
 }
 
+export interface EndedDeployment {
+  readonly version: string | null
+  readonly releases: number
+  readonly notReady: number
+}
+
 /** Stores deployments. A pair of product and environment has one at most. */
 export class DeploymentsRepo extends Context.Service<
   DeploymentsRepo,
@@ -104,6 +115,8 @@ export class DeploymentsRepo extends Context.Service<
     readonly update: (change: DeploymentChange) => Effect.Effect<boolean>
     /** False if it was deleted already. */
     readonly delete: (id: DeploymentId, at: Timestamp) => Effect.Effect<boolean>
+    /** What a deleted deployment leaves: its last version, how many releases it had, and of how many readiness said no. */
+    readonly ended: (id: DeploymentId) => Effect.Effect<EndedDeployment>
     /** The product and the environment, by slug or id, and their deployment. */
     readonly target: (workspaceId: WorkspaceId, product: string, environment: string) => Effect.Effect<Target>
     readonly list: (

@@ -20,6 +20,7 @@ import {
   type DeploymentChange,
   deployments,
   DeploymentsRepo,
+  type EndedDeployment,
   stateProperties,
   type Target
 } from "./DeploymentsRepo.ts"
@@ -35,6 +36,7 @@ export const layer = Layer.effect(
       insert: insert(sql),
       update: update(sql),
       delete: remove(sql),
+      ended: ended(sql),
       target: target(sql),
       list: list(sql),
       overrideOf: overrideOf(sql),
@@ -210,6 +212,15 @@ const recordOfUpdate = ({ after, before, event, isFree = false, release }: Deplo
 const remove = (sql: PgClient.PgClient) => (id: DeploymentId, at: Timestamp) =>
   sql`update deployments set deleted_at = ${date(at)} where id = ${id} and deleted_at is null returning id`.pipe(
     Effect.map((rows) => rows.length === 1),
+    dieOnSqlError
+  )
+
+const ended = (sql: PgClient.PgClient) => (id: DeploymentId) =>
+  sql<EndedDeployment>`select d.version, count(r.number)::integer as releases,
+      (count(*) filter (where r.readiness ->> 'ready' = 'false'))::integer as "notReady"
+    from deployments d left join deployment_releases r on r.deployment_id = d.id
+    where d.id = ${id} group by d.id`.pipe(
+    Effect.map((rows) => rows[0]!),
     dieOnSqlError
   )
 

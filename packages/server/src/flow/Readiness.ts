@@ -12,7 +12,12 @@ import type { Change } from "@delivery/domain/events/Event"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
 import { archived, deployedPair, isActive } from "../catalog/Deployments.ts"
-import { type DeployedPair, type DeploymentRow, DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
+import {
+  type DeployablePair,
+  type DeployedPair,
+  type DeploymentRow,
+  DeploymentsRepo
+} from "../catalog/DeploymentsRepo.ts"
 import { type EnvironmentRow, EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Settings } from "../Config.ts"
@@ -99,7 +104,7 @@ const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
 const placeOf = (
   { workspace }: { readonly workspace: { readonly id: WorkspaceId } },
-  { environment, product }: DeployedPair
+  { environment, product }: DeployablePair
 ): Place => ({
   workspaceId: workspace.id,
   productId: product.id,
@@ -226,7 +231,7 @@ export const findingsOf = (
   const findLeftOut = leftOutOf(dependencies)
   return Effect.fnUntraced(function* (
     viewer: Viewer,
-    pair: DeployedPair,
+    pair: DeployablePair,
     {
       asked,
       at,
@@ -240,8 +245,9 @@ export const findingsOf = (
   ) {
     const place = placeOf({ workspace: { id: viewer.workspaceId } }, pair)
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
-    const running = [coming?.version, pair.deployment.version]
-    const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? pair.deployment.version, running)
+    const here = pair.deployment?.version ?? null
+    const running = [coming?.version, here]
+    const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? here, running)
     const versions = version === null ? [] : yield* writtenAs(place, version)
     const coverages = policy.requires.map(({ coverage }) => coverage)
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
@@ -321,7 +327,7 @@ const spellings = ({ repo }: Pick<Dependencies, "repo">) =>
 
 /** Where a version was to be found, if none runs there. */
 const withoutVersion = (
-  { deployment, environment }: DeployedPair,
+  { deployment, environment }: DeployablePair,
   from: Source | undefined,
   coming: Pick<DeploymentRow, "version"> | undefined
 ): Findings["withoutVersion"] => {
@@ -334,8 +340,8 @@ const withoutVersion = (
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */
 const secretsOf = ({ loads, repo }: Pick<Dependencies, "loads" | "repo">) =>
-  Effect.fnUntraced(function* (pair: DeployedPair, place: Place, beside: Source | undefined) {
-    const load = yield* loads.loaded(pair.deployment.id)
+  Effect.fnUntraced(function* ({ deployment }: DeployablePair, place: Place, beside: Source | undefined) {
+    const load = deployment === undefined ? undefined : yield* loads.loaded(deployment.id)
     const secrets = yield* repo.secrets(place, beside?.id ?? null, load?.versions ?? {})
     return {
       loadedAt: load?.loadedAt ?? null,

@@ -1,9 +1,9 @@
-import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
+import type { ReadinessPolicy, Severity } from "@delivery/domain/flow/ReadinessPolicy"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { ReleaseReadiness as Found } from "@delivery/domain/catalog/ReleaseReadiness"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer, Option } from "effect"
-import type { DeployedPair } from "../catalog/DeploymentsRepo.ts"
+import type { DeployablePair } from "../catalog/DeploymentsRepo.ts"
 import { DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ReleaseReadiness } from "../catalog/ReleaseReadiness.ts"
@@ -38,7 +38,7 @@ export const layer = Layer.effect(
     }
     const find = findingsOf(dependencies)
     const findPolicy = policyOf(dependencies)
-    const judged = Effect.fnUntraced(function* (workspaceId: WorkspaceId, pair: DeployedPair, version: string) {
+    const judged = Effect.fnUntraced(function* (workspaceId: WorkspaceId, pair: DeployablePair, version: string) {
       const place = { workspaceId, productId: pair.product.id, environmentId: pair.environment.id }
       if ((yield* dependencies.repo.policy(place)) === undefined) return null
       const at = timestamp(yield* Clock.currentTimeMillis)
@@ -70,11 +70,26 @@ export const layer = Layer.effect(
 /** Whoever reads the release reads what was stored: of private teams, what nobody outside of them sees counts as one. */
 const anybody = (workspaceId: WorkspaceId): Viewer => ({ workspaceId, seesPrivateTeams: false, personId: null })
 
-/** The kinds of what blocks, and how many of each: no name of anything. */
+/** The kinds of what blocks and what warns, and how many of each, with what was asked for: no name of anything. */
 const toldOf = (policy: ReadinessPolicy, found: Findings): Found => {
-  const blocking = reasonsOf(policy, found, nowhere).filter(({ severity }) => severity === "block")
-  const kinds = Map.groupBy(blocking, ({ kind }) => kind)
-  return { ready: kinds.size === 0, reasons: [...kinds].map(([kind, { length: count }]) => ({ kind, count })) }
+  const all = reasonsOf(policy, found, nowhere)
+  const kindsOf = (weight: Severity) =>
+    [
+      ...Map.groupBy(
+        all.filter(({ severity }) => severity === weight),
+        ({ kind }) => kind
+      )
+    ].map(([kind, { length: count }]) => ({ kind, count }))
+  const reasons = kindsOf("block")
+  const requires = policy.requires.map(({ coverage }) => coverage)
+  const deciding = requires.flatMap((coverage) => found.runs.filter((run) => run.coverage === coverage))
+  return {
+    ready: reasons.length === 0,
+    reasons,
+    warnings: kindsOf("warn"),
+    requires,
+    runs: [...new Set(deciding.map(({ number }) => number))]
+  }
 }
 
 /** Its reasons are counted: their addresses are seen by nobody. */

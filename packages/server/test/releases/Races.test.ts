@@ -139,3 +139,26 @@ it.live("forced changes mark the runs that they meet", () =>
     }
   })
 )
+
+it.live("every release is judged, whichever of two changes of a version comes first", () =>
+  withServers(async ([first, second]) => {
+    await first.send("PUT", `${path}/readiness-policy`, { json: { requires: [{ coverage: "critical" }] } })
+    // Each of the second finds its version there, or gone while it is judged.
+    let isOver = false
+    const ones = async () => {
+      for (const _ of times(12)) await change(first, "a", {})
+      isOver = true
+    }
+    const others = async () => {
+      while (!isOver) await change(second, "b", {})
+    }
+    await Promise.all([ones(), others()])
+    const { releases } = await first.get<ReleasePage>(`${path}/history`)
+    assert.isAbove(releases.length, 2)
+    const judged = releases.filter(({ version }) => version !== "first")
+    assert.deepStrictEqual(
+      judged.filter(({ readiness }) => readiness?.ready !== false).map(({ number, version }) => [number, version]),
+      []
+    )
+  })
+)

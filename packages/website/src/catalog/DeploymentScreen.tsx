@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
-import { keptBackBy } from "@delivery/domain/catalog/KeptBack"
+import { verdictText, warnedText } from "@delivery/domain/catalog/KeptBack"
 import type { Release } from "@delivery/domain/releases/Release"
 import { useState } from "react"
 import { actorName } from "../api/actors.ts"
@@ -135,6 +135,20 @@ const Runs = ({ deployment, slug }: Props) => {
 const isOfOneCommit = ({ commits: [first, ...rest], version }: Release): boolean =>
   version !== null && rest.length === 0 && first?.sha.startsWith(version) === true
 
+/** What readiness said of it. Of what was ready by a run only the warnings are of interest. */
+const Judged = ({ readiness }: { readonly readiness: NonNullable<Release["readiness"]> }) => {
+  const warned = warnedText(readiness)
+  return (
+    <>
+      {!readiness.ready && <Badge tone="danger">{verdictText(readiness)}</Badge>}
+      {readiness.ready && readiness.requires.length === 0 && (
+        <span className="text-warning">{verdictText(readiness)}</span>
+      )}
+      {warned !== undefined && <span className="text-warning">{warned}</span>}
+    </>
+  )
+}
+
 const ReleaseRow = ({ release }: { readonly release: Release }) => (
   <li className="border-border flex flex-col gap-1 border-b px-4 py-2">
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -144,7 +158,7 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
       ) : (
         <Copyable label="Copy the version" shown={shortSha(release.version)} text={release.version} />
       )}
-      {release.readiness?.ready === false && <Badge tone="danger">not ready: {keptBackBy(release.readiness)}</Badge>}
+      {release.readiness !== null && <Judged readiness={release.readiness} />}
       {release.rolledBackTo !== null && <Badge tone="warning">back to release {release.rolledBackTo}</Badge>}
       {release.runs.failed > 0 && <span className="text-danger">{counted(release.runs.failed, "run")} failed</span>}
       {release.runs.passed > 0 && <span className="text-success">{counted(release.runs.passed, "run")} passed</span>}
