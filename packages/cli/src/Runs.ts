@@ -72,13 +72,13 @@ const publish = Command.make(
     ignoreTimes: Flag.Boolean("ignore-times").pipe(
       Flag.withDefault(false),
       Flag.withDescription(
-        "Keep the coverage of files that were written before the version of the deployment was set. Default: left out, since such files are of an earlier version"
+        "Keep the coverage of results from before the version of the deployment was set, by when a file was written or by the times in it. Default: left out, since they are of an earlier version"
       )
     ),
     fail: Flag.Boolean("fail").pipe(
       Flag.withDefault(false),
       Flag.withDescription(
-        "Exit with 1 if the run failed, if none of its tests passed or failed, muted ones left out, or if its files are of an earlier version. Default: 0 once it is published"
+        "Exit with 1 if the run failed, if none of its tests passed or failed, muted ones left out, or if its results are of an earlier version. Default: 0 once it is published"
       )
     )
   },
@@ -111,11 +111,12 @@ const publish = Command.make(
         return publishing
       })
     })
-    const { muted, notAttached, omitted, run, uncovered } = published
+    const { ignored, muted, notAttached, omitted, run, uncovered } = published
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
     if (uncovered !== null) {
       yield* note(`${uncovered}. So the run has no coverage, and decides nothing. --ignore-times keeps it.`)
     }
+    if (ignored !== null) yield* note(`${ignored}. --ignore-times keeps the coverage of the run all the same.`)
     for (const line of mutedLines(muted)) yield* note(oneLine(line))
     const said = `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`
     yield* print(
