@@ -37,6 +37,10 @@ const sentence = (remark: string): string => `${remark.charAt(0).toUpperCase()}$
 const coloured = (result: string): string =>
   result === "passed" ? colour("green", result) : result === "failed" ? colour("red", result) : colour("yellow", result)
 
+/** A run is of the version that its deployment had, and that is recorded before the tests run. */
+const versionlessText = ({ environment, product }: TestRunSummary): string =>
+  `No version is set in ${oneLine(environment.name)}: this run counts for no version. To set one before the tests run: delivery deployments set-version --product ${product.slug} --environment ${environment.slug}`
+
 const publish = Command.make(
   "publish",
   {
@@ -117,6 +121,7 @@ const publish = Command.make(
       yield* note(`${uncovered}. So the run has no coverage, and decides nothing. --ignore-times keeps it.`)
     }
     if (ignored !== null) yield* note(`${ignored}. --ignore-times keeps the coverage of the run all the same.`)
+    if (run.coverage !== null && run.deploymentVersion === null) yield* note(versionlessText(run))
     for (const line of mutedLines(muted)) yield* note(oneLine(line))
     const said = `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`
     yield* print(

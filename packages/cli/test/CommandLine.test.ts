@@ -753,12 +753,16 @@ describe("delivery", () => {
       at.delivery(["runs", "publish", "left.xml", "--coverage", "critical", ...more], { env })
     const coverageOf = async (run: number) => (await json<TestRun>(at, ["runs", "show", String(run)], { env })).coverage
 
-    // Where no version was set, a file may be of any age.
+    // Where no version was set, a file may be of any age, and the run counts for none.
     utimesSync(file, hourAgo, hourAgo)
-    assert.include(await publish("--fail"), { code: 0, err: "" })
+    const setting = "delivery deployments set-version --product shop --environment staging"
+    assert.include(await publish("--fail"), {
+      code: 0,
+      err: `No version is set in Staging: this run counts for no version. To set one before the tests run: ${setting}\n`
+    })
     assert.strictEqual(await coverageOf(1), "critical")
 
-    await at.delivery(["deployments", "set-version", "0123456789abcdef", "--no-commits"], { env })
+    await at.delivery([...setting.split(" ").slice(1), "0123456789abcdef", "--no-commits"], { env })
     const left = await publish("--fail")
     assert.strictEqual(left.code, 1)
     assert.match(
