@@ -102,25 +102,25 @@ export const leftOut =
         const told = new Set(testsOf(before[0]!.run).flatMap((one) => (one.status === "skipped" ? [] : [one.caseId])))
         const found = new Map<string, LeftOutTest>()
         for (const { isLater, isOther, run } of before.slice(1)) {
-          const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
           for (const { caseId, status, title } of testsOf(run)) {
             // What passed elsewhere in a retry is flaky: of such a run all that is flaky has failed.
             const isFailure = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
-            const wasMuted = muted.has(caseId)
             if (status === "skipped" || told.has(caseId)) continue
             if (!isFailure) {
               if (run.result !== null) told.add(caseId)
-            } else if ((!isLater || had.has(caseId)) && (found.get(caseId)?.wasMuted ?? true)) {
-              if (wasMuted && found.has(caseId)) continue
-              found.set(caseId, {
-                coverage: run.coverage!,
-                caseId,
-                title: firstCharacters(title, maxShownName),
-                number: run.number,
-                otherVersion: isOther ? run.deploymentVersion : null,
-                wasMuted
-              })
+              continue
             }
+            const isNearer = !isOther && (found.get(caseId)?.otherVersion ?? null) !== null
+            if ((isLater && !had.has(caseId)) || (found.has(caseId) && !isNearer)) continue
+            // In the order of the runs that are told.
+            found.delete(caseId)
+            found.set(caseId, {
+              coverage: run.coverage!,
+              caseId,
+              title: firstCharacters(title, maxShownName),
+              number: run.number,
+              otherVersion: isOther ? run.deploymentVersion : null
+            })
           }
         }
         // Those of the version first, then as they were found: with the newest run.

@@ -61,7 +61,7 @@ const isOfOthers = (sql: PgClient.PgClient, asked: AskedVersions) => sql`deploym
  */
 const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => {
   const read =
-    sql.literal(`id, number, coverage, deployment_version, started_at, finished_at, failed, mutes, retried_elsewhere is true as is_elsewhere,
+    sql.literal(`id, number, coverage, deployment_version, started_at, finished_at, failed, retried_elsewhere is true as is_elsewhere,
     result is null as is_interrupted`)
   const isOf = sql`${inProduct(sql, asked)} and deployment_version = v.version and coverage = d.coverage
     and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
@@ -98,23 +98,22 @@ export const leftOut =
   (sql: PgClient.PgClient): Repo["leftOut"] =>
   (asked, runs) =>
     sql<LeftOutTest>`with ${runsBefore(sql, asked, runs)}, failures as materialized (
-        select distinct on (coverage, case_id, was_muted, is_later) * from (
-          select b.coverage, b.place, b.number, b.is_later, t.case_id, t.title,
-            case when b.is_other then b.deployment_version end as other_version,
-            coalesce(b.mutes, '[]') @> jsonb_build_array(jsonb_build_object('caseId', t.case_id)) as was_muted
+        select distinct on (coverage, case_id, is_other, is_later) * from (
+          select b.coverage, b.place, b.number, b.is_other, b.is_later, t.case_id, t.title,
+            case when b.is_other then b.deployment_version end as other_version
           from before b cross join lateral (
             select case_id, title from test_run_tests where run_id = b.id and status = 'failed'
             union all
             select case_id, title from test_run_tests where run_id = b.id and b.is_elsewhere and status = 'flaky'
           ) t
           where b.place > 1 and (b.failed > 0 or b.is_elsewhere)
-        ) f order by coverage, case_id, was_muted, is_later, place
+        ) f order by coverage, case_id, is_other, is_later, place
       )
       select distinct on (f.coverage, f.case_id) f.coverage, f.case_id as "caseId", left(f.title, ${maxShownName}) as title, f.number,
-        f.other_version as "otherVersion", f.was_muted as "wasMuted"
+        f.other_version as "otherVersion"
       from deciding d cross join lateral (
         select f.* from (
-          select * from failures where coverage = d.coverage order by other_version is not null, place, case_id, was_muted offset 0
+          select * from failures where coverage = d.coverage order by is_other, place, case_id offset 0
         ) f
         where not exists (
             select 1 from before l cross join lateral (
@@ -131,7 +130,7 @@ export const leftOut =
           ))
         limit ${sql.literal(String(mostLeftOut))}
       ) f
-      order by f.coverage, f.case_id, f.was_muted, f.place`.pipe(dieOnSqlError)
+      order by f.coverage, f.case_id, f.is_other, f.place`.pipe(dieOnSqlError)
 
 /** Ends at the first run that is such a one. The tests of the two are read where there are so many fewer. */
 export const fewer =

@@ -125,12 +125,10 @@ export interface LeftOutTest {
   readonly caseId: string
   /** Its first characters. */
   readonly title: string
-  /** The run in which it failed last; where it failed in one in which it was not muted, the last of those. */
+  /** The run in which it failed last, muted or not; of the version that is asked for where it failed in one of that. */
   readonly number: number
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
-  /** Whether it was muted in that run. */
-  readonly wasMuted: boolean
 }
 
 /** A run of the version before, which ran markedly more tests than the one that decides. */
