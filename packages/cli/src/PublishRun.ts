@@ -8,8 +8,6 @@ import {
   type TestReport,
   type TestRunSummary
 } from "@delivery/client"
-import { shortened } from "@delivery/domain/catalog/ShortVersion"
-import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
 import { isId } from "@delivery/domain/Text"
 import {
   ciUrlOf,
@@ -20,12 +18,12 @@ import {
   readMachine,
   withinLimits
 } from "@delivery/publishing"
-import type { Dirent } from "node:fs"
-import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
-import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path"
+import { rename, rm, writeFile } from "node:fs/promises"
+import { dirname, extname, resolve } from "node:path"
+import { type Attachment, attachmentsOf, type Tell } from "./Attachments.ts"
 import { callFailure, Failure } from "./Failure.ts"
-import { oneLine } from "./Output.ts"
-import { testReports } from "./results/Result.ts"
+import { leftBehind, type ResultTimes } from "./ResultTimes.ts"
+import { lastEnd, testReports } from "./results/Result.ts"
 import { readText, resultsOf } from "./results/ResultFiles.ts"
 import { readSaved, type Saved } from "./results/Saved.ts"
 import { whileLocked } from "./results/SavedLock.ts"
@@ -45,7 +43,7 @@ export interface PublishOptions {
   readonly coverage?: Coverage
   /** Whether saved results become another run although they have one. */
   readonly again: boolean
-  /** Whether files count that are older than the version of the deployment. */
+  /** Whether results count that are older than the version of the deployment. */
   readonly ignoreTimes: boolean
   /** Whether a flag names the service, and the workspace. */
   readonly isUrlNamed: boolean
@@ -63,82 +61,8 @@ export interface Published {
   readonly omitted: string | null
   /** Why its coverage was left out, if it was: the run decides nothing then. */
   readonly uncovered: string | null
-}
-
-/** What people are told meanwhile. */
-interface Tell {
-  readonly progress: (line: string) => void
-  readonly note: (line: string) => void
-}
-
-interface Attachment {
-  readonly path: string
-  readonly contentType: string
-  readonly source: string
-}
-
-const contentTypes: Readonly<Record<string, string>> = {
-  ".css": "text/css",
-  ".csv": "text/csv",
-  ".html": "text/html",
-  ".jpg": "image/jpeg",
-  ".json": "application/json",
-  ".log": "text/plain",
-  ".md": "text/markdown",
-  ".mp4": "video/mp4",
-  ".pdf": "application/pdf",
-  ".png": "image/png",
-  ".txt": "text/plain",
-  ".webm": "video/webm",
-  ".webp": "image/webp",
-  ".xml": "application/xml",
-  ".zip": "application/zip"
-}
-
-/** A file, and the directory of what an argument names. */
-interface Found {
-  readonly file: string
-  readonly from: string
-}
-
-/** The files that an argument names: itself, or all below it. What a link below it leads to may be no file of the run. */
-const filesBelow = async (path: string, { note }: Tell): Promise<ReadonlyArray<Found>> => {
-  const found = await stat(path).catch(() => {
-    throw Failure.usage(`--attach: ${path} cannot be read.`)
-  })
-  const from = dirname(resolve(path))
-  if (!found.isDirectory()) return [{ file: path, from }]
-  const entries = await readdir(path, { recursive: true, withFileTypes: true })
-  const pathOf = (entry: Dirent) => join(entry.parentPath, entry.name)
-  const links = entries.filter((entry) => entry.isSymbolicLink()).map(pathOf)
-  if (links.length > 0) note(`--attach: symbolic links are left out: ${links.map(oneLine).join(", ")}.`)
-  return entries.filter((entry) => entry.isFile()).map((entry) => ({ file: pathOf(entry), from }))
-}
-
-/** Whether a relative path leads out of where it begins. */
-const leadsOut = (path: string): boolean => path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path)
-
-/** The path of an attached file in the run: from the working directory or, if it lies elsewhere, from that of what was named. */
-const attachmentOf = async ({ file, from }: Found): Promise<Attachment> => {
-  const below = relative(process.cwd(), file)
-  const path = (leadsOut(below) ? relative(from, file) : below).split(sep).join("/")
-  const problem = pathProblem(path)
-  if (problem !== undefined) throw Failure.usage(`--attach: ${file}: ${problem}.`)
-  const { size } = await stat(file)
-  if (size > maxFileBytes) throw Failure.usage(`--attach: ${file} is longer than 100 MiB.`)
-  return { path, source: file, contentType: contentTypes[extname(file).toLowerCase()] ?? "application/octet-stream" }
-}
-
-const attachmentsOf = async (paths: ReadonlyArray<string>, tell: Tell): Promise<ReadonlyArray<Attachment>> => {
-  const files = (await Promise.all(paths.map((path) => filesBelow(path, tell)))).flat()
-  const unique = new Map(files.toReversed().map((found) => [found.file, found]))
-  const attachments = await Promise.all([...unique.values()].map(attachmentOf))
-  const taken = new Set<string>()
-  for (const { path } of attachments) {
-    if (taken.has(path)) throw Failure.usage(`--attach: two files would be ${path} in the run.`)
-    taken.add(path)
-  }
-  return attachments
+  /** Why its coverage would have been left out, if its times had not been ignored. */
+  readonly ignored: string | null
 }
 
 /** Reads a file, and says which one it is that cannot be published. */
@@ -170,8 +94,14 @@ const readAll = async (files: ReadonlyArray<string>): Promise<ReadonlyArray<Read
   return [...texts, { file: blobs.join(", "), text: await mergedReport(blobs) }]
 }
 
+/** What is published of files that no reporter has saved. */
+interface Fresh {
+  readonly finish: FinishTestRun
+  readonly times: ReadonlyArray<ResultTimes>
+}
+
 /** The report of a run with the results of all files. */
-const reportIn = async (read: ReadonlyArray<Read>, coverage: Coverage, now: number): Promise<FinishTestRun> => {
+const reportIn = async (read: ReadonlyArray<Read>, coverage: Coverage, now: number): Promise<Fresh> => {
   const results = await Promise.all(read.map(({ file, text }) => reading(file, () => resultsOf(text, file, now))))
   const tests = results.flatMap((one) => one.tests)
   const errors = results.flatMap((one) => one.errors)
@@ -179,7 +109,10 @@ const reportIn = async (read: ReadonlyArray<Read>, coverage: Coverage, now: numb
     // A run without tests has failed, and whoever has published it would not see that none had run.
     throw new Failure({ message: `Nothing is published: ${read.map(({ file }) => file).join(", ")} has no test.` })
   }
-  return { ...reportOf(testReports(tests, coverage)), error: errors.length === 0 ? null : errors.join("\n\n") }
+  return {
+    finish: { ...reportOf(testReports(tests, coverage)), error: errors.length === 0 ? null : errors.join("\n\n") },
+    times: results.map((one, at) => ({ file: read[at]!.file, endedAt: lastEnd(one.tests) }))
+  }
 }
 
 /** The results that the reporter has saved, if that is what the only file has. */
@@ -221,32 +154,19 @@ const addressOf = async (
   return address
 }
 
-/** How far the clocks of two machines may be apart, in milliseconds. */
-const clockMillis = 60_000
-
-/** Which of the files a job has left behind before the version was set that runs there: it tells nothing of that. */
-const leftBehind = async (files: ReadonlyArray<string>, deployment: Deployment): Promise<string | undefined> => {
-  const { version, versionUpdatedAt } = deployment
-  if (version === null) return undefined
-  const found = await Promise.all(files.map(async (file) => ({ file, about: await stat(file) })))
-  const old = found.find(({ about }) => about.isFile() && about.mtimeMs < Date.parse(versionUpdatedAt) - clockMillis)
-  if (old === undefined) return undefined
-  return `${oneLine(old.file)} was written ${old.about.mtime.toISOString()}, before the version ${oneLine(shortened(version))} was set in ${deployment.environment.name} (${versionUpdatedAt})`
-}
-
-/** What a run of these files begins with, and why its coverage is left out, if it is. */
+/** What a run of these files begins with, and what is wrong with their times, if anything is: its coverage is left out then. */
 const startOf = async (
   publisher: Publisher,
-  options: PublishOptions
-): Promise<{ readonly payload: StartTestRun; readonly uncovered: string | undefined }> => {
-  const { coverage, environment, product } = options
+  options: PublishOptions,
+  times: ReadonlyArray<ResultTimes>
+): Promise<{ readonly payload: StartTestRun; readonly tooOld: string | undefined }> => {
+  const { coverage, environment, ignoreTimes, product } = options
   if (product === undefined || environment === undefined) {
     throw Failure.usage("Say what was tested, and where: --product and --environment.")
   }
   let asked: Promise<Deployment> | undefined
   const deployment = () => (asked ??= publisher.deployment())
-  const uncovered =
-    coverage === undefined || options.ignoreTimes ? undefined : await leftBehind(options.files, await deployment())
+  const tooOld = coverage === undefined ? undefined : await leftBehind(options.files, times, await deployment())
   const payload: StartTestRun = {
     product,
     environment,
@@ -254,9 +174,13 @@ const startOf = async (
     git: await readGit(process.cwd(), process.env, {}),
     machine: readMachine(),
     ciUrl: ciUrlOf(process.env),
-    selection: { coverage: uncovered === undefined ? (coverage ?? null) : null, folders: [], caseIds: [] }
+    selection: {
+      coverage: tooOld === undefined || ignoreTimes ? (coverage ?? null) : null,
+      folders: [],
+      caseIds: []
+    }
   }
-  return { payload, uncovered }
+  return { payload, tooOld }
 }
 
 /** Whether saved results have their run already, and go on with it. */
@@ -333,8 +257,6 @@ interface Begun {
   readonly url: string
   /** Whether it has ended, and so got its files before. */
   readonly isOver: boolean
-  /** Why its coverage was left out, if it was. */
-  readonly uncovered?: string | undefined
 }
 
 /** Whether a run is of the tests that the results are of, as far as they tell. */
@@ -365,21 +287,22 @@ const runOf = async (
   return { number, url: run.url, isOver: run.state !== "running" }
 }
 
-/** Starts the run, or goes on with the one that the saved results have. */
 const begin = async (
   publisher: Publisher,
-  saved: Saved | undefined,
+  payload: Parameters<Publisher["start"]>[0],
+  cancelled: AbortSignal
+): Promise<Begun> => {
+  const { number, url } = await publisher.start(payload, cancelled)
+  return { number, url, isOver: false }
+}
+
+/** Starts the run of saved results, or goes on with the one that they have. */
+const beginOrGoOn = async (
+  publisher: Publisher,
+  saved: Saved,
   options: PublishOptions,
   cancelled: AbortSignal
 ): Promise<Begun> => {
-  const start = async (payload: Parameters<Publisher["start"]>[0]) => {
-    const { number, url } = await publisher.start(payload, cancelled)
-    return { number, url, isOver: false }
-  }
-  if (saved === undefined) {
-    const { payload, uncovered } = await startOf(publisher, options)
-    return { ...(await start(payload)), uncovered }
-  }
   if (goesOn(saved, options)) return runOf(publisher, saved, options.files, cancelled)
   if (saved.start === undefined) {
     throw Failure.usage(
@@ -390,7 +313,7 @@ const begin = async (
   const baseUrl = saved.start.baseUrl ?? (await addressOf(() => publisher.deployment(), options))
   const { requestId, ...asked } = { ...saved.start, product, environment, baseUrl }
   // It stands for the run that the reporter may have started.
-  return start(requestId === undefined || options.again ? asked : { ...asked, requestId })
+  return begin(publisher, requestId === undefined || options.again ? asked : { ...asked, requestId }, cancelled)
 }
 
 /** Notes the run, and where it is, in the file of saved results, so that publishing them again does not make another one. */
@@ -425,7 +348,7 @@ const beginSaved = (
     file!,
     async () => {
       const saved = (await savedIn(await readAll(options.files)))!
-      const begun = await begin(publisher, saved, options, cancelled)
+      const begun = await beginOrGoOn(publisher, saved, options, cancelled)
       const lacksFiles = begun.isOver && "lacksFiles" in saved && saved.lacksFiles === true
       if (lacksFiles) note(`Run ${begun.number} ${hasEndedWithout}`)
       // As it was corrected, so that the run is found to be that of the results.
@@ -497,15 +420,18 @@ export const publishRun = async (
   if (options.again && saved === undefined) {
     tell.note("--again changes nothing here: each time these files are published, they become a run of their own.")
   }
-  const finish = saved?.finish ?? (await reportIn(read, coverage, Date.now()))
+  const { finish, times } =
+    saved === undefined ? await reportIn(read, coverage, Date.now()) : { finish: saved.finish, times: [] }
   const asked = await attachmentsOf(options.attach, tell)
   const about = saved?.start === undefined ? options : savedPlace(options, saved, saved.start, tell)
   const destination = saved === undefined ? at : savedDestination(at, saved, options, tell)
   const publisher = publisherOf(destination, about)
   cancelled.throwIfAborted()
-  const { isOver, number, uncovered } = await (saved === undefined
-    ? begin(publisher, saved, about, cancelled)
-    : beginSaved(publisher, about, destination, cancelled, tell))
+  const started = saved === undefined ? await startOf(publisher, about, times) : undefined
+  const { isOver, number } = await (started === undefined
+    ? beginSaved(publisher, about, destination, cancelled, tell)
+    : begin(publisher, started.payload, cancelled))
+  const tooOld = started?.tooOld ?? null
   if (publisher.ownRunReason !== undefined) {
     tell.note(`This shard is run ${number}, a run of its own. ${publisher.ownRunReason}`)
   }
@@ -529,7 +455,8 @@ export const publishRun = async (
       files: attachments.map(({ path }) => path).filter((path) => !failed.has(path)),
       notAttached: failures,
       omitted,
-      uncovered: uncovered ?? null
+      uncovered: about.ignoreTimes ? null : tooOld,
+      ignored: about.ignoreTimes ? tooOld : null
     }
   } catch (error) {
     const savedIn = saved === undefined ? undefined : options.files[0]

@@ -37,6 +37,10 @@ const sentence = (remark: string): string => `${remark.charAt(0).toUpperCase()}$
 const coloured = (result: string): string =>
   result === "passed" ? colour("green", result) : result === "failed" ? colour("red", result) : colour("yellow", result)
 
+/** A run is of the version that its deployment had, and that is recorded before the tests run. */
+const versionlessText = ({ environment, product }: TestRunSummary): string =>
+  `No version is set in ${oneLine(environment.name)}: this run counts for no version. To set one before the tests run: delivery deployments set-version --product ${product.slug} --environment ${environment.slug}`
+
 const publish = Command.make(
   "publish",
   {
@@ -72,13 +76,13 @@ const publish = Command.make(
     ignoreTimes: Flag.Boolean("ignore-times").pipe(
       Flag.withDefault(false),
       Flag.withDescription(
-        "Keep the coverage of files that were written before the version of the deployment was set. Default: left out, since such files are of an earlier version"
+        "Keep the coverage of results from before the version of the deployment was set, by when a file was written or by the times in it. Default: left out, since they are of an earlier version"
       )
     ),
     fail: Flag.Boolean("fail").pipe(
       Flag.withDefault(false),
       Flag.withDescription(
-        "Exit with 1 if the run failed, if none of its tests passed or failed, muted ones left out, or if its files are of an earlier version. Default: 0 once it is published"
+        "Exit with 1 if the run failed, if none of its tests passed or failed, muted ones left out, or if its results are of an earlier version. Default: 0 once it is published"
       )
     )
   },
@@ -111,11 +115,13 @@ const publish = Command.make(
         return publishing
       })
     })
-    const { muted, notAttached, omitted, run, uncovered } = published
+    const { ignored, muted, notAttached, omitted, run, uncovered } = published
     if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
     if (uncovered !== null) {
       yield* note(`${uncovered}. So the run has no coverage, and decides nothing. --ignore-times keeps it.`)
     }
+    if (ignored !== null) yield* note(`${ignored}. --ignore-times keeps the coverage of the run all the same.`)
+    if (run.coverage !== null && run.deploymentVersion === null) yield* note(versionlessText(run))
     for (const line of mutedLines(muted)) yield* note(oneLine(line))
     const said = `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`
     yield* print(

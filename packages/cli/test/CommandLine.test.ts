@@ -753,12 +753,16 @@ describe("delivery", () => {
       at.delivery(["runs", "publish", "left.xml", "--coverage", "critical", ...more], { env })
     const coverageOf = async (run: number) => (await json<TestRun>(at, ["runs", "show", String(run)], { env })).coverage
 
-    // Where no version was set, a file may be of any age.
+    // Where no version was set, a file may be of any age, and the run counts for none.
     utimesSync(file, hourAgo, hourAgo)
-    assert.include(await publish("--fail"), { code: 0, err: "" })
+    const setting = "delivery deployments set-version --product shop --environment staging"
+    assert.include(await publish("--fail"), {
+      code: 0,
+      err: `No version is set in Staging: this run counts for no version. To set one before the tests run: ${setting}\n`
+    })
     assert.strictEqual(await coverageOf(1), "critical")
 
-    await at.delivery(["deployments", "set-version", "0123456789abcdef", "--no-commits"], { env })
+    await at.delivery([...setting.split(" ").slice(1), "0123456789abcdef", "--no-commits"], { env })
     const left = await publish("--fail")
     assert.strictEqual(left.code, 1)
     assert.match(
@@ -767,7 +771,12 @@ describe("delivery", () => {
     )
     assert.strictEqual(await coverageOf(2), null)
     assert.include(await publish(), { code: 0 })
-    assert.include(await publish("--fail", "--ignore-times"), { code: 0, err: "" })
+    const kept = await publish("--fail", "--ignore-times")
+    assert.strictEqual(kept.code, 0)
+    assert.match(
+      kept.err,
+      /^left\.xml was written \S+Z, before the version 0123456 was set in \S+ \(\S+Z\)\. --ignore-times keeps the coverage of the run all the same\.\n$/
+    )
     assert.strictEqual(await coverageOf(4), "critical")
     writeFileSync(file, readFileSync(file))
     assert.include(await publish("--fail"), { code: 0, err: "" })
@@ -775,6 +784,64 @@ describe("delivery", () => {
     // What was tested is asked for before the deployment of it.
     const nowhere = await at.delivery(["runs", "publish", "left.xml", "--coverage", "critical"], { env: as(workspace) })
     assert.include(nowhere, { code: 2, err: "Say what was tested, and where: --product and --environment.\n" })
+  })
+
+  test("publish takes no results for the version that was set after their tests ended, as their file says", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    await at.delivery(["deployments", "set-version", "0123456789abcdef", "--no-commits"], { env })
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+    const local = (minutes: number) => minutesAgo(minutes).slice(0, 19)
+    const suite = (timestamp: string, seconds = 0) =>
+      `<testsuite name="s"${timestamp}><testcase name="passes" classname="s" time="${seconds}"/></testsuite>`
+    const stamped = (time: string, seconds?: number) => suite(` timestamp="${time}"`, seconds)
+    const playwright = (starts: ReadonlyArray<string>) => {
+      const results = starts.map((startTime) => ({ status: "passed", duration: 5, startTime, errors: [] }))
+      const tests = [{ projectName: "", expectedStatus: "passed", results }]
+      return JSON.stringify({ suites: [{ title: "a", specs: [{ title: "b", file: "a.ts", tests }] }] })
+    }
+    const published = async (contents: ReadonlyArray<string>, more: ReadonlyArray<string> = [], TZ = "UTC") => {
+      const files = contents.map((content, number) => {
+        writeFileSync(join(at.directory, `copy${number}.xml`), content)
+        return `copy${number}.xml`
+      })
+      const ended = await at.delivery(["runs", "publish", ...files, "--coverage", "critical", "--fail", ...more], {
+        env: { ...env, TZ }
+      })
+      const number = /^Run (\d+) /.exec(ended.out)![1]!
+      const { coverage } = await workspace.get<TestRun>(`test-runs/${number}`)
+      return { code: ended.code, coverage, err: ended.err }
+    }
+    const counts = { code: 0, coverage: "critical" as const, err: "" }
+
+    const hourAgo = minutesAgo(60)
+    const left = await published([stamped(hourAgo)])
+    assert.include(left, { code: 1, coverage: null })
+    const about = `The last test of copy0.xml ended ${hourAgo}, by the times in it, before the version 0123456 was set in `
+    assert.include(left.err, about)
+    assert.match(
+      left.err,
+      /\(\S+Z\)\. So the run has no coverage, and decides nothing\. --ignore-times keeps it\.\nThe results are older than the version: nothing was tested of it\.\n$/
+    )
+    const kept = await published([stamped(hourAgo)], ["--ignore-times"])
+    assert.include(kept, { code: 0, coverage: "critical" })
+    assert.include(kept.err, about)
+    assert.match(kept.err, /\(\S+Z\)\. --ignore-times keeps the coverage of the run all the same\.\n$/)
+
+    // It is told when the last test ended; a file without times is judged by when it was written.
+    assert.deepStrictEqual(await published([stamped(hourAgo, 3_600)]), counts)
+    assert.deepStrictEqual(await published([suite("")]), counts)
+    // Each file is told for itself.
+    assert.include(await published([suite(""), stamped(hourAgo)]), { code: 1, coverage: null })
+    // Without an offset, the later of UTC and the time of the machine counts.
+    assert.include(await published([stamped(local(60))]), { code: 1, coverage: null })
+    assert.deepStrictEqual(await published([stamped(local(60))], [], "America/New_York"), counts)
+    assert.include(await published([stamped(local(60))], [], "Asia/Tokyo"), { code: 1, coverage: null })
+    assert.include(await published([stamped(local(24 * 60))], [], "America/New_York"), { code: 1, coverage: null })
+    // Playwright's report: its newest attempt, which a retry may be.
+    assert.include(await published([playwright([hourAgo])]), { code: 1, coverage: null })
+    assert.deepStrictEqual(await published([playwright([hourAgo, minutesAgo(0)])]), counts)
   })
 
   test("opens the page of a run with the browser that BROWSER names", async (owner) => {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
-import { type Result, testReports } from "../src/results/Result.ts"
+import { lastEnd, type Result, testReports } from "../src/results/Result.ts"
 import { maxResultBytes, readResults } from "../src/results/ResultFiles.ts"
 import { readXml } from "../src/results/Xml.ts"
 
@@ -216,6 +216,24 @@ describe("JUnit XML", () => {
     assert.deepStrictEqual(await startsOf('<testsuite timestamp="soon"><testcase name="a"/></testsuite>'), [
       "2026-11-21T09:30:00.000Z"
     ])
+  })
+
+  it("says when the last test that ran ended, a day without a time at its end", async () => {
+    const ended = async (xml: string) => {
+      const end = lastEnd((await readResults(fileOf(xml), now)).tests)
+      return end === undefined ? undefined : new Date(end).toISOString()
+    }
+    const tests =
+      '<testcase name="a" time="1.5"/><testcase name="b" time="2"/><testcase name="c" timestamp="2026-01-03T00:00:00Z"><skipped/></testcase>'
+    assert.strictEqual(
+      await ended(`<testsuite timestamp="2026-01-02T03:04:05Z">${tests}</testsuite>`),
+      "2026-01-02T03:04:08.500Z"
+    )
+    assert.strictEqual(
+      await ended(`<testsuite timestamp="2026-01-02">${tests}</testsuite>`),
+      "2026-01-03T00:00:03.500Z"
+    )
+    assert.strictEqual(await ended(`<testsuite>${tests}</testsuite>`), undefined)
   })
 
   it("reads other encodings, prefixes and skips of GoogleTest, and keeps colours out of messages", async () => {

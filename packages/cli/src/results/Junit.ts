@@ -19,8 +19,8 @@ const kept = new Set([...withText, ...suites, "testcase"])
 interface Around {
   readonly suites: ReadonlyArray<string>
   readonly file: string | undefined
-  /** When the next test of the suite began, in milliseconds; undefined if the file does not say. */
-  readonly clock: { now: number } | undefined
+  /** When the next test of the suite began; undefined if the file does not say. */
+  readonly clock: { now: Moment } | undefined
 }
 
 interface Context {
@@ -37,13 +37,26 @@ const millis = (seconds: string | undefined): number => {
   return Number.isFinite(value) && value > 0 ? Math.round(value * 1_000) / 1_000 : 0
 }
 
-/** The time in milliseconds; undefined for none. A time without an offset is taken to be UTC. */
-const timeOf = (text: string | undefined): number | undefined => {
+/** A time that a file has. */
+interface Moment {
+  /** In milliseconds. Without an offset it is taken to be UTC. */
+  readonly at: number
+  /** How much later it is if it is the time of this machine: jest-junit writes UTC without an offset, others write their own time. */
+  readonly mayBeLater: number
+}
+
+/** Undefined for none. */
+const momentOf = (text: string | undefined): Moment | undefined => {
   if (text === undefined) return undefined
   const time = text.trim().replace(" ", "T")
-  const parsed = Date.parse(/(Z|[+-]\d{2}:?\d{2})$/i.test(time) ? time : `${time}Z`)
-  return parsed >= 0 && parsed < Date.UTC(9999, 0, 1) ? parsed : undefined
+  const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/i.test(time)
+  const at = Date.parse(hasOffset ? time : `${time}Z`)
+  if (!(at >= 0 && at < Date.UTC(9999, 0, 1))) return undefined
+  if (!time.includes(":")) return { at, mayBeLater: 86_400_000 }
+  return { at, mayBeLater: hasOffset ? 0 : Math.max(0, Date.parse(time) - at) }
 }
+
+const after = ({ at, mayBeLater }: Moment, durationMs: number): Moment => ({ at: at + durationMs, mayBeLater })
 
 const text = (element: XmlElement): string => {
   const stack = element.children.find((child) => child.name === "stackTrace")
@@ -84,21 +97,23 @@ const looksLikeFile = (name: string | undefined): boolean => name !== undefined 
 const resultOf = (test: XmlElement, around: Around, context: Context): Result => {
   const { classname = "", name = "" } = test.attributes
   const file = test.attributes["file"] ?? around.file ?? around.suites.findLast(looksLikeFile)
-  const startedAt = timeOf(test.attributes["timestamp"]) ?? around.clock?.now ?? context.now
-  if (around.clock !== undefined) around.clock.now += millis(test.attributes["time"])
+  const durationMs = millis(test.attributes["time"])
+  const start = momentOf(test.attributes["timestamp"]) ?? around.clock?.now
+  if (around.clock !== undefined) around.clock.now = after(around.clock.now, durationMs)
   const isInName = classname === "" || name.includes(classname)
   const source = file === undefined ? classname || around.suites.at(-1) || "" : fileName(file, context)
   return {
     id: [source, ...around.suites.filter((suite) => suite !== file), ...(isInName ? [] : [classname]), name],
     title: isInName ? name : `${classname} › ${name}`,
     file: source,
-    attempt: attemptOf(test, startedAt)
+    attempt: attemptOf(test, start?.at ?? context.now),
+    endedAt: start && start.at + durationMs + start.mayBeLater
   }
 }
 
 const suiteResults = (suite: XmlElement, around: Around, context: Context): ReadonlyArray<Result> => {
   const { file, name = "", timestamp } = suite.attributes
-  const start = timeOf(timestamp)
+  const start = momentOf(timestamp)
   const inside: Around = {
     suites: suite.name === "testsuite" && name !== "" ? [...around.suites, name] : around.suites,
     file: file ?? around.file,

@@ -71,6 +71,12 @@ const attemptOf = ({ expectedStatus, results }: typeof Test.Type): AttemptReport
   }
 }
 
+/** When the last attempt ended. */
+const endOf = ({ results }: typeof Test.Type): number | undefined => {
+  const ends = results.map(({ duration, startTime }) => Date.parse(startTime) + Math.max(0, duration))
+  return ends.length === 0 || ends.some(Number.isNaN) ? undefined : Math.max(...ends)
+}
+
 const specResults = (spec: typeof Spec.Type, titles: ReadonlyArray<string>, projects: number) =>
   spec.tests.map((test): Result => {
     const all = [...titles, spec.title].filter((title) => title !== "")
@@ -79,7 +85,8 @@ const specResults = (spec: typeof Spec.Type, titles: ReadonlyArray<string>, proj
       id: [spec.file, [...all].join(" › ") + project],
       title: all.join(" › "),
       file: spec.file,
-      attempt: attemptOf(test)
+      attempt: attemptOf(test),
+      endedAt: endOf(test)
     }
   })
 

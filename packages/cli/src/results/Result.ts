@@ -10,6 +10,8 @@ export interface Result {
   readonly title: string
   readonly file: string
   readonly attempt: AttemptReport | null
+  /** When its last attempt ended, in milliseconds, as late as its file can mean; undefined where that does not say. */
+  readonly endedAt: number | undefined
 }
 
 /** What a file of results has. */
@@ -43,3 +45,11 @@ export const testReports = (results: ReadonlyArray<Result>, coverage: Coverage):
     attempt: result.attempt
   }))
 }
+
+/** When the last test that ran had ended, at the latest, in milliseconds; undefined where no file says when its tests ran. */
+export const lastEnd = (tests: ReadonlyArray<Result>): number | undefined =>
+  tests.reduce<number | undefined>(
+    (last, { attempt, endedAt }) =>
+      attempt === null || endedAt === undefined ? last : Math.max(last ?? endedAt, endedAt),
+    undefined
+  )

@@ -12,6 +12,7 @@ import {
   fewerOf,
   leastFewer,
   type LeftOutTest,
+  mostCompared,
   mostLeftOut,
   namedTests,
   type ReadinessRepo
@@ -88,6 +89,32 @@ const runsBefore = (
     .toSorted((a, b) => lastFirst(a.run, b.run))
 }
 
+/** Of each other coverage, the run of the version which finished last in the environment and could decide itself; the newest first. */
+const runsBeside = (
+  database: MemoryDatabase,
+  { versions }: AskedVersions,
+  { coverage, environmentId, productId }: TestRunRow
+): ReadonlyArray<TestRunRow> => {
+  const those = database
+    .table(testRuns)
+    .filter(
+      (run) =>
+        run.productId === productId &&
+        run.environmentId === environmentId &&
+        run.deploymentVersion !== null &&
+        versions.includes(run.deploymentVersion) &&
+        run.coverage !== null &&
+        run.coverage !== coverage &&
+        isWhole(run) &&
+        mayDecide(run) &&
+        testsDeploymentNow(database, run)
+    )
+    .toSorted(lastFirst)
+  return [...new Map(those.toReversed().map((run) => [run.coverage, run])).values()].toSorted(
+    (a, b) => b.number - a.number
+  )
+}
+
 export const leftOut =
   (memory: Memory): Repo["leftOut"] =>
   (asked, ids) =>
@@ -101,26 +128,38 @@ export const leftOut =
         // What runs in the one that decides is said of that, whatever came of it.
         const told = new Set(testsOf(before[0]!.run).flatMap((one) => (one.status === "skipped" ? [] : [one.caseId])))
         const found = new Map<string, LeftOutTest>()
+        const besides = runsBeside(database, asked, before[0]!.run)
+        const passedIn = (caseId: string) => {
+          const run = besides.find((one) =>
+            testsOf(one).some(
+              ({ caseId: id, status }) =>
+                id === caseId && (status === "passed" || (status === "flaky" && one.retriedElsewhere !== true))
+            )
+          )
+          return run === undefined ? null : { coverage: run.coverage!, number: run.number }
+        }
         for (const { isLater, isOther, run } of before.slice(1)) {
-          const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
           for (const { caseId, status, title } of testsOf(run)) {
             // What passed elsewhere in a retry is flaky: of such a run all that is flaky has failed.
             const isFailure = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
-            const wasMuted = muted.has(caseId)
             if (status === "skipped" || told.has(caseId)) continue
             if (!isFailure) {
               if (run.result !== null) told.add(caseId)
-            } else if ((!isLater || had.has(caseId)) && (found.get(caseId)?.wasMuted ?? true)) {
-              if (wasMuted && found.has(caseId)) continue
-              found.set(caseId, {
-                coverage: run.coverage!,
-                caseId,
-                title: firstCharacters(title, maxShownName),
-                number: run.number,
-                otherVersion: isOther ? run.deploymentVersion : null,
-                wasMuted
-              })
+              continue
             }
+            const isNearer = !isOther && (found.get(caseId)?.otherVersion ?? null) !== null
+            if ((isLater && !had.has(caseId)) || (found.has(caseId) && !isNearer)) continue
+            // In the order of the runs that are told.
+            found.delete(caseId)
+            found.set(caseId, {
+              coverage: run.coverage!,
+              caseId,
+              title: firstCharacters(title, maxShownName),
+              number: run.number,
+              branch: run.gitBranch,
+              otherVersion: isOther ? run.deploymentVersion : null,
+              passedIn: passedIn(caseId)
+            })
           }
         }
         // Those of the version first, then as they were found: with the newest run.
@@ -137,11 +176,16 @@ export const fewer =
     memory.read((database) =>
       ids.flatMap((id) => {
         const [first, ...before] = runsBefore(database, asked, database.table(testRuns).get(id)!)
-        const last = before
-          .toSorted((a, b) => b.run.number - a.run.number)
-          .find(({ isLater, isOther, run }) => isOther && !isLater && run.result !== null)?.run
-        if (last === undefined) return []
         const ranIn = ({ failed, flaky, passed }: TestRunRow) => passed + flaky + failed
+        const others = before
+          .filter(({ isLater, isOther, run }) => isOther && !isLater && run.result !== null)
+          .toSorted((a, b) => a.run.number - b.run.number)
+        const newest = new Map(others.map(({ run }) => [run.deploymentVersion, run]))
+        const [last] = [...newest.values()]
+          .toSorted((a, b) => b.number - a.number)
+          .slice(0, mostCompared)
+          .toSorted((a, b) => ranIn(b) - ranIn(a))
+        if (last === undefined) return []
         const count = ranIn(last) - ranIn(first!.run)
         if (count < leastFewer || count < ranIn(last) / fewerOf) return []
         const testsOf = (run: TestRunRow) =>

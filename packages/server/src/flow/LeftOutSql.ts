@@ -1,5 +1,6 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { TestRunId } from "@delivery/domain/Ids"
+import { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { PgClient } from "@effect/sql-pg"
 import { hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
@@ -11,6 +12,7 @@ import {
   type FewerTests,
   leastFewer,
   type LeftOutTest,
+  mostCompared,
   mostLeftOut,
   namedTests,
   type ReadinessRepo
@@ -31,6 +33,8 @@ const wasInterrupted = `coverage is not null and result is null and state = 'int
   and ${isWholeSql} and ${isReproducibleSql}`
 
 const most = String(mostElsewhere)
+
+const coverages = `array[${Coverage.literals.map((one) => `'${one}'`).join(", ")}]`
 
 const those = ({ versions }: AskedVersions) => texts(versions, (version) => version)
 
@@ -61,7 +65,7 @@ const isOfOthers = (sql: PgClient.PgClient, asked: AskedVersions) => sql`deploym
  */
 const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => {
   const read =
-    sql.literal(`id, number, coverage, deployment_version, started_at, finished_at, failed, mutes, retried_elsewhere is true as is_elsewhere,
+    sql.literal(`id, number, coverage, git_branch, deployment_version, started_at, finished_at, failed, retried_elsewhere is true as is_elsewhere,
     result is null as is_interrupted`)
   const isOf = sql`${inProduct(sql, asked)} and deployment_version = v.version and coverage = d.coverage
     and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
@@ -89,6 +93,20 @@ const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: Readonly
     )`
 }
 
+/** Of each other coverage, the run of the version which finished last in the environment of one that decides and could decide itself. */
+const besides = (sql: PgClient.PgClient, asked: AskedVersions) => sql`besides as materialized (
+      select distinct on (d.id, o.coverage) d.id as deciding_id, o.*
+      from deciding d cross join unnest(${those(asked)}) as v (version)
+        cross join unnest(${sql.literal(coverages)}) as c (coverage) cross join lateral (
+          select id, number, coverage, finished_at, retried_elsewhere is true as is_elsewhere from test_runs
+          where ${inProduct(sql, asked)} and deployment_version = v.version and coverage = c.coverage
+            and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")} and ${sql.literal(mayDecide)}
+          order by finished_at desc, number desc limit 1
+        ) o
+      where c.coverage <> d.coverage
+      order by d.id, o.coverage, o.finished_at desc, o.number desc
+    )`
+
 /**
  * Of those runs, that alone is read which failed (`test_run_tests_failed`), then for each test its last failure is looked up in those since.
  * What passed elsewhere in a retry is flaky there: of such a run all that is flaky has failed. Each look is by itself (`offset 0`): the
@@ -98,23 +116,28 @@ export const leftOut =
   (sql: PgClient.PgClient): Repo["leftOut"] =>
   (asked, runs) =>
     sql<LeftOutTest>`with ${runsBefore(sql, asked, runs)}, failures as materialized (
-        select distinct on (coverage, case_id, was_muted, is_later) * from (
-          select b.coverage, b.place, b.number, b.is_later, t.case_id, t.title,
-            case when b.is_other then b.deployment_version end as other_version,
-            coalesce(b.mutes, '[]') @> jsonb_build_array(jsonb_build_object('caseId', t.case_id)) as was_muted
+        select distinct on (coverage, case_id, is_other, is_later) * from (
+          select b.coverage, b.place, b.number, b.git_branch, b.is_other, b.is_later, t.case_id, t.title,
+            case when b.is_other then b.deployment_version end as other_version
           from before b cross join lateral (
             select case_id, title from test_run_tests where run_id = b.id and status = 'failed'
             union all
             select case_id, title from test_run_tests where run_id = b.id and b.is_elsewhere and status = 'flaky'
           ) t
           where b.place > 1 and (b.failed > 0 or b.is_elsewhere)
-        ) f order by coverage, case_id, was_muted, is_later, place
-      )
+        ) f order by coverage, case_id, is_other, is_later, place
+      ), ${besides(sql, asked)}
       select distinct on (f.coverage, f.case_id) f.coverage, f.case_id as "caseId", left(f.title, ${maxShownName}) as title, f.number,
-        f.other_version as "otherVersion", f.was_muted as "wasMuted"
+        f.git_branch as branch, f.other_version as "otherVersion", (
+          select jsonb_build_object('coverage', b.coverage, 'number', b.number) from besides b cross join lateral (
+            select status from test_run_tests where run_id = b.id and case_id = f.case_id offset 0
+          ) t
+          where b.deciding_id = f.deciding_id and (t.status = 'passed' or (t.status = 'flaky' and not b.is_elsewhere))
+          order by b.number desc limit 1
+        ) as "passedIn"
       from deciding d cross join lateral (
-        select f.* from (
-          select * from failures where coverage = d.coverage order by other_version is not null, place, case_id, was_muted offset 0
+        select f.*, d.id as deciding_id from (
+          select * from failures where coverage = d.coverage order by is_other, place, case_id offset 0
         ) f
         where not exists (
             select 1 from before l cross join lateral (
@@ -131,19 +154,26 @@ export const leftOut =
           ))
         limit ${sql.literal(String(mostLeftOut))}
       ) f
-      order by f.coverage, f.case_id, f.was_muted, f.place`.pipe(dieOnSqlError)
+      order by f.coverage, f.case_id, f.is_other, f.place`.pipe(dieOnSqlError)
 
-/** Ends at the first run that is such a one. The tests of the two are read where there are so many fewer. */
+/** Looks at as many runs as the last of the environment are. The tests of the two are read where there are so many fewer. */
 export const fewer =
   (sql: PgClient.PgClient): Repo["fewer"] =>
   (asked, runs) =>
     sql<FewerTests>`with ${decidingRuns(sql, asked, runs)}
       select d.coverage, r.number, r.version, r.ran - d.ran as count, named.titles
       from deciding d cross join lateral (
-        select id, number, deployment_version as version, passed + flaky + failed as ran from (${finishedBefore(sql, asked)}) earlier
-        where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)} and finished_at <= d.finished_at
-          and not coalesce(started_at >= d.released_at, false)
-        order by number desc limit 1
+        select * from (
+          select * from (
+            select distinct on (deployment_version) id, number, deployment_version as version, passed + flaky + failed as ran
+            from (${finishedBefore(sql, asked)}) earlier
+            where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)} and finished_at <= d.finished_at
+              and not coalesce(started_at >= d.released_at, false)
+            order by deployment_version, number desc
+          ) newest
+          order by number desc limit ${sql.literal(String(mostCompared))}
+        ) compared
+        order by ran desc, number desc limit 1
       ) r cross join lateral (
         select coalesce(jsonb_agg(left(title, ${maxShownName}) order by case_id), '[]') as titles from (
           select case_id, title from test_run_tests t

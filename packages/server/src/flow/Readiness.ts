@@ -291,7 +291,7 @@ export const findingsOf = (
   })
 }
 
-/** The failed tests that what decides left out; of what failed muted alone, that which is muted now. */
+/** The failed tests that what decides left out, with what mutes them now: once a mute has ended, what failed while it lasted has failed. */
 const leftOutOf = ({ muting, repo, runMutes }: Pick<Dependencies, "muting" | "repo" | "runMutes">) =>
   Effect.fnUntraced(function* (viewer: Viewer, asked: AskedRuns, passed: ReadonlyArray<TestRunId>) {
     const found = yield* repo.leftOut(asked, passed)
@@ -302,10 +302,9 @@ const leftOutOf = ({ muting, repo, runMutes }: Pick<Dependencies, "muting" | "re
     )
     const tickets = new Map(mutes.map(({ caseId, ticketId }) => [caseId, ticketId]))
     const seen = yield* muting.identifiers(viewer, [...new Set(tickets.values())])
-    return found.flatMap((one) => {
+    return found.map((one) => {
       const ticket = tickets.get(one.caseId)
-      const mutedBy = ticket === undefined ? undefined : (seen.get(ticket) ?? null)
-      return one.wasMuted && mutedBy === undefined ? [] : [{ ...one, mutedBy }]
+      return { ...one, mutedBy: ticket === undefined ? undefined : (seen.get(ticket) ?? null) }
     })
   })
 

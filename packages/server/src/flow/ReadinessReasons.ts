@@ -202,21 +202,35 @@ const testsOf = (all: ReadonlyArray<LeftOutTest>): string => (all.length === 1 ?
 
 const them = (all: ReadonlyArray<LeftOutTest>): string => (all.length === 1 ? "it" : "them")
 
-const namesOf = (leftOut: ReadonlyArray<LeftOutTest>): string => {
-  const named = leftOut.slice(0, namedTests).map(({ mutedBy, number, otherVersion, title }) => {
-    const of = otherVersion === null ? "" : ` of ${shortened(otherVersion)}`
-    return `${shownName(title)} (run ${number}${of}${typeof mutedBy === "string" ? `, muted by ${mutedBy}` : ""})`
-  })
+const namesOf = ({ run }: AboutRun, leftOut: ReadonlyArray<LeftOutTest>): string => {
+  const named = leftOut
+    .slice(0, namedTests)
+    .map((one) => `${shownName(one.title)} (${[...whereOf(run, one), ...mutedByOf(one)].join(", ")})`)
   const others = leftOut.length - named.length
   return `${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}`
 }
+
+/** Where it failed: of another version also the branch, where that is another one, since a branch has tests of its own. And where it passed. */
+const whereOf = ({ git }: FoundRun, { branch, number, otherVersion, passedIn }: LeftOutTest): ReadonlyArray<string> => {
+  if (otherVersion === null) return [`run ${number}`]
+  const on = branch === git.branch || branch === "unknown" ? "" : ` on ${shownName(branch)}`
+  return [
+    `run ${number} of ${shortened(otherVersion)}${on}`,
+    ...(passedIn === null
+      ? []
+      : [`passed in run ${passedIn.number} of this version with the coverage ${passedIn.coverage}`])
+  ]
+}
+
+const mutedByOf = ({ mutedBy }: LeftOutTest): ReadonlyArray<string> =>
+  typeof mutedBy === "string" ? [`muted by ${mutedBy}`] : []
 
 const testMissing = (about: AboutRun, severity: Severity, missing: ReadonlyArray<LeftOutTest>): Reason =>
   aboutRun(
     about,
     "test_missing",
     severity,
-    `passed without ${testsOf(missing)} that failed before: ${namesOf(missing)}. Run all of ${about.run.coverage} again with ${them(missing)}, or mute ${them(missing)} with a ticket.`
+    `passed without ${testsOf(missing)} that failed before: ${namesOf(about, missing)}. Run all of ${about.run.coverage} again with ${them(missing)}, or mute ${them(missing)} with a ticket.`
   )
 
 /** Where tests live with the code, to leave one out is a new version: it may be meant, so it is told and keeps nothing back. */
@@ -225,7 +239,7 @@ const testDropped = (about: AboutRun, dropped: ReadonlyArray<LeftOutTest>): Reas
     about,
     "test_dropped",
     "warn",
-    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(dropped)}. No run that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket; what was renamed or taken out on purpose needs neither.`
+    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(about, dropped)}. No run of ${about.run.coverage} that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket; what was renamed or taken out on purpose needs neither.`
   )
 
 /** A file of results that was not published, or a part that never ran, shows by nothing else. */
@@ -242,7 +256,7 @@ const testMuted = (about: AboutRun, muted: ReadonlyArray<LeftOutTest>): Reason =
     about,
     "test_muted",
     "warn",
-    `passed without ${testsOf(muted)} that failed before, and ${muted.length === 1 ? "is" : "are"} muted: ${namesOf(muted)}.`
+    `passed without ${testsOf(muted)} that failed before, and ${muted.length === 1 ? "is" : "are"} muted: ${namesOf(about, muted)}.`
   )
 
 const runSubject = ({ id, number }: FoundRun, { workspaceUrl }: Pages) => ({

@@ -125,15 +125,17 @@ export interface LeftOutTest {
   readonly caseId: string
   /** Its first characters. */
   readonly title: string
-  /** The run in which it failed last; where it failed in one in which it was not muted, the last of those. */
+  /** The run in which it failed last, muted or not; of the version that is asked for where it failed in one of that. */
   readonly number: number
+  /** The branch of that. */
+  readonly branch: string
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
-  /** Whether it was muted in that run. */
-  readonly wasMuted: boolean
+  /** The run in which it passed in the version and environment with another coverage, of the newest of each of those: the newest such run. */
+  readonly passedIn: { readonly coverage: Coverage; readonly number: number } | null
 }
 
-/** A run of the version before, which ran markedly more tests than the one that decides. */
+/** A run of a version before, which ran markedly more tests than the one that decides. */
 export interface FewerTests {
   readonly coverage: Coverage
   readonly number: number
@@ -150,6 +152,9 @@ export const mostLeftOut = 200
 /** From how many fewer tests on a run has markedly fewer than one before, and from which part of those. */
 export const leastFewer = 3
 export const fewerOf = 20
+
+/** With how many other versions the number of tests of a run is compared. */
+export const mostCompared = 5
 
 /** How many tests a reason names. */
 export const namedTests = 5
@@ -216,7 +221,7 @@ export class ReadinessRepo extends Context.Service<
      * at the last `mostElsewhere` runs of the version that might have decided and as many that were interrupted, and at those of other versions
      * among the last `mostElsewhere` finished ones of the environment and as many interrupted ones of the product that started before. What
      * passed in an interrupted run has not passed. Tests of another version that began to run when the environment had had this one already
-     * are left out, unless a run of this one has them. Of each run the
+     * are left out, unless a run of this one has them. Says where they passed with another coverage. Of each run the
      * first `mostLeftOut`: those of its version, then those of the newest runs. By the coverages and the ids.
      */
     readonly leftOut: (
@@ -224,8 +229,9 @@ export class ReadinessRepo extends Context.Service<
       runs: ReadonlyArray<TestRunId>
     ) => Effect.Effect<ReadonlyArray<LeftOutTest>>
     /**
-     * For each of the runs that decide, that of other versions before it which might have decided and started last, but for such as began when the
-     * environment had had this one already, if it ran markedly more tests that it did not skip. In no order.
+     * For each of the runs that decide, that which ran most tests that it did not skip, if it ran markedly more: of the newest run of each of
+     * the last `mostCompared` other versions before it that might have decided, whatever came of it. Looks at the last `mostElsewhere` finished
+     * runs of the environment; those which began when that had had this version already are left out. In no order.
      */
     readonly fewer: (asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => Effect.Effect<ReadonlyArray<FewerTests>>
     /**

@@ -109,10 +109,13 @@ withServicesOnEachStorage("What a version has left out", (it) => {
       const failed = yield* tested("v1", { f: "failed", g: "failed" })
       // Neither these, where it passes.
       yield* tested("v3", { f: "passed" }, { at: qa })
-      yield* tested("v3", { f: "passed" }, { coverage: "acceptance" })
+      const besides = yield* tested("v3", { f: "passed" }, { coverage: "acceptance" })
       yield* tested("v3", { f: "passed" }, { start: { git: { ...git, dirty: true } } })
       yield* tested("v3", { z: "passed", g: "passed" })
-      assert.deepStrictEqual(yield* told("v3"), [true, `test_dropped Test f (run ${failed} of v1)`])
+      assert.deepStrictEqual(yield* told("v3"), [
+        true,
+        `test_dropped Test f (run ${failed} of v1, passed in run ${besides} of this version with the coverage acceptance)`
+      ])
     })
   )
 
@@ -136,18 +139,18 @@ withServicesOnEachStorage("What a version has left out", (it) => {
     })
   )
 
-  it.effect("is named where it is muted, also where it failed muted alone", () =>
+  it.effect("is named where it is muted, and is told as any failure once the mute has ended", () =>
     Effect.gen(function* () {
       const { scene, shop, tested, told } = yield* makeScene
       const { identifier } = yield* shop.ticket({ blocks: false }, true)
       yield* (yield* Tickets).update(identifier, { owner: scene.owner.principal.id }).pipe(as(scene.owner))
       const mutes = yield* Mutes
       const muted = { product: shop.product.slug, cases: ["a", "b"], until: minute(600) }
-      const before = yield* tested("v1", { b: "failed", c: "passed" })
+      yield* tested("v1", { b: "failed", c: "passed" })
       yield* mutes.set(identifier, muted).pipe(as(scene.owner))
       const failed = yield* tested("v1", { a: "failed", b: "failed", c: "passed" })
       yield* tested("v1", { c: "passed" })
-      const named = (of = "") => `Test a (run ${failed}${of}), Test b (run ${before}${of})`
+      const named = (of = "") => `Test a (run ${failed}${of}), Test b (run ${failed}${of})`
       // A caller who does not see the ticket sees that it is muted.
       assert.deepStrictEqual(yield* told("v1"), [true, `test_muted ${named()}`])
       const seen = yield* shop.ready("v1", scene.owner)
@@ -155,11 +158,67 @@ withServicesOnEachStorage("What a version has left out", (it) => {
       yield* tested("v2", { c: "passed" })
       assert.deepStrictEqual(yield* told("v2"), [true, `test_muted ${named(" of v1")}`])
       yield* mutes.end(identifier).pipe(as(scene.owner))
-      assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped Test b (run ${before} of v1)`])
+      assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped ${named(" of v1")}`])
+      assert.deepStrictEqual(yield* told("v1"), [false, `test_missing ${named()}`])
+      // That of the version itself keeps it back, whatever failed since in another one.
+      yield* tested("v3", { a: "failed", b: "failed" })
+      yield* tested("v1", { c: "passed" })
+      assert.deepStrictEqual(yield* told("v1"), [false, `test_missing ${named()}`])
       yield* mutes.set(identifier, muted).pipe(as(scene.owner))
       yield* tested("v2", { a: "passed", b: "passed" })
       yield* tested("v2", { c: "passed" })
       assert.deepStrictEqual(yield* told("v2"), [true])
+    })
+  )
+
+  it.effect("is told as a test of another branch, and where it passed with another coverage", () =>
+    Effect.gen(function* () {
+      const { tested, told } = yield* makeScene
+      const feature = { start: { git: { ...git, branch: "feature/x" } } }
+      const failed = yield* tested("f1", { b: "passed", new: "failed" }, feature)
+      yield* tested("v2", { b: "passed" })
+      const dropped = (where = "") => [true, `test_dropped Test new (run ${failed} of f1${where})`]
+      assert.deepStrictEqual(yield* told("v2"), dropped(" on feature/x"))
+      yield* tested("f2", { b: "passed" }, feature)
+      assert.deepStrictEqual(yield* told("f2"), dropped())
+      // Neither another version nor a part of the tests says that it passed in this one.
+      yield* tested("f2", { new: "passed" }, { coverage: "acceptance" })
+      const part = { coverage: "regression", folders: [], caseIds: ["new"] } as const
+      yield* tested("v2", { new: "passed" }, { coverage: "regression", start: { selection: part } })
+      assert.deepStrictEqual(yield* told("v2"), dropped(" on feature/x"))
+      const passed = yield* tested("v2", { new: "passed" }, { coverage: "acceptance" })
+      const besides = ` on feature/x, passed in run ${passed} of this version with the coverage acceptance`
+      assert.deepStrictEqual(yield* told("v2"), dropped(besides))
+      yield* tested("v2", { new: "failed" }, { coverage: "exhaustive" })
+      assert.deepStrictEqual(yield* told("v2"), dropped(besides))
+      // The newest with that coverage tells.
+      yield* tested("v2", { new: "failed" }, { coverage: "acceptance" })
+      assert.deepStrictEqual(yield* told("v2"), dropped(" on feature/x"))
+    })
+  )
+
+  it.effect("is told beside the largest of the last five other versions, also where the one before failed", () =>
+    Effect.gen(function* () {
+      const { tested, told } = yield* makeScene
+      const whole = yield* tested("v1", many(30))
+      yield* tested("v2", { t00: "failed" })
+      const lost = `tests_fewer 29 tests fewer than run ${whole} of v1, for example ${[1, 2, 3, 4, 5].map((n) => `Test t0${n}`).join(", ")}`
+      for (const version of ["v3", "v4", "v5", "v6"]) {
+        yield* tested(version, many(1))
+        // However often one of them ran.
+        yield* tested(version, many(1))
+        assert.deepStrictEqual(yield* told(version), [true, lost], version)
+      }
+      yield* tested("v7", many(1))
+      assert.deepStrictEqual(yield* told("v7"), [true])
+      // Many that failed are many, and of a version its newest run alone is compared.
+      const failed = yield* tested("v8", { ...many(10), z: "failed" })
+      yield* tested("v9", { ...many(5), z: "passed" })
+      const since = `tests_fewer 5 tests fewer than run ${failed} of v8, for example ${[5, 6, 7, 8, 9].map((n) => `Test t0${n}`).join(", ")}`
+      assert.deepStrictEqual(yield* told("v9"), [true, since])
+      yield* tested("v8", { t00: "passed", z: "passed" })
+      yield* tested("v10", { ...many(5), z: "passed" })
+      assert.deepStrictEqual(yield* told("v10"), [true])
     })
   )
 
@@ -175,7 +234,7 @@ withServicesOnEachStorage("What a version has left out", (it) => {
       yield* tested("v1", many(60), { fields: { interrupted: true } })
       yield* tested("v1", many(60), { start: { selection: { coverage: "critical", folders: [], caseIds: ["t01"] } } })
       yield* tested("v3", { ...many(30, "skipped"), ...many(27) })
-      assert.deepStrictEqual(yield* told("v3"), [true])
+      assert.deepStrictEqual(yield* told("v3"), [true, fewer(3, whole, "v1", 27)])
       const last = yield* tested("v4", many(30))
       yield* tested("v5", { ...many(30, "skipped"), ...many(27) })
       assert.deepStrictEqual(yield* told("v5"), [true, fewer(3, last, "v4", 27)])
