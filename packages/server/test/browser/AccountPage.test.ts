@@ -78,6 +78,8 @@ inBrowser(servers, "The page of one's account", (scene) => {
     // The keyboard goes on at the next one, and whose account it is still stands there.
     await focusOnButton(page, /^End the session of Chrome on Linux/)
     await said(page, /^You are signed in as Sam/)
+    // It goes once the list has been read again.
+    await sessions.nth(2).waitFor({ state: "detached" })
     assert.strictEqual(await sessions.count(), 2)
     assert.deepStrictEqual([await status(lost), await status(other)].toSorted(), [200, 401])
     await press(page, "Sign out everywhere else")

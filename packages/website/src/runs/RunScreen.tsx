@@ -5,7 +5,6 @@ import { useDeferredValue, useMemo } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { buttonClass } from "../ui/Button.tsx"
-import { CopyButton } from "../ui/Copy.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { useKeys } from "../ui/keys.ts"
@@ -25,6 +24,11 @@ import { TestRows } from "./TestRows.tsx"
 const More = later(
   () => import("./RunViews.tsx"),
   () => <SkeletonRows rows={8} />
+)
+
+const CopyButton = later(
+  async () => ({ default: (await import("../ui/Copy.tsx")).CopyButton }),
+  () => <span className="size-6" />
 )
 
 interface ViewProps {

@@ -4,7 +4,6 @@ import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { ReactNode } from "react"
 import { actorName } from "../api/actors.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { Copyable } from "../ui/Copy.tsx"
 import { formatDuration } from "../ui/duration.ts"
 import { formatCount, shortSha } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
@@ -15,6 +14,11 @@ import { Truncated } from "../ui/Truncated.tsx"
 import { CountsBar } from "./Counts.tsx"
 
 const CodeBlock = later(async () => ({ default: (await import("../ui/Code.tsx")).CodeBlock }))
+
+const Copyable = later(
+  async () => ({ default: (await import("../ui/Copy.tsx")).Copyable }),
+  ({ shown }) => <span className="foreign truncate font-mono text-xs">{shown}</span>
+)
 
 const OtherAddress = later(() => import("./OtherAddress.tsx"))
 
