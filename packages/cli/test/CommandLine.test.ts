@@ -329,7 +329,11 @@ describe("delivery", () => {
       "--product shop --environment staging --base-url https://preview.shop.example --coverage critical --attach shots --attach server.log"
     const publish = `runs publish ${results} ${flags}`.split(" ")
     const env = as(workspace)
-    const published = await json<{ run: TestRunSummary; files: ReadonlyArray<string> }>(at, publish, { env })
+    const noVersion =
+      "No version is set in Staging: this run counts for no version. To set one before the tests run: delivery deployments set-version --product shop --environment staging\n"
+    const { err, out } = await at.delivery([...publish, "--json"], { env })
+    assert.strictEqual(err, noVersion)
+    const published = JSON.parse(out) as { run: TestRunSummary; files: ReadonlyArray<string> }
     assert.deepStrictEqual(published.files.toSorted(), ["server.log", "shots/deep/a.png"])
     assert.include(published.run, { baseUrl: "https://preview.shop.example", coverage: "critical", state: "finished" })
     const file = await workspace.send("GET", `test-runs/${published.run.number}/files/shots/deep/a.png`)
@@ -338,7 +342,7 @@ describe("delivery", () => {
     const { tests } = await workspace.get<TestRun>(`test-runs/${published.run.number}`)
     assert.lengthOf(tests, 15)
     const failing = await at.delivery([...publish, "--fail"], { env })
-    assert.include(failing, { code: 1, err: "The run failed.\n" })
+    assert.include(failing, { code: 1, err: `${noVersion}The run failed.\n` })
     assert.match(
       failing.out,
       /^Run 2 .*\nTested https:\/\/preview\.shop\.example, which is not the deployment: https:\/\/staging\.shop\.example\n$/
@@ -354,8 +358,9 @@ describe("delivery", () => {
     assert.strictEqual((await workspace.send("PUT", `tickets/${ticket.identifier}/mute`, { json: mute })).status, 200)
     const muted = await at.delivery([...publish, "--fail"], { env })
     assert.strictEqual(muted.code, 0, muted.err)
+    assert.isTrue(muted.err.startsWith(noVersion))
     assert.sameMembers(
-      muted.err.trimEnd().split("\n"),
+      muted.err.slice(noVersion.length).trimEnd().split("\n"),
       failed.map(
         ({ title }) =>
           `muted by ${ticket.identifier} until ${until.slice(0, 16).replace("T", " ")} UTC: ${title} (failed)`
