@@ -2,7 +2,7 @@ import type { Deployment, Readiness } from "@delivery/client"
 import { verdictText, warnedText } from "@delivery/domain/catalog/KeptBack"
 import { defaultPolicy, type ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { mutedIn, notCountedTexts, pendingTexts, testedText } from "@delivery/domain/flow/ReadinessRuns"
-import type { Release } from "@delivery/domain/releases/Release"
+import { type Release, releasesPageSize } from "@delivery/domain/releases/Release"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
@@ -128,9 +128,6 @@ const setVersion = Command.make(
   })
 ).pipe(Command.withDescription("Record which version runs, with the commits that it adds"))
 
-/** How many releases a page has that is not the last. */
-const pageSize = 100
-
 const history = Command.make(
   "history",
   {
@@ -159,10 +156,10 @@ const history = Command.make(
     const releases = notReady ? page.releases.filter(({ readiness }) => readiness?.ready === false) : page.releases
     const notJudged = page.releases.filter(({ readiness, version }) => readiness === null && version !== null)
     const last = page.releases.at(-1)?.number ?? 1
-    const isMore = page.releases.length === pageSize && last > 1
+    const isMore = page.releases.length === releasesPageSize && last > 1
     const shown =
       releases.length === 0
-        ? `No ${notReady ? "release that was not ready" : "release"}${isMore ? ` among the newest ${pageSize}` : ""}.`
+        ? `No ${notReady ? "release that was not ready" : "release"}${isMore ? ` among the newest ${releasesPageSize}` : ""}.`
         : table(["Release", "Version", "At", "By", "Readiness", ""], releases.map(releaseOf))
     const unknown = notReady ? notJudgedTexts(notJudged, hasPolicy) : []
     yield* print(

@@ -1,5 +1,6 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
+import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { firstCharacters } from "@delivery/domain/Text"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
 import { hasTested, isReproducible, isWhole, proves } from "../runs/RunScope.ts"
@@ -29,6 +30,12 @@ export const lastFirst = (a: TestRunRow, b: TestRunRow): number =>
 
 /** Whether a run decides, or would if it had tested the deployment. */
 export const mayDecide = (run: TestRunRow): boolean => run.result !== null && hasTested(run) && proves(run)
+
+/** Whether a test of a run has failed. What passed elsewhere in a retry is flaky there: of such a run all that is flaky has failed. */
+export const isFailure = (
+  { retriedElsewhere }: Pick<TestRunRow, "retriedElsewhere">,
+  { status }: Pick<TestEntry, "status">
+): boolean => status === "failed" || (status === "flaky" && retriedElsewhere === true)
 
 const isInterrupted = (run: TestRunRow): boolean => run.state === "interrupted" && run.finishedAt !== null
 
@@ -131,19 +138,15 @@ export const leftOut =
         const besides = runsBeside(database, asked, before[0]!.run)
         const passedIn = (caseId: string) => {
           const run = besides.find((one) =>
-            testsOf(one).some(
-              ({ caseId: id, status }) =>
-                id === caseId && (status === "passed" || (status === "flaky" && one.retriedElsewhere !== true))
-            )
+            testsOf(one).some((test) => test.caseId === caseId && test.status !== "skipped" && !isFailure(one, test))
           )
           return run === undefined ? null : { coverage: run.coverage!, number: run.number }
         }
         for (const { isLater, isOther, run } of before.slice(1)) {
-          for (const { caseId, status, title } of testsOf(run)) {
-            // What passed elsewhere in a retry is flaky: of such a run all that is flaky has failed.
-            const isFailure = status === "failed" || (status === "flaky" && run.retriedElsewhere === true)
+          for (const test of testsOf(run)) {
+            const { caseId, status, title } = test
             if (status === "skipped" || told.has(caseId)) continue
-            if (!isFailure) {
+            if (!isFailure(run, test)) {
               if (run.result !== null) told.add(caseId)
               continue
             }

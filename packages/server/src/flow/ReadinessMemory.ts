@@ -22,7 +22,7 @@ import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRe
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
-import { fewer, lastFirst, leftOut, mayDecide } from "./LeftOutMemory.ts"
+import { fewer, isFailure, lastFirst, leftOut, mayDecide } from "./LeftOutMemory.ts"
 import {
   type AskedRuns,
   type BlockingTicket,
@@ -142,10 +142,10 @@ const mutedFailures = (database: MemoryDatabase, { id, mutes }: TestRunRow): Fou
   return { count: failures.length, tests: failures.slice(0, maxMutedFailures) }
 }
 
-const failuresOf = (database: MemoryDatabase, { id, mutes, retriedElsewhere }: TestRunRow): FoundRun["failures"] => {
-  const muted = new Set((mutes ?? []).map(({ caseId }) => caseId))
-  const failed = (database.table(testRunTestsTable).get(id) ?? [])
-    .filter(({ status }) => status === "failed" || (status === "flaky" && retriedElsewhere === true))
+const failuresOf = (database: MemoryDatabase, run: TestRunRow): FoundRun["failures"] => {
+  const muted = new Set((run.mutes ?? []).map(({ caseId }) => caseId))
+  const failed = (database.table(testRunTestsTable).get(run.id) ?? [])
+    .filter((test) => isFailure(run, test))
     .filter(({ caseId }) => !muted.has(caseId))
     .toSorted((a, b) => compare(a.caseId, b.caseId))
   return { count: failed.length, titles: failed.slice(0, namedFailures).map(({ title }) => shownName(title)) }

@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { Caller } from "@delivery/domain/identity/Authorization"
@@ -14,7 +14,8 @@ import {
 } from "@delivery/domain/planning/View"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Equal, Layer } from "effect"
-import { type Access, anyRole, atLeast, personOf } from "../access/Access.ts"
+import { type Access, anyRole, atLeast } from "../access/Access.ts"
+import { ownPerson, personIdAfter, visibilityOf } from "../access/Sharing.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
@@ -99,7 +100,7 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("Views.create")(function* (input: CreateView) {
     const by = yield* atLeast("member")
     const viewer = viewerOf(by)
-    const personId = input.visibility === "personal" ? yield* ownPerson(by) : null
+    const personId = input.visibility === "personal" ? yield* ownPerson(by, "view") : null
     const { key, kind } = input.scope
     const named = kind === "workspace" ? {} : { [kind]: key }
     const scope = yield* findScope(dependencies, viewer, named, { team: "scope.key", project: "scope.key" })
@@ -148,7 +149,7 @@ const update = (dependencies: Dependencies) => {
         input.filters === undefined
           ? before.filters
           : keepUnseen(before, yield* resolveFilters(repo, viewer, input.filters))
-      const personId = yield* personIdAfter(by, before, input)
+      const personId = yield* personIdAfter(by, before, input.visibility, "view")
       if (before.isArchived) return yield* archivedScope(before)
       if (personId !== null && before.isDefault) return yield* defaultIsShared
       if (personId !== before.personId) yield* checkRoom(repo, by, { ...before, personId })
@@ -272,32 +273,6 @@ const lockView = Effect.fnUntraced(function* ({ repo }: Dependencies, viewer: Vi
 const findCurrent = ({ repo }: Dependencies, viewer: Viewer, id: ViewId) =>
   Effect.map(repo.find(viewer, id), (view) => present(view!))
 
-/** The person whose personal views the caller makes. */
-const ownPerson = ({ principal }: Access): Effect.Effect<PersonId, Forbidden> => {
-  const person = personOf(principal)
-  return person === undefined
-    ? Effect.fail(new Forbidden({ message: "An account API key has no personal views.", reason: "account_key" }))
-    : Effect.succeed(person.id)
-}
-
-/** Whose view it is after a change. Whoever made a shared one may take it back, and nobody else. */
-const personIdAfter = Effect.fnUntraced(function* (by: Access, view: FoundView, { visibility }: UpdateView) {
-  if (visibility === undefined) return view.personId
-  if (visibility === "shared") return null
-  if (view.personId !== null) return view.personId
-  const personId = yield* ownPerson(by)
-  const { createdBy } = view
-  const creator =
-    createdBy.kind === "agent" ? createdBy.person.id : createdBy.kind === "user" ? createdBy.id : undefined
-  if (creator !== personId) {
-    return yield* new Forbidden({
-      message: "Only who made a shared view, or whose agent did, can make it personal.",
-      reason: "not_creator"
-    })
-  }
-  return personId
-})
-
 /** Whether a scope, whose order is locked, can have one more shared view, or personal one of the person. */
 const checkRoom = Effect.fnUntraced(function* (
   repo: ViewsRepo["Service"],
@@ -363,9 +338,6 @@ const cannotDeleteDefault = new Conflict({
 })
 
 const defaultIsShared = new Conflict({ message: "The first views of a project are shared.", reason: "is_default" })
-
-const visibilityOf = ({ personId }: Pick<FoundView, "personId">): View["visibility"] =>
-  personId === null ? "shared" : "personal"
 
 /** What its events tell of a view, by the names of the API. */
 const looksOf = ({ groupedBy, layout, name, personId, sortedBy }: FoundView) => ({

@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { EventKind } from "@delivery/domain/events/EventKinds"
 import type { Caller } from "@delivery/domain/identity/Authorization"
@@ -17,6 +17,7 @@ import {
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Equal, Layer } from "effect"
 import { type Access, anyRole, atLeast, personOf } from "../access/Access.ts"
+import { ownPerson, personIdAfter, visibilityOf } from "../access/Sharing.ts"
 import { EnvironmentsRepo } from "../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { changesBetween, Events } from "../events/Events.ts"
@@ -83,7 +84,7 @@ const create = (dependencies: Dependencies) => {
   const { nextId, repo, storage } = dependencies
   return Effect.fn("SavedFilters.create")(function* (input: CreateSavedFilter) {
     const by = yield* atLeast("member")
-    const personId = input.visibility === "personal" ? yield* ownPerson(by) : null
+    const personId = input.visibility === "personal" ? yield* ownPerson(by, "filter") : null
     const filtered = yield* resolve(dependencies, by, input.screen, input.product ?? undefined, input.query)
     const id = yield* nextId<SavedFilterId>()
     const created = Effect.gen(function* () {
@@ -132,7 +133,7 @@ const update = (dependencies: Dependencies) => {
               input.product ?? (before.screen === "tests" ? before.productId! : undefined),
               input.query ?? queryOf({ ...before, product: before.productId, environment: before.environmentId })
             )
-      const personId = yield* personIdAfter(by, before, input)
+      const personId = yield* personIdAfter(by, before, input.visibility, "filter")
       if (personId !== before.personId) yield* checkRoom(repo, by, before.screen, personId)
       const { environmentId, filters, productId } = filtered
       const after = { ...before, personId, name: input.name ?? before.name, productId, environmentId, filters }
@@ -205,36 +206,6 @@ const resolve = Effect.fnUntraced(function* (
   return { productId, environmentId, filters }
 })
 
-/** The person whose personal filters the caller saves. */
-const ownPerson = ({ principal }: Access): Effect.Effect<PersonId, Forbidden> => {
-  const person = personOf(principal)
-  return person === undefined
-    ? Effect.fail(new Forbidden({ message: "An account API key has no personal filters.", reason: "account_key" }))
-    : Effect.succeed(person.id)
-}
-
-/** Whose it is after a change. Whoever made a shared one may take it back, and nobody else. */
-const personIdAfter = Effect.fnUntraced(function* (
-  by: Access,
-  filter: FoundSavedFilter,
-  { visibility }: UpdateSavedFilter
-) {
-  if (visibility === undefined) return filter.personId
-  if (visibility === "shared") return null
-  if (filter.personId !== null) return filter.personId
-  const personId = yield* ownPerson(by)
-  const { createdBy } = filter
-  const creator =
-    createdBy.kind === "agent" ? createdBy.person.id : createdBy.kind === "user" ? createdBy.id : undefined
-  if (creator !== personId) {
-    return yield* new Forbidden({
-      message: "Only who made a shared filter, or whose agent did, can make it personal.",
-      reason: "not_creator"
-    })
-  }
-  return personId
-})
-
 /** Whether a list can have one more shared filter, or personal one of the person. Nobody else saves one meanwhile. */
 const checkRoom = Effect.fnUntraced(function* (
   repo: SavedFiltersRepo["Service"],
@@ -295,9 +266,6 @@ const keptOf = ({ environmentId, filters, name, personId, productId }: FoundSave
   personId,
   productId
 })
-
-const visibilityOf = ({ personId }: FoundSavedFilter): SavedFilter["visibility"] =>
-  personId === null ? "shared" : "personal"
 
 /** What its events tell of it, by the names of the API. */
 const toldOf = (filter: FoundSavedFilter) => {

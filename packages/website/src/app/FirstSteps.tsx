@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
+import { postCommand } from "../api/command.ts"
 import { mayAct, useRole } from "../api/session.ts"
 import { deploymentsQuery, environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { invitesQuery, membersQuery } from "../identity/queries.ts"
@@ -151,8 +152,7 @@ const useSteps = (slug: string): ReadonlyArray<Step> | undefined => {
   const happened = useHappened(slug)
   const hasPasskey = useHasPasskey()
   if (happened === undefined || hasPasskey === undefined) return undefined
-  const api = (path: string, body: string) =>
-    `curl -H "Authorization: Bearer $DELIVERY_API_KEY" -H "Content-Type: application/json" \\\n  ${serviceUrl}/v1/workspaces/${slug}/${path} -d '${body}'`
+  const api = (path: string, body: string) => postCommand(slug, path, body)
   const line = `DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug}`
   const begin = (label: string) => <Begin label={label} slug={slug} />
   return [

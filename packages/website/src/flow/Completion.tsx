@@ -8,13 +8,13 @@ import { Property } from "../planning/Property.tsx"
 import { counted } from "../ui/format.ts"
 import { later } from "../ui/later.tsx"
 import { undone } from "../ui/toast.ts"
+import { passedAgain } from "./passedAgain.ts"
 import { evidenceQuery } from "./queries.ts"
 
 /** How many of the tests have passed again, above the fold, and the way to each of them. */
 const EvidenceNote = ({ slug, ticket }: Omit<Props, "mayChange">) => {
   const { data } = useQuery(evidenceQuery(slug, ticket.identifier))
   if (data === undefined || data.cases.length === 0) return null
-  const done = data.cases.filter(({ needed, passed }) => passed >= needed).length
   return (
     <a
       className="text-muted block px-2 pb-1 text-xs hover:underline"
@@ -27,7 +27,7 @@ const EvidenceNote = ({ slug, ticket }: Omit<Props, "mayChange">) => {
         evidence?.focus({ preventScroll: true })
       }}
     >
-      {done} of {counted(data.cases.length, "test")} passed again
+      {passedAgain(data)} of {counted(data.cases.length, "test")} passed again
     </a>
   )
 }

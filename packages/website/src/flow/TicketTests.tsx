@@ -12,6 +12,7 @@ import { later } from "../ui/later.tsx"
 import { Section } from "../ui/Section.tsx"
 import { EvidenceOfCase } from "./EvidenceOfCase.tsx"
 import { momentOf, mutedTests } from "./mute.ts"
+import { passedAgain } from "./passedAgain.ts"
 import { evidenceQuery, mutesQuery } from "./queries.ts"
 import { UnmuteButton } from "./UnmuteButton.tsx"
 import { useUnmute } from "./useUnmute.ts"
@@ -121,8 +122,9 @@ const whyCompleted = (lacking: TicketEvidence["cases"]): string => {
 }
 
 /** What there is, in a sentence. */
-const summaryOf = ({ cases }: TicketEvidence, { completion, passes, status }: Ticket): string => {
-  const done = cases.filter(({ needed, passed }) => passed >= needed).length
+const summaryOf = (evidence: TicketEvidence, { completion, passes, status }: Ticket): string => {
+  const { cases } = evidence
+  const done = passedAgain(evidence)
   const runs = passes === 1 ? "a run" : `${passes} runs`
   const what = `${done} of ${counted(cases.length, "test")} passed again. Each needs ${runs} that ${passes === 1 ? "counts" : "count"}.`
   if (status.category === "canceled") return `${what} The ticket is canceled.`

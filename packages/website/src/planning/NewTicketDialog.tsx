@@ -3,7 +3,8 @@ import type { TicketCases } from "@delivery/domain/planning/TicketCases"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Fragment, useState } from "react"
-import { client, serviceUrl } from "../api/client.ts"
+import { client } from "../api/client.ts"
+import { postCommand } from "../api/command.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
@@ -53,9 +54,7 @@ const NoTeam = ({ onClose, slug }: Pick<Props, "onClose" | "slug">) => (
     title="New ticket"
   >
     {mayAct(useRole(slug), "admin") ? (
-      <Command
-        text={`curl -H "Authorization: Bearer $DELIVERY_API_KEY" -H "Content-Type: application/json" \\\n  ${serviceUrl}/v1/workspaces/${slug}/teams -d '{"key": "ENG", "name": "Engineering"}'`}
-      />
+      <Command text={postCommand(slug, "teams", '{"key": "ENG", "name": "Engineering"}')} />
     ) : (
       <p className="text-muted">Ask an admin of the workspace for one, or to be added to one of theirs.</p>
     )}

@@ -2,6 +2,7 @@ import type { View } from "@delivery/domain/planning/View"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { client } from "../api/client.ts"
+import { isMadeBy } from "../api/madeBy.ts"
 import { tellPages } from "../api/pages.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { useMe } from "../api/session.ts"
@@ -12,10 +13,6 @@ import { Menu } from "../ui/Menu.tsx"
 
 const RenameView = later(() => import("./RenameView.tsx"))
 const SureDialog = later(() => import("../api/SureDialog.tsx"))
-
-/** Whether the person, or an agent of theirs, made it. */
-const isMadeBy = (me: string | undefined, { createdBy }: View): boolean =>
-  me === (createdBy.kind === "agent" ? createdBy.person.id : createdBy.kind === "user" ? createdBy.id : null)
 
 /** What else is done with a view. */
 const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }) => {

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router"
 import type { SavedFilter, UpdateSavedFilter } from "@delivery/domain/runs/SavedFilter"
 import { useEffect, useState } from "react"
 import { client } from "../api/client.ts"
+import { isMadeBy } from "../api/madeBy.ts"
 import { tellPages } from "../api/pages.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
@@ -24,10 +25,6 @@ interface Props {
   readonly slug: string
   readonly filtered: Filtered
 }
-
-/** Whether the person, or an agent of theirs, made it. */
-const isMadeBy = (me: string | undefined, { createdBy }: SavedFilter): boolean =>
-  me === (createdBy.kind === "agent" ? createdBy.person.id : createdBy.kind === "user" ? createdBy.id : null)
 
 /** More than are read at a glance: one is found by its letters. */
 const mostRead = 12
