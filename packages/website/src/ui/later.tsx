@@ -1,4 +1,4 @@
-import { type ReactNode, useSyncExternalStore } from "react"
+import { type ReactNode, useDeferredValue, useSyncExternalStore } from "react"
 
 /**
  * Parts of a page that are not needed to show it. They are loaded once it has come to rest, or when they are shown before
@@ -55,8 +55,9 @@ export const later = <Props extends object>(
     return loaded
   }
   const Shown = (props: Props) => {
-    const Loaded = useSyncExternalStore(subscribe, look) ?? Fallback
-    return <Loaded {...props} />
+    // Drawn piece by piece where it comes after the page: a large part would else hold up what somebody does meanwhile.
+    const Drawn = useDeferredValue(useSyncExternalStore(subscribe, look)) ?? Fallback
+    return <Drawn {...props} />
   }
   return Object.assign(Shown, { preload: async () => void (await loadOnce()) })
 }
