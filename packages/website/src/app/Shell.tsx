@@ -19,6 +19,7 @@ const Palette = later(() => import("./Palette.tsx"))
 const KeysHelp = later(() => import("./KeysHelp.tsx"))
 const CopyKeys = later(() => import("./CopyKeys.tsx"))
 const OfflineNote = later(() => import("./OfflineNote.tsx"))
+const OrderPlaces = later(() => import("./OrderPlaces.tsx"))
 const NewTicketHere = later(() => import("../planning/NewTicketHere.tsx"))
 
 const useLive = (slug: string): LiveState => {
@@ -117,6 +118,7 @@ export const Shell = () => {
       </div>
       {shown === "palette" && <Palette onClose={close} slug={slug} />}
       {shown === "keys" && <KeysHelp onClose={close} />}
+      {shown === "order" && <OrderPlaces onClose={close} slug={slug} />}
       {shown === "ticket" && <NewTicketHere onClose={close} slug={slug} />}
     </div>
   )
