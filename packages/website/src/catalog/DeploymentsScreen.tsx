@@ -64,7 +64,7 @@ const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
         <Time at={deployment.versionUpdatedAt} />
       </span>
     </Link>
-    <span className="relative z-1 flex w-fit flex-wrap items-center gap-x-2 text-xs">
+    <span className="relative z-1 flex w-fit flex-wrap items-center gap-x-2 gap-y-0.5 text-xs empty:hidden">
       {missing.length > 0 && (
         <Link
           className="text-warning inline-flex items-center gap-1 whitespace-nowrap hover:underline"

@@ -50,9 +50,7 @@ const SavedFilterDialog = ({ filtered, names, onClose, renamed, slug }: Props) =
   })
   return (
     <FormDialog
-      description={
-        renamed === undefined ? `Of ${filtered.screen}: ${wordsOf(toSave(filtered)).join(", ")}.` : undefined
-      }
+      description={renamed === undefined ? `By: ${wordsOf(toSave(filtered)).join(", ")}.` : undefined}
       action={renamed === undefined ? "Save filter" : "Rename"}
       doing={save}
       fields={["name"]}
