@@ -100,6 +100,7 @@ describe("The website", () => {
     const page = await site.visit()
     await page.goto(`${site.origin}/w/main/test-runs?result=failed`)
     await page.waitForURL(/\/sign-in/)
+    await page.getByText("Sign in to go on where you were.").waitFor()
     const other = await site.signIn()
     await other.goto(`${site.origin}/sign-in?returnTo=${encodeURIComponent("/w/main/deployments")}`)
     await other.waitForURL(/\/w\/main\/deployments$/)
