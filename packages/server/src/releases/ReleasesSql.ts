@@ -14,13 +14,21 @@ import type { ProductVersion } from "../runs/TestRunsRepo.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
-import { type CommitBounds, type FoundRelease, type NamedTicket, ReleasesRepo } from "./ReleasesRepo.ts"
+import {
+  type CommitBounds,
+  type FoundRelease,
+  type HistoryCursor,
+  type NamedTicket,
+  type Place,
+  ReleasesRepo
+} from "./ReleasesRepo.ts"
 
 export const layer = Layer.effect(
   ReleasesRepo,
   Effect.map(PgClient.PgClient, (sql) =>
     ReleasesRepo.of({
       history: history(sql),
+      wasDeployed: wasDeployed(sql),
       commits: commits(sql),
       commitsNaming: commitsNaming(sql),
       versionsNaming: versionsNaming(sql),
@@ -31,21 +39,56 @@ export const layer = Layer.effect(
 )
 
 type HistoryRow = ActorRow &
-  Omit<FoundRelease, "at" | "by"> & {
+  Omit<FoundRelease, "at" | "by" | "deployment"> & {
     readonly at: Date
+    readonly deploymentId: DeploymentId
+    readonly deletedAt: Date | null
   }
+
+/** The releases of a page as a table `r`, with the end of their deployments. The live one is before all that ended. */
+const pageOf = (
+  sql: PgClient.PgClient,
+  { environmentId, productId, workspaceId }: Place,
+  { before, deployment }: HistoryCursor,
+  limit: number
+): Statement.Fragment => {
+  const last = deployment === undefined ? sql`true` : sql`d.id = ${deployment}`
+  const isBelow =
+    before === undefined ? sql`true` : sql`number < case when ${last} then ${before}::bigint else 2147483648 end`
+  const isNotLater =
+    deployment === undefined
+      ? sql`true`
+      : sql`(coalesce(d.deleted_at, 'infinity'), d.id) <=
+          (select coalesce(deleted_at, 'infinity'), id from deployments where id = ${deployment})`
+  return sql`(select one.*, d.deleted_at from deployments d cross join lateral (
+      select * from deployment_releases where deployment_id = d.id and ${isBelow} order by number desc limit ${limit}
+    ) as one
+    where d.workspace_id = ${workspaceId} and d.product_id = ${productId} and d.environment_id = ${environmentId}
+      and ${isNotLater}
+    order by coalesce(d.deleted_at, 'infinity') desc, d.id desc, one.number desc limit ${limit}) as r`
+}
+
+const wasDeployed =
+  (sql: PgClient.PgClient): ReleasesRepo["Service"]["wasDeployed"] =>
+  ({ environmentId, productId, workspaceId }, deployment) =>
+    sql`select 1 from deployments where workspace_id = ${workspaceId} and product_id = ${productId}
+      and environment_id = ${environmentId} and ${deployment === undefined ? sql`true` : sql`id = ${deployment}`}
+      limit 1`.pipe(
+      Effect.map((rows) => rows.length === 1),
+      dieOnSqlError
+    )
 
 /**
  * A run counts for the release that it began on. One that a server of before releases started counts for the release that
  * had its version at its start. One counts as readiness counts it: not if it tested another address, and failed where what failed has passed
  * elsewhere alone. Runs that are erased count as before; of those that an earlier server erased, the address is not known.
  */
-const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
-  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.override_reason as override, r.readiness, ${actorColumns(sql, "r.actor")},
+const history = (sql: PgClient.PgClient) => (place: Place, cursor: HistoryCursor, limit: number) =>
+  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.deployment_id as "deploymentId", r.deleted_at as "deletedAt", r.override_reason as override, r.readiness, ${actorColumns(sql, "r.actor")},
       (select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
         and earlier.version = r.version and earlier.number < r.number) as "rolledBackTo",
       tested.passed, tested.failed
-    from deployment_releases r
+    from ${pageOf(sql, place, cursor, limit)}
     left join deployment_releases previous
       on previous.deployment_id = r.deployment_id and previous.number = r.number - 1
     left join deployment_releases next on next.deployment_id = r.deployment_id and next.number = r.number + 1
@@ -67,13 +110,13 @@ const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: n
           else t.deployment_id = r.deployment_id and t.release = r.number end
     ) as tested
     ${actorJoins(sql, "r.actor")}
-    where r.deployment_id = ${deployment} ${before === undefined ? sql.literal("") : sql`and r.number < ${before}`}
-    order by r.number desc limit ${limit}`.pipe(
+    order by coalesce(r.deleted_at, 'infinity') desc, r.deployment_id desc, r.number desc`.pipe(
     Effect.map((rows) =>
       rows.map((row) => ({
         number: row.number,
         version: row.version,
         previous: row.previous,
+        deployment: { id: row.deploymentId, deletedAt: isoOrNull(row.deletedAt) },
         at: iso(row.at),
         by: readActor(row),
         passed: row.passed,
