@@ -1032,12 +1032,13 @@ describe("delivery", () => {
     assert.strictEqual(first.out, "No release that was not ready.\n1 release was not judged: 1.\n")
 
     // Whoever deletes the deployment deletes nothing that went out there.
-    const { id } = await workspace.get<Deployment>("deployments/shop/staging")
+    const { baseUrl, id } = await workspace.get<Deployment>("deployments/shop/staging")
+    const deployment = { product: "shop", environment: "staging", baseUrl }
     await workspace.send("DELETE", "deployments/shop/staging")
     const ended = /2 .* not ready: run missing.*Override: Payment is down; Its deployment was deleted at \S+Z\n/
     assert.match((await history("--not-ready")).out, ended)
     assert.match((await history("--not-ready", "--before", "2")).out, /1 release was not judged: 1\.\n$/)
-    await workspace.post("deployments", { product: "shop", environment: "staging", version: "4" })
+    await workspace.post("deployments", { ...deployment, version: "4" })
     const rows = (await history()).out.split("\n")
     assert.deepStrictEqual(
       rows.map((row) => [row[0], row.includes("Its deployment was deleted at")]),
