@@ -87,7 +87,7 @@ export const Release = Schema.Struct({
   runs: Passes,
   rolledBackTo: Schema.NullOr(Schema.Int).annotate({
     description:
-      "The newest earlier release of this version in the same deployment; null where the version was new there."
+      "The newest earlier release of this version in the same deployment, where one commit is one version however it is written; null where the version was new there, and where the release before has the same commit."
   }),
   override: Schema.NullOr(Schema.String).annotate({
     description:

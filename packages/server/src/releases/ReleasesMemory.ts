@@ -16,6 +16,7 @@ import {
   type ReleaseRow,
   versionCommits
 } from "../catalog/ReleaseRows.ts"
+import { spellingsInMemory } from "../catalog/Spellings.ts"
 import { teams } from "../planning/TeamsRepo.ts"
 import { findTicketInMemory } from "../planning/TicketRefs.ts"
 import type { Viewer } from "../planning/Viewer.ts"
@@ -46,6 +47,7 @@ const history =
   (place, { before, deployment }, limit) =>
     memory.read((database) => {
       const there = deploymentsAt(database, place)
+      const spellings = spellingsInMemory(database, place.productId)
       const from = deployment === undefined ? 0 : there.findIndex(({ id }) => id === deployment)
       return there
         .slice(from)
@@ -56,7 +58,7 @@ const history =
           return releases
             .filter(isBelow)
             .toReversed()
-            .map((release) => foundRelease(database, releases, release, deletedAt))
+            .map((release) => foundRelease(database, releases, release, { deletedAt, spellings }))
         })
         .slice(0, limit)
     })
@@ -86,7 +88,10 @@ const foundRelease = (
   database: MemoryDatabase,
   releases: ReadonlyArray<ReleaseRow>,
   release: ReleaseRow,
-  deletedAt: Timestamp | null
+  {
+    deletedAt,
+    spellings
+  }: { readonly deletedAt: Timestamp | null; readonly spellings: ReturnType<typeof spellingsInMemory> }
 ): FoundRelease => {
   const { actorId, actorKind, at, deploymentId, environmentId, number, overrideReason, productId, readiness, version } =
     release
@@ -103,11 +108,13 @@ const foundRelease = (
       run.deploymentId === deploymentId &&
       run.release === number
   )
-  const isSame = (earlier: ReleaseRow) => version !== null && earlier.version === version && earlier.number < number
+  const previous = releases.find((other) => other.number === number - 1)?.version ?? null
+  const same = new Set<string | null>(version === null ? [] : spellings(version))
+  const earlier = releases.findLast((other) => other.number < number && same.has(other.version))
   return {
     number,
     version,
-    previous: releases.find((other) => other.number === number - 1)?.version ?? null,
+    previous,
     deployment: { id: deploymentId, deletedAt },
     at,
     by: actorKind === null ? { kind: "removed" } : resolveActor(database, { kind: actorKind, id: actorId } as ActorRef),
@@ -115,7 +122,7 @@ const foundRelease = (
     failed: tested.filter((run) => resultOf(run) === "failed").length,
     override: overrideReason,
     readiness,
-    rolledBackTo: releases.findLast(isSame)?.number ?? null
+    rolledBackTo: same.has(previous) ? null : (earlier?.number ?? null)
   }
 }
 

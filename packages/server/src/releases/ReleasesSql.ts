@@ -1,3 +1,4 @@
+import { beginOf, isCommit } from "@delivery/domain/catalog/WholeVersion"
 import type { DeploymentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -7,6 +8,7 @@ import { presentRefs } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { versionCommits } from "../catalog/ReleaseRows.ts"
+import { spelledIn } from "../catalog/SpellingStatements.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
 import { testsDeployment } from "../runs/TestedAddress.ts"
@@ -83,7 +85,7 @@ const wasDeployed =
  * had its version at its start. One counts as readiness counts it: not if it tested another address, and failed where what failed has passed
  * elsewhere alone. Runs that are erased count as before; of those that an earlier server erased, the address is not known.
  */
-const history = (sql: PgClient.PgClient) => (place: Place, cursor: HistoryCursor, limit: number) =>
+const page = (sql: PgClient.PgClient) => (place: Place, cursor: HistoryCursor, limit: number) =>
   sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.deployment_id as "deploymentId", r.deleted_at as "deletedAt", r.override_reason as override, r.readiness, ${actorColumns(sql, "r.actor")},
       (select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
         and earlier.version = r.version and earlier.number < r.number) as "rolledBackTo",
@@ -128,6 +130,55 @@ const history = (sql: PgClient.PgClient) => (place: Place, cursor: HistoryCursor
     ),
     dieOnSqlError
   )
+
+const history =
+  (sql: PgClient.PgClient): ReleasesRepo["Service"]["history"] =>
+  (place, cursor, limit) =>
+    Effect.gen(function* () {
+      const releases = yield* page(sql)(place, cursor, limit)
+      const spelled = yield* spelledOf(sql, place, releases)
+      if (spelled.size === 0) return releases
+      const earlier = yield* earlierOf(sql, releases, spelled)
+      return releases.map((release, index) => {
+        const spellings = release.version === null ? undefined : spelled.get(release.version)
+        if (spellings === undefined) return release
+        // What only writes the commit that was there before in another way rolls nothing back.
+        const isBack = release.previous === null || !spellings.includes(release.previous)
+        return { ...release, rolledBackTo: isBack ? (earlier.get(index) ?? null) : null }
+      })
+    })
+
+/** How the versions of the releases that may be commits are written, where there are several ways. */
+const spelledOf = (sql: PgClient.PgClient, place: Place, releases: ReadonlyArray<FoundRelease>) => {
+  const commits = releases.flatMap(({ version }) => (version !== null && isCommit(version) ? [beginOf(version)] : []))
+  if (commits.length === 0) return Effect.succeed(new Map<string, ReadonlyArray<string>>())
+  const begins = sql`select ${place.productId}::uuid, digits from unnest(${texts([...new Set(commits)], (one) => one)}) as digits`
+  return Effect.map(
+    spelledIn(sql, place.workspaceId, begins),
+    (found) => new Map(found.map(({ spellings, version }) => [version, spellings]))
+  )
+}
+
+/** Of the releases by their place in the list, the newest earlier one of the same commit in the deployment. */
+const earlierOf = (
+  sql: PgClient.PgClient,
+  releases: ReadonlyArray<FoundRelease>,
+  spelled: ReadonlyMap<string, ReadonlyArray<string>>
+) => {
+  const asked = releases.flatMap(({ deployment, number, version }, place) => {
+    const spellings = version === null ? undefined : spelled.get(version)
+    return spellings === undefined ? [] : [{ place, deployment_id: deployment.id, number, spellings }]
+  })
+  return sql<{ readonly place: number; readonly number: number | null }>`select r.place, (
+      select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
+        and earlier.version = any(r.spellings) and earlier.number < r.number
+    ) as number
+    from json_to_recordset(${PgTypes.json(asked)}::json)
+      as r (place integer, deployment_id uuid, number integer, spellings text[])`.pipe(
+    Effect.map((rows) => new Map(rows.map(({ number, place }) => [place, number]))),
+    dieOnSqlError
+  )
+}
 
 /** The versions as a table `named`. */
 const versionRows = (versions: ReadonlyArray<ProductVersion>, sql: PgClient.PgClient): Statement.Fragment =>

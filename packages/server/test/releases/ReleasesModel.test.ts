@@ -6,6 +6,7 @@ import fc from "fast-check"
 import { answer } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { deploymentIn, makeProduct } from "./Scene.ts"
+import { isOneVersion, spelledVersions } from "./Spellings.ts"
 
 /** The history of random changes, some of them at once, and of deployments that are made anew, is that of a plain model. */
 
@@ -16,32 +17,34 @@ type Step =
   | { readonly kind: "changes"; readonly atOnce: ReadonlyArray<string | null> }
   | { readonly kind: "anew"; readonly version: string | null }
 
-const steps = fc.array(
-  fc.oneof<[fc.WeightedArbitrary<Step>, fc.WeightedArbitrary<Step>]>(
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        kind: fc.constant("changes"),
-        atOnce: fc.array(fc.constantFrom(...versions), { minLength: 1, maxLength: 4 })
-      })
-    },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant("anew"), version: fc.constantFrom(...versions) }) }
-  ),
-  { minLength: 1, maxLength: 12 }
-)
+const stepsOf = (versions: ReadonlyArray<string | null>) =>
+  fc.array(
+    fc.oneof<[fc.WeightedArbitrary<Step>, fc.WeightedArbitrary<Step>]>(
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          kind: fc.constant("changes"),
+          atOnce: fc.array(fc.constantFrom(...versions), { minLength: 1, maxLength: 4 })
+        })
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("anew"), version: fc.constantFrom(...versions) }) }
+    ),
+    { minLength: 1, maxLength: 12 }
+  )
 
 type Modelled = Pick<Release, "number" | "version" | "previous" | "rolledBackTo"> & { readonly deployment: number }
 
 /** The history of the versions that each deployment had, one after the other. */
 const modelOf = (had: ReadonlyArray<ReadonlyArray<string | null>>): ReadonlyArray<Modelled> => {
   const releases: Array<Modelled> = []
+  const isSame = isOneVersion(had.flat())
   for (const [deployment, versions] of had.entries()) {
     let previous: string | null = null
     for (const version of versions) {
       if (version === previous) continue
-      const isSame = (release: Modelled) => release.deployment === deployment && release.version === version
-      const earlier = version === null ? undefined : releases.findLast(isSame)
-      const rolledBackTo = earlier?.number ?? null
+      const earlier = releases.findLast((one) => one.deployment === deployment && isSame(one.version, version))
+      // The commit that was there before, written in another way, rolls nothing back.
+      const rolledBackTo = isSame(previous, version) ? null : (earlier?.number ?? null)
       releases.push({ number: releases.length + 1, version, previous, rolledBackTo, deployment })
       previous = version
     }
@@ -52,7 +55,10 @@ const modelOf = (had: ReadonlyArray<ReadonlyArray<string | null>>): ReadonlyArra
 withServicesOnEachStorage("Random changes of versions", (it) => {
   it.effect("leave the history of a plain model", () =>
     Effect.gen(function* () {
-      for (const [first, all] of fc.sample(fc.tuple(fc.constantFrom(...versions), steps), 8)) {
+      const histories = [versions, spelledVersions].flatMap((versions) =>
+        fc.sample(fc.tuple(fc.constantFrom(...versions), stepsOf(versions)), 8)
+      )
+      for (const [first, all] of histories) {
         const scene = yield* makeProduct
         const { create, get, history, remove, update } = deploymentIn(scene, scene.product, scene.staging)
         const made = [(yield* create(first ?? undefined)).id]
