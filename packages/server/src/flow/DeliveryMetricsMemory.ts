@@ -39,11 +39,11 @@ const releases = (memory: Memory) => (scope: MetricsScope) =>
   memory.read((database) => {
     const all = inProduction(database, scope)
     const isSame = sameCommits(database, all)
-    const isChange = (release: ReleaseRow) => {
-      const previous = (other: ReleaseRow) =>
-        other.deploymentId === release.deploymentId && other.number === release.number - 1
-      return release.version !== null && !isSame(release, all.find(previous)?.version ?? null)
-    }
+    const before = (release: ReleaseRow) =>
+      all.find(({ deploymentId, number }) => deploymentId === release.deploymentId && number === release.number - 1)
+        ?.version ?? null
+    // What only writes the commit of the release before it in another way is no change.
+    const isChange = (release: ReleaseRow) => release.version !== null && !isSame(release, before(release))
     const rollbackOf = (release: ReleaseRow) => {
       const history = all
         .filter(({ deploymentId }) => deploymentId === release.deploymentId)

@@ -37,40 +37,47 @@ const spelled = (sql: PgClient.PgClient) => (scope: MetricsScope) =>
         and ${ofProduct(sql, "r.product_id", scope)}`
   )
 
-/** The version of a release in all the ways in which it is written. */
-const writtenAs = (release: string) => `coalesce((select s.spellings from spelled s
-  where s.product_id = ${release}.product_id and s.version = ${release}.version), array[${release}.version])`
-
-/** Whether it has a version, and not the commit that was there before in another way of writing. */
-const isChange = (release: string) => `${release}.version is not null and not exists (
-  select from deployment_releases previous where previous.deployment_id = ${release}.deployment_id
-    and previous.number = ${release}.number - 1 and previous.version = any(${writtenAs(release)}))`
-
-/** The number of the release with which its version first came to the deployment. */
-const firstOf = (release: string) => `(select min(one.number) from unnest(${writtenAs(release)}) as written (version)
+/** The number of the release with which a version first came to the deployment of `r`, in whichever of the ways. */
+const firstOf = (versions: string) => `(select min(one.number) from unnest(${versions}) as written (version)
   cross join lateral (
     select number from deployment_releases
-    where deployment_id = ${release}.deployment_id and version = written.version order by number limit 1
+    where deployment_id = r.deployment_id and version = written.version order by number limit 1
   ) as one)`
+
+const writtenAs = (spelled: string, version: string) => `coalesce(${spelled}.spellings, array[${version}])`
 
 const releases = (sql: PgClient.PgClient) => (scope: MetricsScope) =>
   Effect.flatMap(spelled(sql)(scope), (several) => releasesOf(sql, scope, several))
 
-const releasesOf = (sql: PgClient.PgClient, scope: MetricsScope, several: ReadonlyArray<Spelled>) =>
-  sql<ReleaseRow>`with spelled as materialized (${spelledRows(sql, several)})
+/**
+ * What only writes the commit of the release before it in another way is no change: neither a release of the period, nor what comes next
+ * after one. All between a release and what comes next is of its commit, or cleared.
+ */
+const releasesOf = (sql: PgClient.PgClient, scope: MetricsScope, several: ReadonlyArray<Spelled>) => {
+  const [own, others] = [writtenAs("own", "r.version"), writtenAs("others", "next.version")]
+  const isBack = `${firstOf(others)} < ${firstOf(own)}`
+  return sql<ReleaseRow>`with spelled as materialized (${spelledRows(sql, several)})
     select p.slug as product, e.slug as environment,
       r.deployment_id as deployment, r.number, r.version, r.at,
-      next.number as "nextNumber", next.at as "nextAt"
+      case when ${sql.literal(isBack)} then next.number end as "nextNumber", next.at as "nextAt"
     from deployment_releases r
     join environments e on e.id = r.environment_id and e.class = 'production'
     join products p on p.id = r.product_id
+    left join spelled own on own.product_id = r.product_id and own.version = r.version
+    left join deployment_releases previous
+      on previous.deployment_id = r.deployment_id and previous.number = r.number - 1
     left join lateral (
-      select n.number, n.at, n.version, n.deployment_id, n.product_id from deployment_releases n
-      where n.deployment_id = r.deployment_id and n.number > r.number and ${sql.literal(isChange("n"))}
+      select n.number, n.at, n.version from deployment_releases n
+      left join deployment_releases earlier
+        on earlier.deployment_id = n.deployment_id and earlier.number = n.number - 1
+      where n.deployment_id = r.deployment_id and n.number > r.number and n.version is not null
+        and (earlier.version is null or n.version <> all(${sql.literal(own)}))
       order by n.number limit 1
-    ) next on ${sql.literal(`${firstOf("next")} < ${firstOf("r")}`)}
-    where r.workspace_id = ${scope.workspaceId} and ${sql.literal(isChange("r"))} and r.at >= ${date(scope.from)}
-      and r.at < ${date(scope.until)} and ${ofProduct(sql, "r.product_id", scope)}`.pipe(
+    ) next on true
+    left join spelled others on others.product_id = r.product_id and others.version = next.version
+    where r.workspace_id = ${scope.workspaceId} and r.version is not null and r.at >= ${date(scope.from)}
+      and r.at < ${date(scope.until)} and ${ofProduct(sql, "r.product_id", scope)}
+      and (previous.version is null or previous.version <> all(${sql.literal(own)}))`.pipe(
     Effect.map((rows) =>
       rows.map(({ at, nextAt, nextNumber, ...row }) => ({
         ...row,
@@ -80,6 +87,7 @@ const releasesOf = (sql: PgClient.PgClient, scope: MetricsScope, several: Readon
     ),
     dieOnSqlError
   )
+}
 
 interface CommitRow {
   readonly product: string
