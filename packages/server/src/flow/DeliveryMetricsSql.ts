@@ -96,30 +96,38 @@ interface CommitRow {
   readonly releasedAt: Date
 }
 
-/** The releases, those of a version that is written in several ways also under each of the others. */
-const released = (sql: PgClient.PgClient, scope: MetricsScope, several: ReadonlyArray<Spelled>): Statement.Fragment =>
-  several.length === 0
-    ? sql`deployment_releases`
-    : sql`(select workspace_id, product_id, environment_id, version, at from deployment_releases
-        union all
-        select other.workspace_id, other.product_id, other.environment_id, s.version, other.at
-        from (${spelledRows(sql, several)}) as s cross join unnest(s.spellings) as written (version)
-          join deployment_releases other on other.workspace_id = ${scope.workspaceId}
-            and other.product_id = s.product_id and other.version = written.version
-        where written.version <> s.version)`
+/**
+ * The commits with the releases of their versions, those of a version that is written in several ways also with the releases of the others.
+ * Each of these is looked up by the indexes, whatever is known of how many there are.
+ */
+const releasedCommits = (sql: PgClient.PgClient, scope: MetricsScope, several: ReadonlyArray<Spelled>) => {
+  const own = sql`select c.product_id, c.sha, c.at, r.at as released_at, r.environment_id from version_commits c
+    join deployment_releases r on r.workspace_id = c.workspace_id and r.product_id = c.product_id
+      and r.version = c.version and r.at < ${date(scope.until)}
+    where c.workspace_id = ${scope.workspaceId} and c.at is not null and ${ofProduct(sql, "c.product_id", scope)}`
+  return several.length === 0
+    ? own
+    : sql`${own} union all select s.product_id, c.sha, c.at, r.at, r.environment_id
+      from (${spelledRows(sql, several)}) as s cross join unnest(s.spellings) as written (version)
+        cross join lateral (
+          select at, environment_id from deployment_releases where workspace_id = ${scope.workspaceId}
+            and product_id = s.product_id and version = written.version and at < ${date(scope.until)} offset 0
+        ) as r cross join lateral (
+          select sha, at from version_commits where workspace_id = ${scope.workspaceId}
+            and product_id = s.product_id and version = s.version and at is not null offset 0
+        ) as c
+      where written.version <> s.version`
+}
 
 const commits = (sql: PgClient.PgClient) => (scope: MetricsScope) =>
   Effect.flatMap(spelled(sql)(scope), (several) => commitsOf(sql, scope, several))
 
 const commitsOf = (sql: PgClient.PgClient, scope: MetricsScope, several: ReadonlyArray<Spelled>) =>
-  sql<CommitRow>`select p.slug as product, c.sha, min(c.at) as at, min(r.at) as "releasedAt"
-    from version_commits c
-    join ${released(sql, scope, several)} r on r.workspace_id = c.workspace_id and r.product_id = c.product_id
-      and r.version = c.version and r.at < ${date(scope.until)}
-    join environments e on e.id = r.environment_id and e.class = 'production'
+  sql<CommitRow>`select p.slug as product, c.sha, min(c.at) as at, min(c.released_at) as "releasedAt"
+    from (${releasedCommits(sql, scope, several)}) as c
+    join environments e on e.id = c.environment_id and e.class = 'production'
     join products p on p.id = c.product_id
-    where c.workspace_id = ${scope.workspaceId} and c.at is not null and ${ofProduct(sql, "c.product_id", scope)}
-    group by p.id, c.sha having min(r.at) >= ${date(scope.from)}`.pipe(
+    group by p.id, c.sha having min(c.released_at) >= ${date(scope.from)}`.pipe(
     Effect.map((rows) =>
       rows.map(({ at, product, releasedAt, sha }) => ({ product, sha, at: iso(at), releasedAt: iso(releasedAt) }))
     ),
