@@ -137,40 +137,52 @@ const history = Command.make(
       Flag.optional,
       Flag.withDescription("Only releases numbered below it: the rest of a longer list")
     ),
+    deployment: optionalText(
+      "deployment",
+      "The id of the deployment that the number of --before is of, as the list before says it"
+    ),
     notReady: Flag.Boolean("not-ready").pipe(
       Flag.withDefault(false),
       Flag.withDescription("Only releases that the policy kept back when they were recorded")
     )
   },
-  Effect.fnUntraced(function* ({ before, environment, notReady, product }) {
+  Effect.fnUntraced(function* ({ before, deployment, environment, notReady, product }) {
     const { hasPolicy, page } = yield* call(
       Effect.fnUntraced(function* (client, { workspace }) {
         const params = { slug: workspace, product, environment }
-        const page = yield* client.releases.history({ params, query: given({ before }) })
+        const page = yield* client.releases.history({ params, query: given({ before, deployment }) })
         // A policy that asks for what is asked for without one is known by what it has judged: the newest releases tell.
         const isKnown = !notReady || Option.isSome(before) || page.releases.some(({ readiness }) => readiness !== null)
-        const hasPolicy = isKnown || !isDefault(yield* client.readiness.policy({ params }))
+        // The policy of a deployment that was deleted is not shown, and there may be one.
+        const policy = Effect.catchTag(client.readiness.policy({ params }), "NotFound", () => Effect.succeed(undefined))
+        const hasPolicy = isKnown || !isDefault(yield* policy)
         return { hasPolicy, page }
       })
     )
     const releases = notReady ? page.releases.filter(({ readiness }) => readiness?.ready === false) : page.releases
     const notJudged = page.releases.filter(({ readiness, version }) => readiness === null && version !== null)
-    const last = page.releases.at(-1)?.number ?? 1
-    const isMore = page.releases.length === releasesPageSize && last > 1
+    const last = page.releases.length === releasesPageSize ? page.releases.at(-1) : undefined
+    const isMore = last !== undefined
     const shown =
       releases.length === 0
         ? `No ${notReady ? "release that was not ready" : "release"}${isMore ? ` among the newest ${releasesPageSize}` : ""}.`
         : table(["Release", "Version", "At", "By", "Readiness", ""], releases.map(releaseOf))
     const unknown = notReady ? notJudgedTexts(notJudged, hasPolicy) : []
     yield* print(
-      { releases, notJudged: notJudged.map(({ number }) => number), before: isMore ? last : null },
+      {
+        releases,
+        notJudged: notJudged.map(({ number }) => number),
+        before: last?.number ?? null,
+        deployment: last?.deployment.id ?? null
+      },
       [shown, ...unknown].join("\n")
     )
-    if (isMore) yield* note(`There may be more: --before ${last}`)
+    if (isMore) yield* note(`There may be more: --before ${last.number} --deployment ${last.deployment.id}`)
   })
 ).pipe(Command.withDescription("List the releases of a deployment, and whether they went out against its policy"))
 
-const isDefault = (policy: ReadinessPolicy): boolean => JSON.stringify(policy) === JSON.stringify(defaultPolicy)
+const isDefault = (policy: ReadinessPolicy | undefined): boolean =>
+  JSON.stringify(policy) === JSON.stringify(defaultPolicy)
 
 /** How many releases a text names. */
 const mostNamed = 10
@@ -189,13 +201,16 @@ const notJudgedTexts = (notJudged: ReadonlyArray<Release>, hasPolicy: boolean): 
   ]
 }
 
-const releaseOf = ({ at, by, number, override, readiness, version }: Release) => [
+const releaseOf = ({ at, by, deployment, number, override, readiness, version }: Release) => [
   String(number),
   version ?? "cleared",
   at,
   by.kind === "removed" ? "somebody who was removed" : by.name,
   readinessOf(readiness),
-  override === null ? "" : `Override: ${override}`
+  [
+    ...(override === null ? [] : [`Override: ${override}`]),
+    ...(deployment.deletedAt === null ? [] : [`Its deployment was deleted at ${deployment.deletedAt}`])
+  ].join("; ")
 ]
 
 const readinessOf = (readiness: Release["readiness"]): string =>

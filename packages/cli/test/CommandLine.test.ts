@@ -1030,6 +1030,35 @@ describe("delivery", () => {
     assert.match((await history("--not-ready")).out, /not ready: run missing.*\n1 release was not judged: 1\.\n$/)
     const first = await history("--not-ready", "--before", "2")
     assert.strictEqual(first.out, "No release that was not ready.\n1 release was not judged: 1.\n")
+
+    // Whoever deletes the deployment deletes nothing that went out there.
+    const { baseUrl, id } = await workspace.get<Deployment>("deployments/shop/staging")
+    const deployment = { product: "shop", environment: "staging", baseUrl }
+    await workspace.send("DELETE", "deployments/shop/staging")
+    const ended = /2 .* not ready: run missing.*Override: Payment is down; Its deployment was deleted at \S+Z\n/
+    assert.match((await history("--not-ready")).out, ended)
+    assert.match((await history("--not-ready", "--before", "2")).out, /1 release was not judged: 1\.\n$/)
+    await workspace.post("deployments", { ...deployment, version: "4" })
+    const rows = (await history()).out.split("\n")
+    assert.deepStrictEqual(
+      rows.map((row) => [row[0], row.includes("Its deployment was deleted at")]),
+      [
+        ["R", false],
+        ["4", false],
+        ["3", true],
+        ["2", true],
+        ["1", true],
+        [undefined, false]
+      ]
+    )
+    assert.match((await history("--not-ready")).out, ended)
+    const second = await history("--before", "2", "--deployment", id)
+    assert.deepStrictEqual(
+      second.out.split("\n").map((row) => row[0]),
+      ["R", "1", undefined]
+    )
+    const unknown = await history("--deployment", "0197a1b2-0000-7000-8000-000000000006")
+    assert.deepInclude(unknown, { code: 1, out: "" })
   })
 
   test("set-version says which locked run holds the deployment, and does nothing", async (owner) => {

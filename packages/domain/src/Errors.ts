@@ -234,6 +234,16 @@ const NotCounted = Schema.Struct({
   examples: [exampleNotCounted]
 })
 
+const LastFailure = Schema.Struct({
+  run: Schema.Int.annotate({ description: "The number of the run." }),
+  environment: Schema.String.annotate({ description: "The slug of its environment." }),
+  commit: Schema.String
+}).annotate({
+  identifier: "LastFailure",
+  description: "A finished or interrupted run in which a test failed or was flaky last.",
+  examples: [{ run: 12, environment: "staging", commit: "9fceb02d0ae598e95dc970b74767f19372d61af8" }]
+})
+
 export const MissingEvidence = Schema.Struct({
   caseId: Schema.String,
   passed: Schema.Int,
@@ -245,6 +255,11 @@ export const MissingEvidence = Schema.Struct({
     description:
       "The newest run since its last failure in which it passed that does not count, or the one in which it failed, if only a retry of that passed (`retry`); null for none."
   }),
+  failed: Schema.optionalKey(
+    LastFailure.annotate({
+      description: "The run in which it failed or was flaky last; absent where it did in none that is kept."
+    })
+  ),
   seen: Schema.optionalKey(
     Schema.Boolean.annotate({
       description: "Only false: the test is in no run that is kept, as where its id is written wrong."
@@ -259,7 +274,8 @@ export const MissingEvidence = Schema.Struct({
       passed: 0,
       needed: 1,
       environment: "staging",
-      notCounted: exampleNotCounted
+      notCounted: exampleNotCounted,
+      failed: { run: 12, environment: "staging", commit: "9fceb02d0ae598e95dc970b74767f19372d61af8" }
     }
   ]
 })

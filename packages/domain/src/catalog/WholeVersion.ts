@@ -21,17 +21,29 @@ export const isSameCommit = (one: string, other: string): boolean => {
   return long === short || (long!.startsWith(short!) && (whole.test(long!) || /[a-f]/.test(short!)))
 }
 
-/** A version, and those of the known ones that are the same commit. What begins commits that differ is none of them. */
-export const spellingsOf = (known: Iterable<string>, version: string): ReadonlyArray<string> => {
-  const all = [...new Set([version, ...known])]
-  const isOne = (id: string) => {
-    const those = all.filter((one) => one.length >= id.length && isSameCommit(one, id))
-    return those.every((one) => those.every((other) => isSameCommit(one, other)))
+/** Of each version those that are the same commit, itself among them. What begins commits that differ is none of them. */
+export const spellingsAmong = (versions: Iterable<string>): ((version: string) => ReadonlyArray<string>) => {
+  const all = [...new Set(versions)]
+  const ids = [...new Set(all.filter(isCommit).map((id) => id.toLowerCase()))].toSorted((a, b) => a.length - b.length)
+  const known = new Map<string, boolean>()
+  /** Whether an id begins one commit alone: of those that it begins, each begins the next longer one. */
+  const isOne = (id: string): boolean => {
+    const found = known.get(id)
+    if (found !== undefined) return found
+    const those = ids.filter((one) => one.length >= id.length && isSameCommit(one, id))
+    const isChain = those.every((one, index) => index === 0 || isSameCommit(those[index - 1]!, one))
+    known.set(id, isChain)
+    return isChain
   }
-  const isSame = (one: string) =>
-    isSameCommit(one, version) && (one.length === version.length || isOne(one.length < version.length ? one : version))
-  return all.filter((one) => one === version || isSame(one))
+  const isSame = (one: string, other: string): boolean =>
+    isSameCommit(one, other) &&
+    (one.length === other.length || isOne((one.length < other.length ? one : other).toLowerCase()))
+  return (version) => all.filter((one) => one === version || isSame(one, version))
 }
+
+/** A version, and those of the known ones that are the same commit. What begins commits that differ is none of them. */
+export const spellingsOf = (known: Iterable<string>, version: string): ReadonlyArray<string> =>
+  spellingsAmong([version, ...known])(version)
 
 /** Whether a version may be the beginning of another one: of the id of a commit. */
 export const isShort = (version: string): boolean => short.test(version)

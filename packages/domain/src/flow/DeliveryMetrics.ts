@@ -9,7 +9,7 @@ const releaseFields = {
   environment: Schema.String.annotate({ description: "The slug of the environment.", examples: ["production"] }),
   deployment: DeploymentId.annotate({
     description:
-      "The deployment. One that was deleted and made anew is another, whose releases are counted from 1 again."
+      "The deployment. One that was deleted and made anew is another, whose releases servers of before counted from 1 again."
   }),
   number: Schema.Int.annotate({ description: "The number of the release in its deployment.", examples: [4] }),
   version: Schema.String.annotate({ examples: ["9fceb02"] }),

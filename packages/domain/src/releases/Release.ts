@@ -4,7 +4,7 @@ import { EnvironmentRef } from "../catalog/Environment.ts"
 import { ProductRef } from "../catalog/Product.ts"
 import { ReleaseReadiness } from "../catalog/ReleaseReadiness.ts"
 import { Actor } from "../identity/Actor.ts"
-import { PersonId } from "../Ids.ts"
+import { DeploymentId, PersonId } from "../Ids.ts"
 import { TestRunSummary } from "../runs/TestRun.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -56,13 +56,29 @@ const Passes = Schema.Struct({ passed: Schema.Int, failed: Schema.Int }).annotat
   examples: [{ passed: 2, failed: 0 }]
 })
 
+const ReleaseDeployment = Schema.Struct({
+  id: DeploymentId,
+  deletedAt: Schema.NullOr(Timestamp).annotate({
+    description: "When it was deleted; null for the one that there is."
+  })
+}).annotate({
+  identifier: "ReleaseDeployment",
+  description:
+    "The deployment that had the release. Where it was deleted, the product was deployed there anew later, or is not deployed there.",
+  examples: [{ id: DeploymentId.make("0197a1b2-0000-7000-8000-000000000006"), deletedAt: null }]
+})
+
 /** A change of a deployment's version (docs/contract.md, Releases). */
 export const Release = Schema.Struct({
-  number: Schema.Int.annotate({ description: "The number of the release, from 1 in the deployment." }),
+  number: Schema.Int.annotate({
+    description:
+      "The number of the release, from 1. Where a deployment is deleted and made anew the numbers go on; servers of before began with 1 again."
+  }),
   version: Schema.NullOr(Schema.String).annotate({ description: "The version; null where it was cleared." }),
   previous: Schema.NullOr(Schema.String).annotate({
-    description: "The version before; null where there was none, or none was known."
+    description: "The version before in the same deployment; null where there was none, or none was known."
   }),
+  deployment: ReleaseDeployment,
   at: Timestamp,
   by: Actor,
   commits: Schema.Array(ReleasedCommit).annotate({
@@ -70,7 +86,8 @@ export const Release = Schema.Struct({
   }),
   runs: Passes,
   rolledBackTo: Schema.NullOr(Schema.Int).annotate({
-    description: "The newest earlier release of this version; null where the version was new."
+    description:
+      "The newest earlier release of this version in the same deployment, where one commit is one version however it is written; null where the version was new there, and where the release before has the same commit."
   }),
   override: Schema.NullOr(Schema.String).annotate({
     description:
@@ -88,6 +105,7 @@ export const Release = Schema.Struct({
       number: 4,
       version: "9fceb02",
       previous: "1d2e3f4",
+      deployment: { id: DeploymentId.make("0197a1b2-0000-7000-8000-000000000006"), deletedAt: null },
       at: "2026-11-21T09:30:00.000Z",
       by: {
         kind: "user",
@@ -107,7 +125,7 @@ export type Release = typeof Release.Type
 
 export const ReleasePage = Schema.Struct({ releases: Schema.Array(Release) }).annotate({
   identifier: "Releases",
-  description: "Releases of a deployment, newest first."
+  description: "Releases of a product in an environment, newest first."
 })
 export type ReleasePage = typeof ReleasePage.Type
 

@@ -4,6 +4,7 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NumberInQuery } from "../Numbers.ts"
+import { Ref } from "../Text.ts"
 import { ProductVersion, ReleasePage, TicketTrace } from "./Release.ts"
 
 const product = PathRef.annotate({ description: "The slug or id of the product.", examples: ["shop"] })
@@ -21,9 +22,17 @@ export class ReleasesApi extends HttpApiGroup.make("releases")
         before: Schema.optionalKey(
           NumberInQuery.pipe(
             Schema.annotateEncoded({
-              description: "Only releases numbered below it. For the next page, send the lowest number that you have."
+              description:
+                "Only releases numbered below it. For the next page, send the number of the last one that you have."
             })
           )
+        ),
+        deployment: Schema.optionalKey(
+          Ref.annotate({
+            description:
+              "The id of a deployment. `before` is a number of this one, and no release of a later deployment is answered. Send it with `before` as the last release that you have tells it: servers of before began with release 1 in each deployment.",
+            examples: ["0197a1b2-0000-7000-8000-000000000006"]
+          })
         )
       },
       success: ReleasePage,
@@ -32,7 +41,7 @@ export class ReleasesApi extends HttpApiGroup.make("releases")
       doc(
         "read",
         "List the releases of a deployment",
-        "Lists the changes of the deployment's version, newest first, 100 a page. A page with fewer than 100 is the last. Each has the commits of its version, whichever environment they were sent for; tickets that you do not see are left out. A deployment that was deleted and made again begins anew. Any role may call this."
+        "Lists the changes of the deployment's version, newest first, 100 a page. A page with fewer than 100 is the last. Where a deployment was deleted, its releases stay, and those of the one that was made anew come before them: `deployment` tells them apart. Each has the commits of its version, whichever environment they were sent for; tickets that you do not see are left out. Returns 404 if the product was never deployed there, or `deployment` is none of those. Any role may call this."
       )
     ),
     HttpApiEndpoint.get("version", `${workspacePath}/products/:product/versions/:version`, {

@@ -1,5 +1,13 @@
-import { begunBy, isSameCommit, isShort, spellingsOf, wholeOf } from "@delivery/domain/catalog/WholeVersion"
+import {
+  begunBy,
+  isSameCommit,
+  isShort,
+  spellingsAmong,
+  spellingsOf,
+  wholeOf
+} from "@delivery/domain/catalog/WholeVersion"
 import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
 
 describe("The whole version of a short id", () => {
   const one = "ee33ee3d0ae598e95dc970b74767f19372d61af8"
@@ -63,5 +71,33 @@ describe("Two versions", () => {
       "ee33ee3d0ae5"
     ])
     assert.deepStrictEqual(spellingsOf(known, "v1"), ["v1"])
+  })
+
+  it("are one commit in the way of a plain rule, whatever is known beside", () => {
+    const whole = ["ee33ee3".padEnd(40, "a"), "ee33ee3".padEnd(64, "a"), "ee33ee3b".padEnd(40, "1")]
+    const numbers = ["2026113", "20261130", "20261130".padEnd(40, "1"), "20261130".padEnd(64, "1")]
+    const cut = fc.tuple(fc.constantFrom(...whole, ...numbers), fc.integer({ min: 6, max: 64 }))
+    const version = fc.oneof(
+      cut.map(([id, length]) => id.slice(0, length)),
+      cut.map(([id, length]) => id.slice(0, length).toUpperCase()),
+      fc.constantFrom("v1", ...whole, ...numbers)
+    )
+    fc.assert(
+      fc.property(fc.uniqueArray(version, { minLength: 1, maxLength: 12 }), (all) => {
+        const isOne = (id: string) => {
+          const those = all.filter((one) => one.length >= id.length && isSameCommit(one, id))
+          return those.every((one) => those.every((other) => isSameCommit(one, other)))
+        }
+        const isSame = (a: string, b: string) =>
+          isSameCommit(a, b) && (a.length === b.length || isOne(a.length < b.length ? a : b))
+        const spellings = spellingsAmong(all)
+        for (const one of all) {
+          assert.deepStrictEqual(
+            spellings(one),
+            all.filter((other) => other === one || isSame(other, one))
+          )
+        }
+      })
+    )
   })
 })

@@ -183,10 +183,10 @@ const namedCases = 100
 const missingText = (missing: ReadonlyArray<typeof MissingEvidence.Type>): string => {
   const named = missing.slice(0, namedCases)
   const lines = named.map(
-    ({ caseId, environment, needed, notCounted, passed, seen }) =>
+    ({ caseId, environment, failed, needed, notCounted, passed, seen }) =>
       `${passed} of ${needed} runs${environment === null ? "" : ` in ${environment}`}${
         notCounted === null ? "" : ` (run ${notCounted.run} does not count: ${visible(whyNotCounted(notCounted))})`
-      }${seen === false ? " (no run has ever run it)" : ""}: ${caseId.replaceAll(/\s+/g, " ")}`
+      }${failed === undefined ? "" : ` (failed last in run ${failed.run})`}${seen === false ? " (no run has ever run it)" : ""}: ${caseId.replaceAll(/\s+/g, " ")}`
   )
   const { by, text } = quote("the tests", lines.join("\n"))
   const more = missing.length - named.length

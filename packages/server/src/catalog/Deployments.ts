@@ -1,18 +1,17 @@
-import { type Commit, ticketMentions } from "@delivery/domain/catalog/Commit"
 import type { CreateDeployment, Deployment, UpdateDeployment } from "@delivery/domain/catalog/Deployment"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import { needsBaseUrl, type ProductRef } from "@delivery/domain/catalog/Product"
 import type { Archived } from "@delivery/domain/Archived"
 import { Conflict, type Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { CommitId, DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { NextId } from "../ids/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
-import { type ActorRef, anyRole, atLeast } from "../access/Access.ts"
+import { anyRole, atLeast } from "../access/Access.ts"
 import { asCallerNow, type RefusedNow } from "../http/ArrivedBodies.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -22,13 +21,14 @@ import {
   DeploymentsRepo,
   type DeploymentState,
   type Pair,
-  presentRefs
+  presentRefs,
+  type ReleasePlace
 } from "./DeploymentsRepo.ts"
 import { DeploymentEnds } from "./DeploymentEnds.ts"
 import { DeploymentLocks } from "./DeploymentLocks.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
+import { type By, type Judged, newRelease } from "./MadeReleases.ts"
 import { ProductsRepo } from "./ProductsRepo.ts"
-import { distinctCommits, type NewRelease, type ReleaseRow } from "./ReleaseRows.ts"
 import { ReleaseReadiness } from "./ReleaseReadiness.ts"
 import { ReleaseWaits } from "./ReleaseWaits.ts"
 
@@ -204,17 +204,18 @@ const create = (dependencies: Dependencies) => {
       const baseUrl = input.baseUrl ?? null
       if (baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
       if (!isActive(pair)) return yield* archived(pair)
+      // Once the deployment before is seen to be deleted, all of its releases are seen, too.
+      if (pair.deployment !== undefined) return yield* deploymentExists
       const now = timestamp(yield* Clock.currentTimeMillis)
+      const place = placeOf(by, pair)
       const deployment: DeploymentRow = {
         id: yield* nextId<DeploymentId>(),
-        workspaceId: by.workspace.id,
-        productId: pair.product.id,
-        environmentId: pair.environment.id,
+        ...place,
         baseUrl,
         fixtureUrl: input.fixtureUrl ?? null,
         version: input.version ?? null,
         versionUpdatedAt: now,
-        release: (input.version ?? null) === null ? 0 : 1,
+        release: (input.version ?? null) === null ? 0 : (yield* repo.lastRelease(place)) + 1,
         locks: 0,
         createdAt: now,
         updatedAt: now,
@@ -229,6 +230,12 @@ const create = (dependencies: Dependencies) => {
   })
 }
 
+const placeOf = ({ workspace }: Pick<By, "workspace">, { environment, product }: Pair): ReleasePlace => ({
+  workspaceId: workspace.id,
+  productId: product.id,
+  environmentId: environment.id
+})
+
 const get = ({ repo }: Dependencies) =>
   Effect.fn("Deployments.get")(function* (product: string, environment: string) {
     const { workspace } = yield* anyRole
@@ -236,12 +243,6 @@ const get = ({ repo }: Dependencies) =>
   })
 
 const update = (dependencies: Dependencies) => Effect.fn("Deployments.update")(change(dependencies))
-
-/** Who changes a deployment. */
-export interface By {
-  readonly workspace: { readonly id: WorkspaceId }
-  readonly actor: ActorRef
-}
 
 /** Locked runs hold the deployment, so that its version cannot change now. */
 class Held extends Data.TaggedError("Held")<{
@@ -349,8 +350,6 @@ const changeNow = (dependencies: Dependencies) => {
   })
 }
 
-type Judged = ReleaseRow["readiness"]
-
 /** Undefined where another change of the deployment came first, or a run that holds it. */
 const changeOnce = (dependencies: Dependencies) => {
   const { events, locks, repo } = dependencies
@@ -378,8 +377,9 @@ const changeOnce = (dependencies: Dependencies) => {
       if (runs.length > 0) return yield* new Held({ deployment: before.id, runs })
     }
     const now = yield* nextUpdate(before)
+    const last = isRelease && before.release === 0 ? yield* repo.lastRelease(placeOf(by, pair)) : before.release
     const after = isRelease
-      ? { ...changed, versionUpdatedAt: now, updatedAt: now, release: before.release + 1 }
+      ? { ...changed, versionUpdatedAt: now, updatedAt: now, release: last + 1 }
       : { ...changed, updatedAt: now }
     const told =
       isRelease && override !== undefined ? [...changes, { field: "override", from: null, to: override }] : changes
@@ -389,48 +389,6 @@ const changeOnce = (dependencies: Dependencies) => {
     return isStored ? present({ ...pair, deployment: after }) : undefined
   })
 }
-
-/** The release that a deployment has got, with the commits of a body. */
-const newRelease = ({ nextId }: Dependencies) =>
-  Effect.fnUntraced(function* (
-    by: By,
-    pair: Pair,
-    deployment: DeploymentState,
-    {
-      commits = [],
-      judged = null,
-      override
-    }: {
-      readonly commits?: ReadonlyArray<Commit>
-      readonly override?: string | undefined
-      readonly judged?: Judged
-    } = {}
-  ) {
-    const release: NewRelease = {
-      workspaceId: by.workspace.id,
-      deploymentId: deployment.id,
-      number: deployment.release,
-      productId: pair.product.id,
-      environmentId: pair.environment.id,
-      version: deployment.version,
-      actorKind: by.actor.kind,
-      actorId: by.actor.id,
-      at: deployment.versionUpdatedAt,
-      overrideReason: override ?? null,
-      readiness: deployment.version === null ? null : judged,
-      commits: yield* Effect.forEach(distinctCommits(commits), ({ at, author, sha, subject }) =>
-        Effect.map(nextId<CommitId>(), (id) => ({
-          id,
-          sha,
-          subject,
-          author: author ?? null,
-          at: at === undefined ? null : timestamp(Date.parse(at)),
-          mentions: ticketMentions(subject)
-        }))
-      )
-    }
-    return release
-  })
 
 const overrideTooLate = InvalidInput.at(
   "override",

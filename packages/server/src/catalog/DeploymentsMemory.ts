@@ -19,6 +19,7 @@ export const layer = Layer.effect(
       update: update(memory),
       delete: remove(memory),
       ended: ended(memory),
+      lastRelease: lastRelease(memory),
       target: target(memory),
       list: list(memory),
       overrideOf: ({ id, release }) =>
@@ -99,6 +100,16 @@ const ended = (memory: Memory) => (id: DeploymentId) =>
       notReady: releases.filter(({ readiness }) => readiness?.ready === false).length
     }
   })
+
+const lastRelease =
+  (memory: Memory): DeploymentsRepo["Service"]["lastRelease"] =>
+  ({ environmentId, productId }) =>
+    memory.read((database) =>
+      database
+        .table(deploymentReleases)
+        .filter((release) => release.productId === productId && release.environmentId === environmentId)
+        .reduce((last, { number }) => Math.max(last, number), 0)
+    )
 
 const target =
   (memory: Memory): DeploymentsRepo["Service"]["target"] =>

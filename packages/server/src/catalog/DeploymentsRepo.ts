@@ -96,6 +96,9 @@ export interface DeploymentChange {
   readonly isFree?: boolean | undefined
 }
 
+/** Where releases are numbered, whichever deployments there were. */
+export type ReleasePlace = Pick<DeploymentRow, "workspaceId" | "productId" | "environmentId">
+
 export interface EndedDeployment {
   readonly version: string | null
   readonly releases: number
@@ -117,6 +120,8 @@ export class DeploymentsRepo extends Context.Service<
     readonly delete: (id: DeploymentId, at: Timestamp) => Effect.Effect<boolean>
     /** What a deleted deployment leaves: its last version, how many releases it had, and of how many readiness said no. */
     readonly ended: (id: DeploymentId) => Effect.Effect<EndedDeployment>
+    /** The largest number of a release that there ever was at the place; 0 where there was none. */
+    readonly lastRelease: (place: ReleasePlace) => Effect.Effect<number>
     /** The product and the environment, by slug or id, and their deployment. */
     readonly target: (workspaceId: WorkspaceId, product: string, environment: string) => Effect.Effect<Target>
     readonly list: (

@@ -37,6 +37,7 @@ export const layer = Layer.effect(
       update: update(sql),
       delete: remove(sql),
       ended: ended(sql),
+      lastRelease: lastRelease(sql),
       target: target(sql),
       list: list(sql),
       overrideOf: overrideOf(sql),
@@ -223,6 +224,18 @@ const ended = (sql: PgClient.PgClient) => (id: DeploymentId) =>
     Effect.map((rows) => rows[0]!),
     dieOnSqlError
   )
+
+const lastRelease =
+  (sql: PgClient.PgClient): DeploymentsRepo["Service"]["lastRelease"] =>
+  ({ environmentId, productId, workspaceId }) =>
+    sql<{ readonly last: number }>`select coalesce(max(last.number), 0) as last
+      from deployments d cross join lateral (
+        select max(number) as number from deployment_releases where deployment_id = d.id
+      ) as last
+      where d.workspace_id = ${workspaceId} and d.product_id = ${productId} and d.environment_id = ${environmentId}`.pipe(
+      Effect.map((rows) => rows[0]!.last),
+      dieOnSqlError
+    )
 
 const list =
   (sql: PgClient.PgClient) =>

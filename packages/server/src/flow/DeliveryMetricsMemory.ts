@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { deploymentReleases, type ReleaseRow, versionCommits } from "../catalog/ReleaseRows.ts"
+import { spellingsInMemory } from "../catalog/Spellings.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { DeliveryMetricsRepo, type MetricsScope } from "./DeliveryMetricsRepo.ts"
 
@@ -26,21 +27,33 @@ const inProduction = (database: MemoryDatabase, { productId, workspaceId }: Metr
         database.table(environments).get(release.environmentId)!.class === "production"
     )
 
+/** Whether a version is that of a release, however it is written. */
+const sameCommits = (database: MemoryDatabase, all: ReadonlyArray<ReleaseRow>) => {
+  const products = new Set(all.map(({ productId }) => productId))
+  const spellings = new Map([...products].map((id) => [id, spellingsInMemory(database, id)]))
+  return ({ productId, version }: ReleaseRow, other: string | null): boolean =>
+    version !== null && other !== null && spellings.get(productId)!(version).includes(other)
+}
+
 const releases = (memory: Memory) => (scope: MetricsScope) =>
   memory.read((database) => {
     const all = inProduction(database, scope)
-    const rollbackOf = ({ deploymentId, number, version }: ReleaseRow) => {
+    const isSame = sameCommits(database, all)
+    const before = (release: ReleaseRow) =>
+      all.find(({ deploymentId, number }) => deploymentId === release.deploymentId && number === release.number - 1)
+        ?.version ?? null
+    // What only writes the commit of the release before it in another way is no change.
+    const isChange = (release: ReleaseRow) => release.version !== null && !isSame(release, before(release))
+    const rollbackOf = (release: ReleaseRow) => {
       const history = all
-        .filter((release) => release.deploymentId === deploymentId && release.version !== null)
+        .filter(({ deploymentId }) => deploymentId === release.deploymentId)
         .toSorted((a, b) => a.number - b.number)
-      const next = history.find((release) => release.number > number)
-      const firstOf = (of: string | null) => history.findIndex((release) => release.version === of)
-      return next !== undefined && firstOf(next.version) < firstOf(version)
-        ? { number: next.number, at: next.at }
-        : null
+      const next = history.find((other) => other.number > release.number && isChange(other))
+      const firstOf = (of: ReleaseRow) => history.findIndex(({ version }) => isSame(of, version))
+      return next !== undefined && firstOf(next) < firstOf(release) ? { number: next.number, at: next.at } : null
     }
     return all
-      .filter(({ at, version }) => version !== null && at >= scope.from && at < scope.until)
+      .filter((release) => isChange(release) && release.at >= scope.from && release.at < scope.until)
       .map((release) => ({
         product: database.table(products).get(release.productId)!.slug,
         environment: database.table(environments).get(release.environmentId)!.slug,
@@ -55,10 +68,12 @@ const releases = (memory: Memory) => (scope: MetricsScope) =>
 const commits = (memory: Memory) => (scope: MetricsScope) =>
   memory.read((database) => {
     const found = new Map<string, CommitOfPeriod>()
-    for (const release of inProduction(database, scope)) {
+    const all = inProduction(database, scope)
+    const isSame = sameCommits(database, all)
+    for (const release of all) {
       const of = database
         .table(versionCommits)
-        .filter(({ productId, version }) => productId === release.productId && version === release.version)
+        .filter(({ productId, version }) => productId === release.productId && isSame(release, version))
       for (const { at, sha } of of) {
         if (at === null) continue
         const key = `${release.productId} ${sha}`

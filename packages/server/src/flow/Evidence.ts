@@ -155,7 +155,7 @@ const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
   const find = evidenceOf(dependencies)
   return Effect.fnUntraced(function* (by: Access, ticket: TicketDetails) {
     return (yield* find(by, ticket)).flatMap(
-      ({ caseId, environment, needed, passed, runs, title }): ReadonlyArray<Missing[number]> =>
+      ({ caseId, environment, failed, needed, passed, runs, title }): ReadonlyArray<Missing[number]> =>
         passed < needed
           ? [
               {
@@ -164,6 +164,9 @@ const missingOf = (dependencies: Pick<Dependencies, "repo">) => {
                 needed,
                 environment,
                 notCounted: notCountedOf(runs),
+                ...(failed === undefined
+                  ? {}
+                  : { failed: { run: failed.number, environment: failed.environment, commit: failed.commit } }),
                 ...(title === null ? { seen: false } : {})
               }
             ]
@@ -352,6 +355,20 @@ const retriesText = (missing: Missing): string => {
     .join("")
 }
 
+/** How many runs a refusal names in which tests failed last. */
+const namedFailures = 3
+
+const failuresText = (missing: Missing): string => {
+  const failed = new Map(missing.flatMap(({ failed }) => (failed === undefined ? [] : [[failed.run, failed] as const])))
+  const named = [...failed.values()]
+    .slice(0, namedFailures)
+    .map(({ commit, environment, run }) => `run ${run} (${environment}, commit ${line(commit.slice(0, 12))})`)
+  const more = failed.size - named.length
+  return named.length === 0
+    ? ""
+    : ` ${missing.length === 1 ? "It" : "They"} failed last in ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`
+}
+
 /** How many tests a refusal names that nobody has seen. */
 const namedUnseen = 5
 
@@ -366,7 +383,7 @@ const unseenText = (missing: Missing): string => {
 const evidenceMissing = (missing: Missing) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count. ${whatCounts}${keysText(missing)}${retriesText(missing)}${unseenText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count.${failuresText(missing)} ${whatCounts}${keysText(missing)}${retriesText(missing)}${unseenText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })

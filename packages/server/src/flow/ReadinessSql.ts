@@ -5,6 +5,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { Counts } from "@delivery/domain/runs/TestRun"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
+import { isCommitSql } from "../catalog/SpellingStatements.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
 import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
@@ -123,7 +124,7 @@ const commits =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["commits"] =>
   ({ productId, workspaceId }, begin) =>
     sql<{ readonly version: string }>`select distinct version from deployment_releases
-      where workspace_id = ${workspaceId} and product_id = ${productId} and version ~* '^[0-9a-f]{7,64}$'
+      where workspace_id = ${workspaceId} and product_id = ${productId} and ${sql.literal(isCommitSql)}
         and (lower(version) collate "C") >= ${begin} and (lower(version) collate "C") < ${`${begin}g`}`.pipe(
       Effect.map((rows) => rows.map(({ version }) => version)),
       dieOnSqlError

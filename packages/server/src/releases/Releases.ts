@@ -1,6 +1,7 @@
 import { NotFound } from "@delivery/domain/Errors"
 import { maxSubject } from "@delivery/domain/catalog/Commit"
 import type { Caller } from "@delivery/domain/identity/Authorization"
+import { DeploymentId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
 import {
@@ -17,7 +18,7 @@ import {
 import { traceText } from "@delivery/domain/releases/TraceText"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { Text } from "@delivery/domain/Text"
+import { isId, Text } from "@delivery/domain/Text"
 import { Context, Effect, Layer, Schema } from "effect"
 import { anyRole } from "../access/Access.ts"
 import { present as presentMessage } from "../agents/Messages.ts"
@@ -33,18 +34,26 @@ import {
   type FoundCommit,
   type LiveRelease,
   type NamedTicket,
+  type Place,
   ReleasesRepo
 } from "./ReleasesRepo.ts"
+
+/** The query of a history. */
+export interface HistoryQuery {
+  readonly before?: number | undefined
+  /** The id of a deployment that there is or was at the place. */
+  readonly deployment?: string | undefined
+}
 
 /** What was released where, and what became of tickets (docs/contract.md, Releases). */
 export class Releases extends Context.Service<
   Releases,
   {
-    /** Newest first; only those numbered below `before`, where it is given. */
+    /** Newest first, from where the query says. */
     readonly history: (
       product: string,
       environment: string,
-      before: number | undefined
+      query: HistoryQuery
     ) => Effect.Effect<ReadonlyArray<Release>, NotFound, Caller>
     readonly version: (product: string, version: string) => Effect.Effect<ProductVersion, NotFound, Caller>
     readonly trace: (ticket: string) => Effect.Effect<TicketTrace, NotFound, Caller>
@@ -80,14 +89,17 @@ function* make() {
 
 const listed = { count: maxListedCommits, subject: maxListedSubject }
 
-const history = ({ deployments, repo }: Dependencies) =>
-  Effect.fn("Releases.history")(function* (productRef: string, environmentRef: string, before: number | undefined) {
+const history = ({ deployments, repo }: Dependencies) => {
+  const cursorOf = cursorAt(repo)
+  return Effect.fn("Releases.history")(function* (productRef: string, environmentRef: string, query: HistoryQuery) {
     const access = yield* anyRole
-    const { deployment, product } = yield* deployments.target(access.workspace.id, productRef, environmentRef)
-    if (product === undefined || deployment === undefined) {
-      return yield* NotFound.of("deployment", `${productRef}/${environmentRef}`)
-    }
-    const releases = yield* repo.history(deployment.id, before, releasesPageSize)
+    const workspaceId = access.workspace.id
+    const { deployment, environment, product } = yield* deployments.target(workspaceId, productRef, environmentRef)
+    const unknown = NotFound.of("deployment", `${productRef}/${environmentRef}`)
+    if (product === undefined || environment === undefined) return yield* unknown
+    const place = { workspaceId, productId: product.id, environmentId: environment.id }
+    if (deployment === undefined && !(yield* repo.wasDeployed(place, undefined))) return yield* unknown
+    const releases = yield* repo.history(place, yield* cursorOf(place, query), releasesPageSize)
     const versions = new Set(releases.flatMap(({ version }) => version ?? []))
     const named = [...versions].map((version) => ({ productId: product.id, version }))
     const commits = named.length === 0 ? [] : yield* repo.commits(viewerOf(access), named, listed)
@@ -97,6 +109,17 @@ const history = ({ deployments, repo }: Dependencies) =>
       commits: release.version === null ? [] : (byVersion.get(release.version) ?? []).map(presentCommit),
       runs: { passed, failed }
     }))
+  })
+}
+
+const cursorAt = (repo: ReleasesRepo["Service"]) =>
+  Effect.fnUntraced(function* (place: Place, { before, deployment }: HistoryQuery) {
+    if (deployment === undefined) return { before }
+    const id = isId(deployment) ? DeploymentId.make(deployment.toLowerCase()) : undefined
+    if (id === undefined || !(yield* repo.wasDeployed(place, id))) {
+      return yield* NotFound.reference("deployment", deployment)
+    }
+    return { before, deployment: id }
   })
 
 /** What a version can be: nothing else is looked for. */

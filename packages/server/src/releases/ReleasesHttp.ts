@@ -13,7 +13,7 @@ export const layer = handlersOf(DeliveryApi, "releases", (handlers) =>
     const releaseList = listAnswer(turns, "releases", Release)
     return handlers
       .handle("history", ({ params, query }) =>
-        releaseList(releases.history(params.product, params.environment, query.before))
+        releaseList(releases.history(params.product, params.environment, query))
       )
       .handle("version", ({ params }) => Effect.andThen(turns.take, releases.version(params.product, params.version)))
       .handle("trace", ({ params }) => Effect.andThen(turns.take, releases.trace(params.ticket)))

@@ -2,6 +2,7 @@ import type { DeploymentId, EnvironmentId, ProductId, TicketId, WorkspaceId } fr
 import { compare } from "@delivery/domain/Order"
 import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { firstCharacters } from "@delivery/domain/Text"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
@@ -15,13 +16,14 @@ import {
   type ReleaseRow,
   versionCommits
 } from "../catalog/ReleaseRows.ts"
+import { spellingsInMemory } from "../catalog/Spellings.ts"
 import { teams } from "../planning/TeamsRepo.ts"
 import { findTicketInMemory } from "../planning/TicketRefs.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { type ProductVersion, type TestRunRow, testRuns } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { type CommitBounds, type FoundCommit, type FoundRelease, ReleasesRepo } from "./ReleasesRepo.ts"
+import { type CommitBounds, type FoundCommit, type FoundRelease, type Place, ReleasesRepo } from "./ReleasesRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -30,6 +32,7 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     ReleasesRepo.of({
       history: history(memory),
+      wasDeployed: wasDeployed(memory),
       commits: commits(memory),
       commitsNaming: commitsNaming(memory),
       versionsNaming: versionsNaming(memory),
@@ -39,15 +42,40 @@ export const layer = Layer.effect(
   )
 )
 
-const history = (memory: Memory) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
-  memory.read((database) => {
-    const releases = releasesIn(database, deployment)
-    return releases
-      .filter(({ number }) => before === undefined || number < before)
-      .toReversed()
-      .slice(0, limit)
-      .map((release) => foundRelease(database, releases, release))
-  })
+const history =
+  (memory: Memory): ReleasesRepo["Service"]["history"] =>
+  (place, { before, deployment }, limit) =>
+    memory.read((database) => {
+      const there = deploymentsAt(database, place)
+      const spellings = spellingsInMemory(database, place.productId)
+      const from = deployment === undefined ? 0 : there.findIndex(({ id }) => id === deployment)
+      return there
+        .slice(from)
+        .flatMap(({ deletedAt, id }) => {
+          const releases = releasesIn(database, id)
+          const isBelow = ({ number }: ReleaseRow) =>
+            before === undefined || number < before || (deployment !== undefined && deployment !== id)
+          return releases
+            .filter(isBelow)
+            .toReversed()
+            .map((release) => foundRelease(database, releases, release, { deletedAt, spellings }))
+        })
+        .slice(0, limit)
+    })
+
+/** The one that there is first, then the one that was deleted last. */
+const deploymentsAt = (database: MemoryDatabase, { environmentId, productId }: Place) =>
+  database
+    .table(deployments)
+    .filter((row) => row.productId === productId && row.environmentId === environmentId)
+    .toSorted((a, b) => compare(b.deletedAt ?? "~", a.deletedAt ?? "~") || compare(b.id, a.id))
+
+const wasDeployed =
+  (memory: Memory): ReleasesRepo["Service"]["wasDeployed"] =>
+  (place, deployment) =>
+    memory.read((database) =>
+      deploymentsAt(database, place).some(({ id }) => deployment === undefined || id === deployment)
+    )
 
 /** The releases of a deployment, oldest first. */
 const releasesIn = (database: MemoryDatabase, deployment: DeploymentId) =>
@@ -59,7 +87,11 @@ const releasesIn = (database: MemoryDatabase, deployment: DeploymentId) =>
 const foundRelease = (
   database: MemoryDatabase,
   releases: ReadonlyArray<ReleaseRow>,
-  release: ReleaseRow
+  release: ReleaseRow,
+  {
+    deletedAt,
+    spellings
+  }: { readonly deletedAt: Timestamp | null; readonly spellings: ReturnType<typeof spellingsInMemory> }
 ): FoundRelease => {
   const { actorId, actorKind, at, deploymentId, environmentId, number, overrideReason, productId, readiness, version } =
     release
@@ -76,18 +108,21 @@ const foundRelease = (
       run.deploymentId === deploymentId &&
       run.release === number
   )
-  const isSame = (earlier: ReleaseRow) => version !== null && earlier.version === version && earlier.number < number
+  const previous = releases.find((other) => other.number === number - 1)?.version ?? null
+  const same = new Set<string | null>(version === null ? [] : spellings(version))
+  const earlier = releases.findLast((other) => other.number < number && same.has(other.version))
   return {
     number,
     version,
-    previous: releases.find((other) => other.number === number - 1)?.version ?? null,
+    previous,
+    deployment: { id: deploymentId, deletedAt },
     at,
     by: actorKind === null ? { kind: "removed" } : resolveActor(database, { kind: actorKind, id: actorId } as ActorRef),
     passed: tested.filter((run) => resultOf(run) === "passed").length,
     failed: tested.filter((run) => resultOf(run) === "failed").length,
     override: overrideReason,
     readiness,
-    rolledBackTo: releases.findLast(isSame)?.number ?? null
+    rolledBackTo: same.has(previous) ? null : (earlier?.number ?? null)
   }
 }
 

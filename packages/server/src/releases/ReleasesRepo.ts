@@ -1,7 +1,7 @@
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import type { ProductRef } from "@delivery/domain/catalog/Product"
 import type { Actor } from "@delivery/domain/identity/Actor"
-import type { DeploymentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, EnvironmentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import type { ReleaseReadiness } from "@delivery/domain/catalog/ReleaseReadiness"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
@@ -9,11 +9,27 @@ import type { CommitRow } from "../catalog/ReleaseRows.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import type { ProductVersion } from "../runs/TestRunsRepo.ts"
 
+/** Where a product is or was deployed. */
+export interface Place {
+  readonly workspaceId: WorkspaceId
+  readonly productId: ProductId
+  readonly environmentId: EnvironmentId
+}
+
+/** Where a page of a history begins. */
+export interface HistoryCursor {
+  /** Only releases numbered below it; with a deployment, only of that one. */
+  readonly before?: number | undefined
+  /** Only releases of this deployment and of those before it. */
+  readonly deployment?: DeploymentId | undefined
+}
+
 /** A release of a deployment, without its commits. */
 export interface FoundRelease {
   readonly number: number
   readonly version: string | null
   readonly previous: string | null
+  readonly deployment: { readonly id: DeploymentId; readonly deletedAt: Timestamp | null }
   readonly at: Timestamp
   readonly by: Actor
   readonly passed: number
@@ -68,12 +84,13 @@ export interface DeployedVersion {
 export class ReleasesRepo extends Context.Service<
   ReleasesRepo,
   {
-    /** Newest first, below the number, at most `limit`. */
-    readonly history: (
-      deployment: DeploymentId,
-      before: number | undefined,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<FoundRelease>>
+    /**
+     * Those of all deployments that there were at the place, at most `limit`: the deployment that there is first, then the one
+     * that was deleted last, and of each its newest release first.
+     */
+    readonly history: (place: Place, cursor: HistoryCursor, limit: number) => Effect.Effect<ReadonlyArray<FoundRelease>>
+    /** Whether there is or was a deployment at the place: any, or that one. */
+    readonly wasDeployed: (place: Place, deployment: DeploymentId | undefined) => Effect.Effect<boolean>
     /** The first commits of each of the versions, in the order in which they were told. */
     readonly commits: (
       viewer: Viewer,

@@ -1,3 +1,4 @@
+import { beginOf, isCommit } from "@delivery/domain/catalog/WholeVersion"
 import type { DeploymentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -7,6 +8,7 @@ import { presentRefs } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { versionCommits } from "../catalog/ReleaseRows.ts"
+import { spelledIn } from "../catalog/SpellingStatements.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
 import { testsDeployment } from "../runs/TestedAddress.ts"
@@ -14,13 +16,21 @@ import type { ProductVersion } from "../runs/TestRunsRepo.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
-import { type CommitBounds, type FoundRelease, type NamedTicket, ReleasesRepo } from "./ReleasesRepo.ts"
+import {
+  type CommitBounds,
+  type FoundRelease,
+  type HistoryCursor,
+  type NamedTicket,
+  type Place,
+  ReleasesRepo
+} from "./ReleasesRepo.ts"
 
 export const layer = Layer.effect(
   ReleasesRepo,
   Effect.map(PgClient.PgClient, (sql) =>
     ReleasesRepo.of({
       history: history(sql),
+      wasDeployed: wasDeployed(sql),
       commits: commits(sql),
       commitsNaming: commitsNaming(sql),
       versionsNaming: versionsNaming(sql),
@@ -31,21 +41,56 @@ export const layer = Layer.effect(
 )
 
 type HistoryRow = ActorRow &
-  Omit<FoundRelease, "at" | "by"> & {
+  Omit<FoundRelease, "at" | "by" | "deployment"> & {
     readonly at: Date
+    readonly deploymentId: DeploymentId
+    readonly deletedAt: Date | null
   }
+
+/** The releases of a page as a table `r`, with the end of their deployments. The live one is before all that ended. */
+const pageOf = (
+  sql: PgClient.PgClient,
+  { environmentId, productId, workspaceId }: Place,
+  { before, deployment }: HistoryCursor,
+  limit: number
+): Statement.Fragment => {
+  const last = deployment === undefined ? sql`true` : sql`d.id = ${deployment}`
+  const isBelow =
+    before === undefined ? sql`true` : sql`number < case when ${last} then ${before}::bigint else 2147483648 end`
+  const isNotLater =
+    deployment === undefined
+      ? sql`true`
+      : sql`(coalesce(d.deleted_at, 'infinity'), d.id) <=
+          (select coalesce(deleted_at, 'infinity'), id from deployments where id = ${deployment})`
+  return sql`(select one.*, d.deleted_at from deployments d cross join lateral (
+      select * from deployment_releases where deployment_id = d.id and ${isBelow} order by number desc limit ${limit}
+    ) as one
+    where d.workspace_id = ${workspaceId} and d.product_id = ${productId} and d.environment_id = ${environmentId}
+      and ${isNotLater}
+    order by coalesce(d.deleted_at, 'infinity') desc, d.id desc, one.number desc limit ${limit}) as r`
+}
+
+const wasDeployed =
+  (sql: PgClient.PgClient): ReleasesRepo["Service"]["wasDeployed"] =>
+  ({ environmentId, productId, workspaceId }, deployment) =>
+    sql`select 1 from deployments where workspace_id = ${workspaceId} and product_id = ${productId}
+      and environment_id = ${environmentId} and ${deployment === undefined ? sql`true` : sql`id = ${deployment}`}
+      limit 1`.pipe(
+      Effect.map((rows) => rows.length === 1),
+      dieOnSqlError
+    )
 
 /**
  * A run counts for the release that it began on. One that a server of before releases started counts for the release that
  * had its version at its start. One counts as readiness counts it: not if it tested another address, and failed where what failed has passed
  * elsewhere alone. Runs that are erased count as before; of those that an earlier server erased, the address is not known.
  */
-const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
-  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.override_reason as override, r.readiness, ${actorColumns(sql, "r.actor")},
+const page = (sql: PgClient.PgClient) => (place: Place, cursor: HistoryCursor, limit: number) =>
+  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.deployment_id as "deploymentId", r.deleted_at as "deletedAt", r.override_reason as override, r.readiness, ${actorColumns(sql, "r.actor")},
       (select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
         and earlier.version = r.version and earlier.number < r.number) as "rolledBackTo",
       tested.passed, tested.failed
-    from deployment_releases r
+    from ${pageOf(sql, place, cursor, limit)}
     left join deployment_releases previous
       on previous.deployment_id = r.deployment_id and previous.number = r.number - 1
     left join deployment_releases next on next.deployment_id = r.deployment_id and next.number = r.number + 1
@@ -67,13 +112,13 @@ const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: n
           else t.deployment_id = r.deployment_id and t.release = r.number end
     ) as tested
     ${actorJoins(sql, "r.actor")}
-    where r.deployment_id = ${deployment} ${before === undefined ? sql.literal("") : sql`and r.number < ${before}`}
-    order by r.number desc limit ${limit}`.pipe(
+    order by coalesce(r.deleted_at, 'infinity') desc, r.deployment_id desc, r.number desc`.pipe(
     Effect.map((rows) =>
       rows.map((row) => ({
         number: row.number,
         version: row.version,
         previous: row.previous,
+        deployment: { id: row.deploymentId, deletedAt: isoOrNull(row.deletedAt) },
         at: iso(row.at),
         by: readActor(row),
         passed: row.passed,
@@ -85,6 +130,55 @@ const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: n
     ),
     dieOnSqlError
   )
+
+const history =
+  (sql: PgClient.PgClient): ReleasesRepo["Service"]["history"] =>
+  (place, cursor, limit) =>
+    Effect.gen(function* () {
+      const releases = yield* page(sql)(place, cursor, limit)
+      const spelled = yield* spelledOf(sql, place, releases)
+      if (spelled.size === 0) return releases
+      const earlier = yield* earlierOf(sql, releases, spelled)
+      return releases.map((release, index) => {
+        const spellings = release.version === null ? undefined : spelled.get(release.version)
+        if (spellings === undefined) return release
+        // What only writes the commit that was there before in another way rolls nothing back.
+        const isBack = release.previous === null || !spellings.includes(release.previous)
+        return { ...release, rolledBackTo: isBack ? (earlier.get(index) ?? null) : null }
+      })
+    })
+
+/** How the versions of the releases that may be commits are written, where there are several ways. */
+const spelledOf = (sql: PgClient.PgClient, place: Place, releases: ReadonlyArray<FoundRelease>) => {
+  const commits = releases.flatMap(({ version }) => (version !== null && isCommit(version) ? [beginOf(version)] : []))
+  if (commits.length === 0) return Effect.succeed(new Map<string, ReadonlyArray<string>>())
+  const begins = sql`select ${place.productId}::uuid, digits from unnest(${texts([...new Set(commits)], (one) => one)}) as digits`
+  return Effect.map(
+    spelledIn(sql, place.workspaceId, begins),
+    (found) => new Map(found.map(({ spellings, version }) => [version, spellings]))
+  )
+}
+
+/** Of the releases by their place in the list, the newest earlier one of the same commit in the deployment. */
+const earlierOf = (
+  sql: PgClient.PgClient,
+  releases: ReadonlyArray<FoundRelease>,
+  spelled: ReadonlyMap<string, ReadonlyArray<string>>
+) => {
+  const asked = releases.flatMap(({ deployment, number, version }, place) => {
+    const spellings = version === null ? undefined : spelled.get(version)
+    return spellings === undefined ? [] : [{ place, deployment_id: deployment.id, number, spellings }]
+  })
+  return sql<{ readonly place: number; readonly number: number | null }>`select r.place, (
+      select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
+        and earlier.version = any(r.spellings) and earlier.number < r.number
+    ) as number
+    from json_to_recordset(${PgTypes.json(asked)}::json)
+      as r (place integer, deployment_id uuid, number integer, spellings text[])`.pipe(
+    Effect.map((rows) => new Map(rows.map(({ number, place }) => [place, number]))),
+    dieOnSqlError
+  )
+}
 
 /** The versions as a table `named`. */
 const versionRows = (versions: ReadonlyArray<ProductVersion>, sql: PgClient.PgClient): Statement.Fragment =>

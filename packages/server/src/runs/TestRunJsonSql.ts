@@ -15,7 +15,7 @@ import { testRuns } from "./TestRunsRepo.ts"
  * that knew no releases ended the run: then, and while it runs, the next release tells.
  */
 export const deploymentChanged = `coalesce(r.deployment_changed, exists (select 1 from deployment_releases next
-  where next.deployment_id = r.deployment_id and next.number = coalesce(r.release, 0) + 1
+  where next.deployment_id = r.deployment_id and next.number > coalesce(r.release, 0)
     and next.at < coalesce(r.finished_at, r.expires_at)) or exists (select 1 from deployments d
   where d.id = r.deployment_id and d.deleted_at < coalesce(r.finished_at, r.expires_at)))`
 

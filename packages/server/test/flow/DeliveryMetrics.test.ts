@@ -12,6 +12,7 @@ import { DeliveryMetrics, type MetricsQuery } from "../../src/flow/DeliveryMetri
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { as, eventsOf, everyRole, refusal, whoMay } from "../identity/Scene.ts"
 import { deploymentIn, makeProduct, type ProductScene } from "../releases/Scene.ts"
+import { isOneVersion, spelledVersions } from "../releases/Spellings.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 
 /** The measures beside what the events tell, which knows nothing of the ledger of releases. */
@@ -57,7 +58,9 @@ const recomputed = (
   production: ReadonlyMap<string, Deployed>,
   commitsOf: (product: string, version: string) => ReadonlyArray<Commit>,
   from: string,
-  to: string
+  to: string,
+  /** All versions that a product had, wherever it is deployed. */
+  known: (product: string) => ReadonlyArray<string | null>
 ): Measures => {
   const [begin, end] = [Date.parse(from), Date.parse(to) + dayMillis]
   const isInside = (at: string) => Date.parse(at) >= begin && Date.parse(at) < end
@@ -68,12 +71,16 @@ const recomputed = (
     had.set(subjectId, [...(had.get(subjectId) ?? []), { version: change.to, at: createdAt }])
   }
   const releases = [...had]
-    .flatMap(([id, list]) =>
-      list.flatMap(({ at, version }, index) => {
-        if (version === null || !isInside(at)) return []
-        const later = list.findIndex((one, place) => place > index && one.version !== null)
+    .flatMap(([id, list]) => {
+      const isSame = isOneVersion(known(production.get(id)!.product))
+      // The same commit, written in another way, is no change.
+      const isChange = (place: number) =>
+        list[place]!.version !== null && !isSame(list[place]!.version, list[place - 1]?.version ?? null)
+      return list.flatMap(({ at, version }, index) => {
+        if (version === null || !isInside(at) || !isChange(index)) return []
+        const later = list.findIndex((_, place) => place > index && isChange(place))
         const next = list[later]
-        const age = (of: string | null) => list.map((one) => one.version).indexOf(of)
+        const age = (of: string | null) => list.findIndex((one) => isSame(one.version, of))
         const isBack = next !== undefined && age(next.version) < age(version)
         return [
           {
@@ -88,7 +95,7 @@ const recomputed = (
           }
         ]
       })
-    )
+    })
     .toSorted((a, b) => (placeOf(a.release) < placeOf(b.release) ? -1 : 1))
   const failures = releases.flatMap(({ next, release }) =>
     next === undefined
@@ -105,7 +112,8 @@ const recomputed = (
   const arrived = new Map<string, { sha: string; product: string; at: string; ms: number }>()
   const all = [...had].flatMap(([id, list]) => list.map((one) => ({ ...one, ...production.get(id)! })))
   for (const { at, product, version } of all.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))) {
-    for (const commit of version === null ? [] : commitsOf(product, version)) {
+    const written = [...new Set(known(product))].filter((one) => isOneVersion(known(product))(one, version))
+    for (const commit of written.flatMap((one) => commitsOf(product, one!))) {
       const made = new Date(commit.at).toISOString()
       const key = `${product} ${commit.sha}`
       const ms = isInside(at) ? Date.parse(at) - Date.parse(made) : Number.NaN
@@ -181,7 +189,11 @@ withServicesOnEachStorage("Delivery metrics", (it) => {
       for (const year of years) {
         const [from, to] = [`${year}-01-01`, `${year}-12-31`]
         const found = yield* metrics(scene, { product: scene.product.slug, from, to })
-        assert.deepStrictEqual(found, recomputed(events, deployed, commitsOf, from, to), year)
+        assert.deepStrictEqual(
+          found,
+          recomputed(events, deployed, commitsOf, from, to, () => versions.map(({ tag }) => tag)),
+          year
+        )
         assert.deepStrictEqual(yield* metrics(scene, { from, to }), found)
         sums.releases += found.deploymentFrequency.count
         sums.commits += found.leadTime.commits.length
@@ -228,10 +240,15 @@ withServicesOnEachStorage("Delivery metrics", (it) => {
     Effect.gen(function* () {
       const step = fc.record({
         place: fc.nat(3),
-        version: fc.constantFrom("v1", "v2", "v3", null),
+        version: fc.nat(99),
         millis: fc.nat(40 * 3_600_000)
       })
-      for (const steps of fc.sample(fc.array(step, { minLength: 1, maxLength: 25 }), 6)) {
+      const histories = [["v1", "v2", "v3", null], spelledVersions].flatMap((versions) =>
+        fc
+          .sample(fc.array(step, { minLength: 1, maxLength: 25 }), 6)
+          .map((steps) => steps.map((one) => ({ ...one, version: versions[one.version % versions.length]! })))
+      )
+      for (const steps of histories) {
         const scene = yield* makeProduct
         yield* TestClock.setTime(Date.parse("2026-03-01T00:00:00Z"))
         const other = yield* addProduct(scene.workspace.id, { slug: "other" })
@@ -264,21 +281,73 @@ withServicesOnEachStorage("Delivery metrics", (it) => {
         }
         const events = yield* eventsOf(scene.workspace)
         const commitsOf = (product: string, version: string) => told.get(`${product} ${version}`) ?? []
+        const known = (product: string) =>
+          steps.flatMap(({ place, version }) => (pairs[place]![0].slug === product ? [version] : []))
         const periods = [
           ["2026-03-01", "2026-03-01"],
           ["2026-03-03", "2026-03-09"],
           ["2026-02-01", "2026-06-01"]
         ] as const
         for (const [from, to] of periods) {
-          const expected = recomputed(events, deployed, commitsOf, from, to)
+          const expected = recomputed(events, deployed, commitsOf, from, to, known)
           assert.deepStrictEqual(yield* metrics(scene, { from, to }), expected)
           const ids = new Map([...deployed].filter(([, { product }]) => product === "other"))
           assert.deepStrictEqual(
             yield* metrics(scene, { from, to, product: other.id as ProductId }),
-            recomputed(events, ids, commitsOf, from, to)
+            recomputed(events, ids, commitsOf, from, to, known)
           )
         }
       }
+    })
+  )
+
+  it.effect("take one commit as one version, however it is written", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, history, update } = deploymentIn(scene, scene.product, scene.production)
+      const [one, other] = ["abcdef1234567890abcdef1234567890abcdef12", "bcdef1234567890abcdef1234567890abcdef123"]
+      yield* create()
+      const told = Effect.gen(function* () {
+        const { changeFailureRate, deploymentFrequency } = yield* metrics(scene, {})
+        return {
+          changes: deploymentFrequency.releases.map(({ number }) => number),
+          failed: changeFailureRate.failed.map(({ number }) => number),
+          back: (yield* history()).map(({ number, rolledBackTo }) => [number, rolledBackTo]).toReversed()
+        }
+      })
+      const then = (...versions: ReadonlyArray<string | null>) =>
+        Effect.andThen(
+          Effect.forEach(versions, (version) => update({ version })),
+          told
+        )
+      // Nothing but one commit was ever there.
+      assert.deepStrictEqual(yield* then(one, one.toUpperCase(), one.slice(0, 12), one), {
+        changes: [1],
+        failed: [],
+        back: [1, 2, 3, 4].map((number) => [number, null])
+      })
+      assert.deepStrictEqual(yield* then(other, one.slice(0, 9)), {
+        changes: [1, 5, 6],
+        failed: [5],
+        back: [...[1, 2, 3, 4, 5].map((number) => [number, null]), [6, 4]]
+      })
+      assert.deepStrictEqual((yield* history())[0]!.version, one.slice(0, 9))
+      // To write it in another way comes between, and changes neither.
+      const { changes, failed } = yield* then(other.slice(0, 12), other, null, one)
+      assert.deepStrictEqual(
+        [changes, failed],
+        [
+          [1, 5, 6, 7, 10],
+          [5, 7]
+        ]
+      )
+      // What begins two that differ is neither.
+      const like = `abcdef12${"0".repeat(32)}`
+      assert.deepStrictEqual((yield* then(like, "abcdef1")).back.slice(-3), [
+        [10, 6],
+        [11, null],
+        [12, null]
+      ])
     })
   )
 
@@ -329,12 +398,11 @@ withServicesOnEachStorage("Delivery metrics", (it) => {
       yield* production.create("v2")
       const { id: anew } = yield* production.get
       const found = yield* metrics(scene, {})
-      // They are counted from 1 again: the id of the deployment tells them apart.
       assert.deepStrictEqual(
         found.deploymentFrequency.releases.map(({ deployment, number, version }) => [deployment, number, version]),
         [
           [gone, 1, "v1"],
-          [anew, 1, "v2"]
+          [anew, 2, "v2"]
         ]
       )
       assert.deepStrictEqual(

@@ -137,15 +137,17 @@ withServicesOnEachStorage("Evidence", (it) => {
       const passing = yield* runBy({ ...at, environment: canary, deployment: there }, at.memberKey, mended, [], ["a"])
       const refused = yield* Effect.flip(at.update(at.agent, { status: at.done }))
       const { slug } = at.environment
+      const failed = { run: 1, environment: slug, commit: broken }
       assert.deepStrictEqual("missing" in refused ? refused.missing : undefined, [
         {
           caseId: "a",
           passed: 0,
           needed: 1,
           environment: slug,
-          notCounted: { run: passing, reason: "other_environment" }
+          notCounted: { run: passing, reason: "other_environment" },
+          failed
         },
-        { caseId: "b", passed: 0, needed: 1, environment: slug, notCounted: null }
+        { caseId: "b", passed: 0, needed: 1, environment: slug, notCounted: null, failed }
       ])
       assert.include(refused.message, whatCounts)
       const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
@@ -202,6 +204,56 @@ withServicesOnEachStorage("Evidence", (it) => {
       assert.deepStrictEqual(yield* places, [false, `${slug} 0`, `${slug} 0`])
       yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
       assert.deepStrictEqual(yield* places, [true, `${local.slug} 1`, `${slug} 1`])
+    })
+  )
+
+  it.effect("says in a refusal where each test failed last, also where the run was interrupted", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const { slug } = at.environment
+      const told = Effect.map(Effect.flip(at.update(at.agent, { status: at.done })), (refused) => [
+        "missing" in refused
+          ? refused.missing?.map(({ caseId, failed, notCounted }) => [caseId, failed, notCounted])
+          : [],
+        /(?:It|They) failed last in [^.]+\./.exec(refused.message)?.[0]
+      ])
+      const first = { run: 1, environment: slug, commit: broken }
+      assert.deepStrictEqual(yield* told, [
+        [
+          ["a", first, null],
+          ["b", first, null]
+        ],
+        `They failed last in run 1 (${slug}, commit ${broken.slice(0, 12)}).`
+      ])
+      // One of them passes, and fails again in a run that is interrupted, at the commit that runs.
+      yield* TestClock.adjust("1 second")
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      yield* TestClock.adjust("1 second")
+      const cut = yield* as(at.memberKey)(runs.start(startBody(at, { git: gitOf(mended) })))
+      yield* as(at.memberKey)(
+        runs.finish(cut.number, finishBody({ interrupted: true, tests: resultsOf(["b"], ["a"]) }))
+      )
+      assert.deepStrictEqual(yield* told, [
+        [["b", { run: cut.number, environment: slug, commit: mended }, null]],
+        `It failed last in run ${cut.number} (${slug}, commit ${mended.slice(0, 12)}).`
+      ])
+      // Of four runs three are named. What no run has is absent.
+      const caseIds = ["a", "b", "c", "d", "e", "f"]
+      for (const caseId of caseIds.slice(0, 5)) yield* runBy(at, at.memberKey, mended, [caseId])
+      yield* at.update(at.admin, { cases: { product: at.product.slug, caseIds } })
+      const [missing, message] = yield* told
+      const numbers = caseIds.map((_, index) => cut.number + 1 + index)
+      assert.deepStrictEqual(
+        missing,
+        caseIds.map((caseId, index) => [
+          caseId,
+          index < 5 ? { run: numbers[index]!, environment: slug, commit: mended } : undefined,
+          null
+        ])
+      )
+      const named = numbers.slice(0, 3).map((run) => `run ${run} (${slug}, commit ${mended.slice(0, 12)})`)
+      assert.strictEqual(message, `They failed last in ${named.join(", ")} and 2 more.`)
     })
   )
 
@@ -520,7 +572,8 @@ withServicesOnEachStorage("Evidence", (it) => {
           passed: 0,
           needed: 1,
           environment: at.environment.slug,
-          notCounted: null
+          notCounted: null,
+          failed: { run: 1, environment: at.environment.slug, commit: broken }
         }))
       })
       const statuses = yield* TicketStatuses

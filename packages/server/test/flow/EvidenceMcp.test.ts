@@ -62,13 +62,17 @@ onEachServer("A ticket that needs evidence", (test) => {
       const complete = () => update({ status: done.id })
       const refused = await complete()
       assert.include(refused, "evidence_missing")
-      assert.include(refused, "> 0 of 1 runs in staging: pays")
+      assert.include(refused, "> 0 of 1 runs in staging (failed last in run 1): pays")
+      assert.include(refused, `It failed last in run 1 (staging, commit ${"b".repeat(12)}).`)
       assert.include(refused, whatCounts)
       // It skips the test, runs it itself, or talks its way out.
       await publish(ci, "c".repeat(40), report("pays", { attempt: null }))
       assert.include(await complete(), "evidence_missing")
       await publish(person, "c".repeat(40), report("pays"))
-      assert.include(await complete(), `(run 3 does not count: ${whyExcluded("of_owner")}): pays`)
+      assert.include(
+        await complete(),
+        `(run 3 does not count: ${whyExcluded("of_owner")}) (failed last in run 1): pays`
+      )
       for (const wayOut of [{ completion: "free" }, { cases: null }, { status: done.id, override: "It is fine." }]) {
         assert.include(await update(wayOut), "persons_only")
       }

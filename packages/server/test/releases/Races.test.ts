@@ -162,3 +162,46 @@ it.live("every release is judged, whichever of two changes of a version comes fi
     )
   })
 )
+
+it.live("releases are numbered once each, whoever deletes the deployment and makes it anew meanwhile", () =>
+  withServers(async ([first, second]) => {
+    let isOver = false
+    const changes = async (at: Http) => {
+      for (let index = 0; !isOver; index++) {
+        const { status } = await at.send("PATCH", path, { json: { version: `${at === first}${index}` } })
+        assert.include([200, 404], status)
+      }
+    }
+    // Half of them are made without a version: the first change is their first release.
+    const anew = async () => {
+      for (const index of times(12)) {
+        await second.send("DELETE", path)
+        const json = {
+          product: "shop",
+          environment: "staging",
+          ...(index % 2 === 0 ? {} : { version: `made${index}` })
+        }
+        assert.strictEqual((await first.send("POST", "deployments", { json })).status, 201)
+      }
+      isOver = true
+    }
+    await Promise.all([changes(first), changes(second), anew()])
+    const found: Array<ReleasePage["releases"][number]> = []
+    for (;;) {
+      const { releases } = await first.get<ReleasePage>(`${path}/history?before=${found.at(-1)?.number ?? 100_000}`)
+      found.push(...releases)
+      if (releases.length < 100) break
+    }
+    assert.deepStrictEqual(
+      found.map(({ number }) => number),
+      times(found.length)
+        .map((index) => index + 1)
+        .toReversed()
+    )
+    assert.isAbove(new Set(found.map(({ deployment }) => deployment.id)).size, 6)
+    assert.lengthOf(
+      found.filter(({ version }) => version!.startsWith("made")),
+      6
+    )
+  })
+)

@@ -1,11 +1,14 @@
 import { assert } from "@effect/vitest"
 import type { InvalidInput } from "@delivery/domain/Errors"
+import type { DeploymentId } from "@delivery/domain/Ids"
+import type { Release } from "@delivery/domain/releases/Release"
 import { Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
-import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Releases } from "../../src/releases/Releases.ts"
+import { type HistoryCursor, ReleasesRepo } from "../../src/releases/ReleasesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { answer, as, eventsOf, everyRole, kindsOf, now, refusal, unique, whoMay } from "../identity/Scene.ts"
+import { addDeployment } from "../catalog/Rows.ts"
+import { answer, as, eventsOf, everyRole, kindsOf, newId, now, refusal, unique, whoMay } from "../identity/Scene.ts"
 import { report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { deploymentIn, makeProduct, makeTeam, makeTicket } from "./Scene.ts"
@@ -18,7 +21,7 @@ withServicesOnEachStorage("Releases", (it) => {
       const releases = yield* Releases
       const scene = yield* makeProduct
       const [product, environment] = [unique("unknown"), unique("unknown")]
-      assert.deepStrictEqual(yield* whoMay(scene, releases.history(product, environment, undefined)), everyRole)
+      assert.deepStrictEqual(yield* whoMay(scene, releases.history(product, environment, {})), everyRole)
       assert.deepStrictEqual(yield* whoMay(scene, releases.version(product, "v1")), everyRole)
       assert.deepStrictEqual(yield* whoMay(scene, releases.trace("ENG-1")), everyRole)
     })
@@ -98,32 +101,133 @@ withServicesOnEachStorage("Releases", (it) => {
     })
   )
 
-  it.effect("begin anew with a deployment that was deleted", () =>
+  it.effect("go on where a deployment is deleted and made anew, and those of the deleted one stay", () =>
     Effect.gen(function* () {
       const scene = yield* makeProduct
-      const { product, staging } = scene
-      const { create, history, update } = deploymentIn(scene, product, staging)
+      const { product, production, staging } = scene
+      const { create, finish, get, history, remove, run, start, update } = deploymentIn(scene, product, staging)
+      assert.strictEqual(yield* refusal(history()), "NotFound")
       yield* create()
       assert.deepStrictEqual(yield* history(), [])
       yield* update({ version: "v1" })
+      yield* finish(yield* start())
+      const { id: first } = yield* get
       yield* TestClock.adjust("1 hour")
-      yield* Effect.flatMap(Deployments, (deployments) => deployments.delete(product.slug, staging.slug)).pipe(
-        as(scene.member)
-      )
+      yield* remove
       const deletedAt = yield* now
-      assert.strictEqual(yield* refusal(history()), "NotFound")
+      const told = ({ deployment, number, previous, rolledBackTo, runs, version }: Release) =>
+        [number, version, previous, rolledBackTo, runs.passed, deployment] as const
+      const ofFirst = [1, "v1", null, null, 1, { id: first, deletedAt }] as const
+      assert.deepStrictEqual((yield* history()).map(told), [ofFirst])
       yield* TestClock.adjust("1 hour")
       yield* create("v1")
-      assert.deepStrictEqual(
-        (yield* history()).map(({ number }) => number),
-        [1]
-      )
+      const { id: second } = yield* get
+      yield* finish(yield* start())
+      const ofSecond = [2, "v1", null, null, 1, { id: second, deletedAt: null }] as const
+      assert.deepStrictEqual((yield* history()).map(told), [ofSecond, ofFirst])
       const { environments } = yield* as(scene.viewer)((yield* Releases).version(product.slug, "v1"))
       const ends = environments.flatMap(({ releases }) => releases.map(({ number, until }) => [number, until]))
       assert.deepStrictEqual(ends, [
         [1, deletedAt],
-        [1, null]
+        [2, null]
       ])
+
+      // One that is made without a version has no release until it gets one.
+      yield* TestClock.adjust("1 hour")
+      yield* remove
+      yield* create()
+      const { id: third } = yield* get
+      const before = yield* start()
+      assert.deepInclude(yield* run(before), { release: null, deploymentChanged: false })
+      yield* update({ version: "v2" })
+      assert.deepInclude(yield* run(before), { release: null, deploymentChanged: true })
+      yield* update({ version: "v1" })
+      yield* update({ version: "v2" })
+      const numbers = Effect.map(history(), (found) =>
+        found.map(({ deployment, number, rolledBackTo }) => [number, deployment.id, rolledBackTo])
+      )
+      assert.deepStrictEqual(yield* numbers, [
+        [5, third, 3],
+        [4, third, null],
+        [3, third, null],
+        [2, second, null],
+        [1, first, null]
+      ])
+      assert.deepStrictEqual(
+        (yield* history(3)).map(({ number }) => number),
+        [2, 1]
+      )
+      // Where there is a deployment already nothing is made, and no other environment has its releases.
+      assert.strictEqual(yield* refusal(create("v3")), "Conflict deployment_exists")
+      const other = deploymentIn(scene, product, production)
+      yield* other.create("v1")
+      assert.deepStrictEqual(
+        (yield* other.history()).map(({ number }) => number),
+        [1]
+      )
+      assert.strictEqual(yield* refusal(other.history(undefined, first)), "NotFound")
+    })
+  )
+
+  it.effect("of deployments that servers of before counted from 1 are read page by page, by deployment", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { product, production, workspace } = scene
+      const repo = yield* ReleasesRepo
+      const place = { workspaceId: workspace.id, productId: product.id, environmentId: production.id }
+      const { create, history, remove, update } = deploymentIn(scene, product, production)
+      const ids: Array<DeploymentId> = []
+      for (const count of [5, 2, 0, 4]) {
+        if (ids.length > 0) yield* remove
+        yield* TestClock.adjust("1 hour")
+        const isReleased = count > 0
+        const { id } = yield* addDeployment(product, production, isReleased ? { version: "v1", release: 1 } : {})
+        ids.push(id)
+        for (let number = 2; number <= count; number++) yield* update({ version: `v${number}` })
+      }
+      const [oldest, older, , live] = ids as unknown as readonly [
+        DeploymentId,
+        DeploymentId,
+        DeploymentId,
+        DeploymentId
+      ]
+      const of = (id: DeploymentId, numbers: ReadonlyArray<number>) => numbers.map((number) => [number, id] as const)
+      const all = [...of(live, [4, 3, 2, 1]), ...of(older, [2, 1]), ...of(oldest, [5, 4, 3, 2, 1])]
+      const page = (cursor: HistoryCursor, limit: number) =>
+        Effect.map(repo.history(place, cursor, limit), (found) =>
+          found.map(({ deployment, number }) => [number, deployment.id] as const)
+        )
+      assert.deepStrictEqual(yield* page({}, 100), all)
+      for (const limit of [1, 2, 3, 4, 7]) {
+        const found: Array<readonly [number, DeploymentId]> = []
+        for (;;) {
+          const last = found.at(-1)
+          const cursor = last === undefined ? {} : { before: last[0], deployment: last[1] }
+          const next = yield* page(cursor, limit)
+          found.push(...next)
+          if (next.length < limit) break
+        }
+        assert.deepStrictEqual(found, all, String(limit))
+      }
+      // Whoever sends the number alone, as before, comes to an end.
+      assert.deepStrictEqual(yield* page({ before: 3 }, 100), [
+        ...of(live, [2, 1]),
+        ...of(older, [2, 1]),
+        ...of(oldest, [2, 1])
+      ])
+      assert.deepStrictEqual(yield* page({ before: 1 }, 100), [])
+      assert.deepStrictEqual(yield* page({ deployment: older }, 100), all.slice(4))
+
+      assert.deepStrictEqual(
+        (yield* history(2, older)).map(({ number }) => number),
+        [1, 5, 4, 3, 2, 1]
+      )
+      for (const unknown of [newId(), "first"]) {
+        assert.strictEqual(yield* refusal(history(undefined, unknown)), "NotFound")
+      }
+      yield* remove
+      yield* create("v9")
+      assert.deepStrictEqual((yield* history())[0]!.number, 6)
     })
   )
 

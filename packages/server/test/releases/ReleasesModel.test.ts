@@ -6,27 +6,48 @@ import fc from "fast-check"
 import { answer } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { deploymentIn, makeProduct } from "./Scene.ts"
+import { isOneVersion, spelledVersions } from "./Spellings.ts"
 
-/** The history of random changes, some of them at once, is that of a plain model. */
+/** The history of random changes, some of them at once, and of deployments that are made anew, is that of a plain model. */
 
 const versions = ["v1", "v2", "v3", "v4", null]
 
-const steps = fc.array(fc.array(fc.constantFrom(...versions), { minLength: 1, maxLength: 4 }), {
-  minLength: 1,
-  maxLength: 12
-})
+/** Changes at once, or another deployment with a version or without. */
+type Step =
+  | { readonly kind: "changes"; readonly atOnce: ReadonlyArray<string | null> }
+  | { readonly kind: "anew"; readonly version: string | null }
 
-type Modelled = Pick<Release, "number" | "version" | "previous" | "rolledBackTo">
+const stepsOf = (versions: ReadonlyArray<string | null>) =>
+  fc.array(
+    fc.oneof<[fc.WeightedArbitrary<Step>, fc.WeightedArbitrary<Step>]>(
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          kind: fc.constant("changes"),
+          atOnce: fc.array(fc.constantFrom(...versions), { minLength: 1, maxLength: 4 })
+        })
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("anew"), version: fc.constantFrom(...versions) }) }
+    ),
+    { minLength: 1, maxLength: 12 }
+  )
 
-/** The history of the versions that a deployment had, one after the other. */
-const modelOf = (had: ReadonlyArray<string | null>): ReadonlyArray<Modelled> => {
+type Modelled = Pick<Release, "number" | "version" | "previous" | "rolledBackTo"> & { readonly deployment: number }
+
+/** The history of the versions that each deployment had, one after the other. */
+const modelOf = (had: ReadonlyArray<ReadonlyArray<string | null>>): ReadonlyArray<Modelled> => {
   const releases: Array<Modelled> = []
-  let previous: string | null = null
-  for (const version of had) {
-    if (version === previous) continue
-    const earlier = releases.findLast((release) => version !== null && release.version === version)
-    releases.push({ number: releases.length + 1, version, previous, rolledBackTo: earlier?.number ?? null })
-    previous = version
+  const isSame = isOneVersion(had.flat())
+  for (const [deployment, versions] of had.entries()) {
+    let previous: string | null = null
+    for (const version of versions) {
+      if (version === previous) continue
+      const earlier = releases.findLast((one) => one.deployment === deployment && isSame(one.version, version))
+      // The commit that was there before, written in another way, rolls nothing back.
+      const rolledBackTo = isSame(previous, version) ? null : (earlier?.number ?? null)
+      releases.push({ number: releases.length + 1, version, previous, rolledBackTo, deployment })
+      previous = version
+    }
   }
   return releases
 }
@@ -34,13 +55,23 @@ const modelOf = (had: ReadonlyArray<string | null>): ReadonlyArray<Modelled> => 
 withServicesOnEachStorage("Random changes of versions", (it) => {
   it.effect("leave the history of a plain model", () =>
     Effect.gen(function* () {
-      for (const [first, changes] of fc.sample(fc.tuple(fc.constantFrom(...versions), steps), 8)) {
+      const histories = [versions, spelledVersions].flatMap((versions) =>
+        fc.sample(fc.tuple(fc.constantFrom(...versions), stepsOf(versions)), 8)
+      )
+      for (const [first, all] of histories) {
         const scene = yield* makeProduct
-        const { create, get, history, update } = deploymentIn(scene, scene.product, scene.staging)
-        yield* create(first ?? undefined)
-        const had: Array<string | null> = [first]
-        for (const atOnce of changes) {
+        const { create, get, history, remove, update } = deploymentIn(scene, scene.product, scene.staging)
+        const made = [(yield* create(first ?? undefined)).id]
+        const had: Array<Array<string | null>> = [[first]]
+        for (const step of all) {
           yield* TestClock.adjust("1 minute")
+          if (step.kind === "anew") {
+            yield* remove
+            made.push((yield* create(step.version ?? undefined)).id)
+            had.push([step.version])
+            continue
+          }
+          const { atOnce } = step
           const answers = yield* Effect.forEach(atOnce, (version) => answer(update({ version })), {
             concurrency: "unbounded"
           })
@@ -51,20 +82,30 @@ withServicesOnEachStorage("Random changes of versions", (it) => {
           // Those at once came in an order that only the history tells, and each change is in it, or changed nothing.
           const known = modelOf(had).length
           const added = (yield* history()).filter(({ number }) => number > known).toReversed()
-          const made = added.map(({ version }) => version)
-          for (const version of made) assert.include(atOnce, version)
-          for (const version of atOnce) assert.include([...made, had.at(-1)!], version)
-          assert.isAtMost(made.length, atOnce.length)
-          had.push(...made)
+          const changes = added.map(({ version }) => version)
+          const before = had.at(-1)!.at(-1)!
+          for (const version of changes) assert.include(atOnce, version)
+          for (const version of atOnce) assert.include([...changes, before], version)
+          assert.isAtMost(changes.length, atOnce.length)
+          had.at(-1)!.push(...changes)
         }
         const found = yield* history()
         assert.deepStrictEqual(
           found
-            .map(({ number, previous, rolledBackTo, version }) => ({ number, version, previous, rolledBackTo }))
+            .map(({ deployment, number, previous, rolledBackTo, version }) => ({
+              number,
+              version,
+              previous,
+              rolledBackTo,
+              deployment: made.indexOf(deployment.id)
+            }))
             .toReversed(),
           modelOf(had)
         )
-        assert.strictEqual((yield* get).version, had.at(-1))
+        for (const { deployment } of found) {
+          assert.strictEqual(deployment.deletedAt === null, deployment.id === made.at(-1))
+        }
+        assert.strictEqual((yield* get).version, had.at(-1)!.at(-1))
         assert.deepStrictEqual(
           found.map(({ at }) => at),
           found

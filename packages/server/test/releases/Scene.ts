@@ -48,8 +48,13 @@ export const deploymentIn = (
         as(by)
       ),
     get: Effect.flatMap(Deployments, (deployments) => deployments.get(product.slug, environment.slug)).pipe(as(viewer)),
-    history: (before?: number) =>
-      Effect.flatMap(Releases, (releases) => releases.history(product.slug, environment.slug, before)).pipe(as(viewer)),
+    remove: Effect.flatMap(Deployments, (deployments) => deployments.delete(product.slug, environment.slug)).pipe(
+      as(member)
+    ),
+    history: (before?: number, deployment?: string) =>
+      Effect.flatMap(Releases, (releases) =>
+        releases.history(product.slug, environment.slug, { before, deployment })
+      ).pipe(as(viewer)),
     start: (fields: Partial<StartTestRun> = {}, by: CallerOf = member) =>
       Effect.flatMap(TestRuns, (runs) =>
         runs.start({

@@ -3,7 +3,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import { verdictText, warnedText } from "@delivery/domain/catalog/KeptBack"
 import type { Release } from "@delivery/domain/releases/Release"
-import { useState } from "react"
+import { Fragment, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
@@ -206,8 +206,19 @@ const History = ({ deployment, slug }: Props) => {
   }
   return (
     <ol aria-label="Releases">
-      {data.releases.map((release) => (
-        <ReleaseRow key={release.number} release={release} />
+      {data.releases.map((release, index) => (
+        <Fragment key={`${release.deployment.id}/${release.number}`}>
+          {release.deployment.deletedAt !== null &&
+            data.releases[index - 1]?.deployment.id !== release.deployment.id && (
+              <li className="text-warning border-border flex flex-wrap items-baseline gap-x-2 border-b px-4 py-2">
+                <Icon name="warning" size={12} />
+                <span>
+                  The releases below are of a deployment that was deleted <Time at={release.deployment.deletedAt} />
+                </span>
+              </li>
+            )}
+          <ReleaseRow release={release} />
+        </Fragment>
       ))}
     </ol>
   )

@@ -433,6 +433,22 @@ describe("Readiness", () => {
     await dialog.getByLabel("Version").press("Enter")
     await dialog.waitFor({ state: "detached" })
     expect((await versions())[0]).toEqual(["v2", null])
+
+    // Whoever deletes the deployment deletes nothing that went out there.
+    const before = await versions()
+    await site.call("DELETE", counter)
+    await site.call("POST", "deployments", { product, environment: "production", version: "v4" })
+    expect(await versions()).toEqual([["v4", null], ...before])
+    const anew = await openScreen(site, counter)
+    const rows = anew.getByRole("list", { name: "Releases" }).getByRole("listitem")
+    await rows.getByText("The releases below are of a deployment that was deleted").waitFor()
+    const texts = await rows.allInnerTexts()
+    expect(texts.map((text) => /^#\d+|^The releases below/.exec(text)?.[0])).toEqual([
+      `#${before.length + 1}`,
+      "The releases below",
+      ...before.map((_, index) => `#${before.length - index}`)
+    ])
+    expect(await axeFindings(anew)).toEqual([])
   })
 
   it("replaces the version that runs with what is typed, and doubts what is typed in full", async () => {

@@ -316,7 +316,7 @@ for (const storage of sharedStorages) {
         yield* as(at.member)(retries.start(4, startOf({ passes: 1, baseUrl: elsewhere })))
         const { result } = yield* as(at.member)(retries.finish(4, 1, finishOf([retried("x", "passed")])))
         assert.strictEqual(result, "passed")
-        const history = repo.history(at.deployment.id, undefined, 10)
+        const history = repo.history(at.deployment, {}, 10)
         const before = yield* history
         // One passed, two failed: what the preview was tested for does not count, and what passed in the retry of it alone has failed.
         assert.deepStrictEqual(
