@@ -54,7 +54,10 @@ const useShellKeys = (slug: string, setOverlay: (next: Overlay) => void): void =
     ...going,
     { keys: "Mod+k", label: "Search and do", group: "Everywhere", run: openPalette },
     ...(mayAct(role, "member")
-      ? [{ keys: "n", label: "New ticket", group: "Everywhere", run: () => setOverlay("ticket") }]
+      ? [
+          { keys: "n", label: "New ticket", group: "Everywhere", run: () => setOverlay("ticket") },
+          { keys: "N", label: "Tickets from a list", group: "Everywhere", run: () => setOverlay("tickets") }
+        ]
       : []),
     { keys: "?", label: "Show the keys", group: "Everywhere", run: () => setOverlay("keys") },
     {
@@ -121,7 +124,9 @@ export const Shell = () => {
       {shown === "palette" && <Palette onClose={close} slug={slug} />}
       {shown === "keys" && <KeysHelp onClose={close} />}
       {shown === "order" && <OrderPlaces onClose={close} slug={slug} />}
-      {shown === "ticket" && <NewTicketHere onClose={close} slug={slug} />}
+      {(shown === "ticket" || shown === "tickets") && (
+        <NewTicketHere isList={shown === "tickets"} onClose={close} slug={slug} />
+      )}
     </div>
   )
 }

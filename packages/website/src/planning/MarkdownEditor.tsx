@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { type FocusEvent, useMemo, useRef, useState } from "react"
+import { type FocusEvent, type Ref, useMemo, useRef, useState } from "react"
 import { actorName } from "../api/actors.ts"
 import { Button } from "../ui/Button.tsx"
 import { Diff } from "../ui/Diff.tsx"
@@ -32,10 +32,11 @@ interface Props {
 interface ChangedProps extends Omit<Props, "hasFocus" | "onDraft" | "onSave"> {
   /** Whether they changed lines that the person changed, too. */
   readonly isConflict: boolean
+  readonly ref: Ref<HTMLDivElement>
 }
 
 /** Who changed the text last, and how. */
-const ChangedMeanwhile = ({ draft, field, isConflict, slug, subject, text }: ChangedProps) => {
+const ChangedMeanwhile = ({ draft, field, isConflict, ref, slug, subject, text }: ChangedProps) => {
   // What was read before may not have it, where events did not come.
   const { data, isFetchedAfterMount } = useQuery({ ...historyQuery(slug, subject), refetchOnMount: "always" })
   const last = isFetchedAfterMount
@@ -44,7 +45,9 @@ const ChangedMeanwhile = ({ draft, field, isConflict, slug, subject, text }: Cha
   return (
     <div
       className={`flex flex-col gap-2 rounded-md px-3 py-2 ${isConflict ? "bg-warning-soft" : "bg-info-soft"}`}
+      ref={ref}
       role={isConflict ? "alert" : "status"}
+      tabIndex={-1}
     >
       <p className={isConflict ? "text-warning" : "text-info"}>
         <span className="foreign">{last === undefined ? "Somebody" : actorName(last.actor)}</span> changed{" "}
@@ -75,7 +78,7 @@ const ChangedMeanwhile = ({ draft, field, isConflict, slug, subject, text }: Cha
 const MarkdownEditor = (props: Props) => {
   const { draft, hasFocus, onDraft, onSave, slug, text, title } = props
   const [isBusy, setBusy] = useState(false)
-  const replace = useRef<HTMLSpanElement>(null)
+  const changed = useRef<HTMLDivElement>(null)
   const isGoneOnWith = useRef(hasFocus)
   const isChangedMeanwhile = (text ?? "") !== draft.base
   const merged = useMemo(
@@ -102,9 +105,9 @@ const MarkdownEditor = (props: Props) => {
     setBusy(false)
     if (isDone) onClose()
   }
-  // Over what somebody else wrote, one press more decides.
+  // What somebody else wrote is read first: the button that replaces it comes after it.
   const submit = () => {
-    if (isConflict) replace.current?.querySelector("button")?.focus()
+    if (isConflict) changed.current?.focus()
     else void save()
   }
   // Where it was left is not known any more: what was kept is gone on with at its end.
@@ -124,13 +127,11 @@ const MarkdownEditor = (props: Props) => {
         slug={slug}
         value={draft.text}
       />
-      {isChangedMeanwhile && <ChangedMeanwhile {...props} isConflict={isConflict} />}
+      {isChangedMeanwhile && <ChangedMeanwhile {...props} isConflict={isConflict} ref={changed} />}
       <div className="flex flex-wrap items-center gap-2">
-        <span className="contents" ref={replace}>
-          <Button isBusy={isBusy} look={isConflict ? "danger" : "primary"} onClick={() => void save()}>
-            {isConflict ? "Replace theirs with mine" : "Save"}
-          </Button>
-        </span>
+        <Button isBusy={isBusy} look={isConflict ? "danger" : "primary"} onClick={() => void save()}>
+          {isConflict ? "Replace theirs with mine" : "Save"}
+        </Button>
         {draft.text === draft.base ? (
           <Button onClick={onClose}>Cancel</Button>
         ) : (

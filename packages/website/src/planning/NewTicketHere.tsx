@@ -3,10 +3,15 @@ import { useParams, useSearch } from "@tanstack/react-router"
 import { type Likely, likelyOf } from "./likely.ts"
 import NewTicketDialog from "./NewTicketDialog.tsx"
 import { ticketQuery, viewQuery } from "./queries.ts"
+import { later } from "../ui/later.tsx"
 import { inScope, searchOf } from "./viewFilters.ts"
+
+const PasteTickets = later(() => import("./PasteTickets.tsx"))
 
 interface Props {
   readonly slug: string
+  /** Several of them, a line each. */
+  readonly isList: boolean
   readonly onClose: () => void
 }
 
@@ -22,9 +27,10 @@ const useLikely = (slug: string): Likely => {
   return likelyOf({ ...(own === true ? {} : searchOf(ofView)), ...inScope(ofView.scope), ...search })
 }
 
-/** A new ticket, of what is looked at. */
-const NewTicketHere = ({ onClose, slug }: Props) => (
-  <NewTicketDialog likely={useLikely(slug)} onClose={onClose} slug={slug} />
-)
+/** A new ticket, or several, of what is looked at. */
+const NewTicketHere = ({ isList, ...props }: Props) => {
+  const likely = useLikely(props.slug)
+  return isList ? <PasteTickets {...props} likely={likely} /> : <NewTicketDialog {...props} likely={likely} />
+}
 
 export default NewTicketHere

@@ -10,18 +10,17 @@ import { TextArea } from "../ui/Field.tsx"
 import { counted } from "../ui/format.ts"
 import { toast, undone } from "../ui/toast.ts"
 import { keepTeam } from "./lastTeam.ts"
-import { likelyOf } from "./likely.ts"
+import type { Likely } from "./likely.ts"
 import { mostPasted, type Pasted, ticketsOf } from "./pasted.ts"
 import { ticketsKey } from "./queries.ts"
 import { readTicketsAgain } from "./readTicketsAgain.ts"
-import type { TicketsSearch } from "./search.ts"
 import { TicketFieldsView } from "./TicketFieldsView.tsx"
 import { none, payloadOf, useTicketFields } from "./useTicketFields.ts"
 
 interface Props {
   readonly slug: string
   /** What they are likely to be of. */
-  readonly search: TicketsSearch
+  readonly likely: Likely
   readonly onClose: () => void
 }
 
@@ -84,9 +83,8 @@ const Outcome = ({ tickets }: { readonly tickets: ReadonlyArray<Pasted> }) => {
 }
 
 /** A ticket for each line of a list. Those that were refused stay in the field. */
-const PasteTickets = ({ onClose, search, slug }: Props) => {
+const PasteTickets = ({ likely, onClose, slug }: Props) => {
   const queries = useQueryClient()
-  const [likely] = useState(() => likelyOf(search))
   const fields = useTicketFields(slug, likely)
   const { team } = fields.shown
   const unmake = useUnmake(slug)

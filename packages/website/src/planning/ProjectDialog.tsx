@@ -21,6 +21,8 @@ interface Props {
 }
 
 interface ManyProps {
+  /** Whether one must be chosen, and none is. */
+  readonly isMissing?: boolean
   readonly label: string
   readonly issue: string | undefined
   readonly choices: ReadonlyArray<{ readonly value: string; readonly label: string }>
@@ -28,7 +30,7 @@ interface ManyProps {
   readonly onChange: (chosen: ReadonlyArray<string>) => void
 }
 
-const Many = ({ choices, chosen, issue, label, onChange }: ManyProps) => (
+const Many = ({ choices, chosen, isMissing = false, issue, label, onChange }: ManyProps) => (
   <fieldset className="min-w-0">
     <legend className="pb-1 font-medium">{label}</legend>
     <div className="border-border max-h-36 overflow-y-auto rounded-md border px-2 py-1">
@@ -37,6 +39,7 @@ const Many = ({ choices, chosen, issue, label, onChange }: ManyProps) => (
         <label className="flex min-h-7 items-center gap-2" key={value}>
           <input
             checked={chosen.includes(value)}
+            data-missing={isMissing || undefined}
             onChange={() =>
               onChange(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])
             }
@@ -60,6 +63,7 @@ const ProjectDialog = ({ onClose, onDone, project, slug: workspace }: Props) => 
   const [chosenTeams, setTeams] = useState<ReadonlyArray<string>>(project?.teams.map(({ key }) => key) ?? [])
   const [chosenProducts, setProducts] = useState<ReadonlyArray<string>>(project?.products.map(({ slug }) => slug) ?? [])
   const ofTeams = chosenTeams.length === 0 && teams?.teams.length === 1 ? [teams.teams[0]!.key] : chosenTeams
+  const isOfNoTeam = teams !== undefined && ofTeams.length === 0
   const save = useAction({
     act: () => {
       const payload = {
@@ -86,7 +90,8 @@ const ProjectDialog = ({ onClose, onDone, project, slug: workspace }: Props) => 
       action={project === undefined ? "Add project" : "Save"}
       doing={save}
       fields={["name", "slug", "summary", "targetDate", "teams", "products"]}
-      isReady={naming.name.trim() !== "" && naming.slug !== "" && ofTeams.length > 0}
+      isReady={naming.slug !== ""}
+      missing={[...(naming.name.trim() === "" ? ["a name"] : []), ...(isOfNoTeam ? ["a team"] : [])]}
       onClose={onClose}
       title={project === undefined ? "Add a project" : "Change the project"}
     >
@@ -111,6 +116,7 @@ const ProjectDialog = ({ onClose, onDone, project, slug: workspace }: Props) => 
         <Many
           choices={(teams?.teams ?? []).map(({ key, name }) => ({ value: key, label: name }))}
           chosen={ofTeams}
+          isMissing={isOfNoTeam}
           issue={issueAt(save.error, "teams")}
           label="Teams"
           onChange={setTeams}

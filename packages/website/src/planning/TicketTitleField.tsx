@@ -21,7 +21,7 @@ interface Props {
 
 /** The field for the title. Over what somebody else made of it meanwhile, nothing is written before one press more decides. */
 const TicketTitleField = ({ draft, onDraft, onSave, title }: Props) => {
-  const replace = useRef<HTMLSpanElement>(null)
+  const changed = useRef<HTMLParagraphElement>(null)
   const next = draft.text.trim()
   const isFull = draft.text.length >= mostTitle
   const isChange = next !== "" && next !== draft.base && next !== title
@@ -41,10 +41,9 @@ const TicketTitleField = ({ draft, onDraft, onSave, title }: Props) => {
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return
           if (event.key !== "Enter" && event.key !== "Escape") return
-          // Else the button that gets the keyboard would be pressed by the same key.
           event.preventDefault()
           if (event.key === "Escape") discard()
-          else if (isChangedMeanwhile) replace.current?.querySelector("button")?.focus()
+          else if (isChangedMeanwhile) changed.current?.focus()
           else end()
         }}
         value={draft.text}
@@ -56,15 +55,13 @@ const TicketTitleField = ({ draft, onDraft, onSave, title }: Props) => {
       )}
       {isChangedMeanwhile && (
         <>
-          <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
+          <p className="bg-warning-soft text-warning rounded-md px-3 py-2" ref={changed} role="alert" tabIndex={-1}>
             Somebody renamed this after you began. It is now “<span className="foreign">{title}</span>”.
           </p>
           <div className="flex flex-wrap gap-2">
-            <span className="contents" ref={replace}>
-              <Button look="danger" onClick={() => void onSave(next, title)}>
-                Replace theirs with mine
-              </Button>
-            </span>
+            <Button look="danger" onClick={() => void onSave(next, title)}>
+              Replace theirs with mine
+            </Button>
             <Button onClick={discard}>Discard</Button>
           </div>
         </>

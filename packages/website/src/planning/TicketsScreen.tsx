@@ -15,14 +15,11 @@ import { useTickets } from "./useTickets.ts"
 
 /** All tickets that one sees: what is being done, what comes next, and what is mine. */
 
-const PasteTickets = later(() => import("./PasteTickets.tsx"))
 const SaveView = later(() => import("./SaveView.tsx"))
 const ViewTabs = later(
   () => import("./ViewTabs.tsx"),
   () => <div className="border-border h-9 border-b" />
 )
-
-type Part = "paste" | "save" | undefined
 
 const TicketsScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/tickets" })
@@ -34,13 +31,9 @@ const TicketsScreen = () => {
   )
   const tickets = useTickets(slug, search, true)
   const mayChange = mayAct(useRole(slug), "member")
-  const [part, setPart] = useState<Part>()
-  const close = () => setPart(undefined)
+  const [isSaving, setSaving] = useState(false)
   const mayBeSaved = mayChange && (isFiltered(search) || search.group !== undefined || search.sort !== undefined)
-  useKeys([
-    ...(mayChange ? [{ keys: "N", label: "Tickets from a list", group: "Tickets", run: () => setPart("paste") }] : []),
-    ...(mayBeSaved ? [{ keys: "S", label: "Save as view", group: "Tickets", run: () => setPart("save") }] : [])
-  ])
+  useKeys(mayBeSaved ? [{ keys: "S", label: "Save as view", group: "Tickets", run: () => setSaving(true) }] : [])
   return (
     <div className={search.layout === "board" ? "flex h-full flex-col" : ""}>
       <Header
@@ -48,7 +41,7 @@ const TicketsScreen = () => {
           mayChange && (
             <>
               {mayBeSaved && (
-                <Button onClick={() => setPart("save")} shortcut="S">
+                <Button onClick={() => setSaving(true)} shortcut="S">
                   <span>
                     Save<span className="max-sm:sr-only"> as view</span>
                   </span>
@@ -58,7 +51,7 @@ const TicketsScreen = () => {
                 New ticket
               </Button>
               <Menu
-                groups={[{ items: [{ label: "From a list", shortcut: "N", onSelect: () => setPart("paste") }] }]}
+                groups={[{ items: [{ label: "From a list", shortcut: "N", onSelect: () => overlay.show("tickets") }] }]}
                 label="Tickets"
                 trigger={(props) => <IconButton {...props} icon="more" label="More" />}
               />
@@ -83,8 +76,7 @@ const TicketsScreen = () => {
         slug={slug}
         tickets={tickets}
       />
-      {part === "paste" && <PasteTickets onClose={close} search={search} slug={slug} />}
-      {part === "save" && <SaveView onClose={close} search={search} slug={slug} />}
+      {isSaving && <SaveView onClose={() => setSaving(false)} search={search} slug={slug} />}
     </div>
   )
 }

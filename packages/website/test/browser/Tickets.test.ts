@@ -145,6 +145,7 @@ describe("A ticket", () => {
     await banner.getByText("added: Theirs.").waitFor()
     await banner.getByText("removed: Before.").waitFor()
     await page.getByRole("textbox", { name: "Description" }).press("Control+Enter")
+    await banner.and(page.locator(":focus")).waitFor()
     expect((await read(ticket)).description).toBe("Theirs.")
     await page.getByRole("button", { name: "Replace theirs with mine" }).press("Enter")
     await page.getByRole("button", { name: "Edit the description" }).waitFor()
@@ -250,9 +251,11 @@ describe("A ticket", () => {
     const banner = page.getByRole("alert").filter({ hasText: "after you began" })
     await banner.getByText("It is now “Theirs”.").waitFor()
     expect(await field.inputValue()).toBe("Mine")
-    // One press shows the decision, and one more is it.
+    // A press leads to what they wrote, and not to the button that replaces it.
     await field.press("Enter")
+    await banner.and(page.locator(":focus")).waitFor()
     expect((await read(ticket)).title).toBe("Theirs")
+    await page.keyboard.press("Tab")
     await page.getByRole("button", { name: "Replace theirs with mine" }).and(page.locator(":focus")).press("Enter")
     await page.getByRole("heading", { level: 1, name: /Mine/ }).waitFor()
     await expect.poll(async () => (await read(ticket)).title).toBe("Mine")
