@@ -210,7 +210,8 @@ export const RunExclusion = OneOf([
   "of_agent",
   "part_of_tests",
   "no_coverage",
-  "nothing_tested"
+  "nothing_tested",
+  "ran_before"
 ])
 export type RunExclusion = typeof RunExclusion.Type
 
@@ -223,7 +224,7 @@ const UncountedRun = Schema.Struct({
   }),
   reason: RunExclusion.annotate({
     description:
-      "Why it decides nothing. `other_address`: it tested another address than its deployment had and has, such as that of a preview. `deployment_changed`: the deployment changed while it ran. `uncommitted_changes`: it ran changes that are in no commit. `of_agent`: an agent published it. `part_of_tests`: it ran a part of the tests. `no_coverage`: it names no coverage. `nothing_tested`: nothing in it passed or failed, muted tests aside."
+      "Why it decides nothing. `other_address`: it tested another address than its deployment had and has, such as that of a preview. `deployment_changed`: the deployment changed while it ran. `uncommitted_changes`: it ran changes that are in no commit. `of_agent`: an agent published it. `part_of_tests`: it ran a part of the tests. `no_coverage`: it names no coverage. `nothing_tested`: nothing in it passed or failed, muted tests aside. `ran_before`: it passed, but was started when its tests had run, and by their times all of them began more than a minute before the version was set there, or before the first test of a run of the same release and coverage that failed and finished before it."
   }),
   baseUrl: Schema.String.annotate({ description: `What it tested: the first ${maxShownName} characters.` })
 }).annotate({

@@ -3,11 +3,11 @@ import { compare } from "@delivery/domain/Order"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { firstCharacters } from "@delivery/domain/Text"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
-import { hasTested, isReproducible, isWhole, proves } from "../runs/RunScope.ts"
+import { isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
-import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import type { MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { lastFirst, mayDecide, testsWhatIsThere } from "./MayDecideMemory.ts"
 import {
   type AskedVersions,
   fewerOf,
@@ -23,13 +23,6 @@ import {
 
 type Memory = MemoryStorage["Service"]
 type Repo = ReadinessRepo["Service"]
-
-/** That which finished last first. */
-export const lastFirst = (a: TestRunRow, b: TestRunRow): number =>
-  compare(b.finishedAt!, a.finishedAt!) || b.number - a.number
-
-/** Whether a run decides, or would if it had tested the deployment. */
-export const mayDecide = (run: TestRunRow): boolean => run.result !== null && hasTested(run) && proves(run)
 
 /** Whether a test of a run has failed. What passed elsewhere in a retry is flaky there: of such a run all that is flaky has failed. */
 export const isFailure = (
@@ -61,7 +54,7 @@ const runsBefore = (
     run.coverage === deciding.coverage &&
     isWhole(run) &&
     (mayDecide(run) || (isInterrupted(run) && isReproducible(run))) &&
-    testsDeploymentNow(database, run)
+    testsWhatIsThere(database, run)
   const own = versions.flatMap((version) => {
     const those = ofProduct.filter((run) => run.deploymentVersion === version && matches(run))
     return [
@@ -114,7 +107,7 @@ const runsBeside = (
         run.coverage !== coverage &&
         isWhole(run) &&
         mayDecide(run) &&
-        testsDeploymentNow(database, run)
+        testsWhatIsThere(database, run)
     )
     .toSorted(lastFirst)
   return [...new Map(those.toReversed().map((run) => [run.coverage, run])).values()].toSorted(

@@ -2,10 +2,11 @@ import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { TestRunId } from "@delivery/domain/Ids"
 import { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { PgClient } from "@effect/sql-pg"
-import { hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
-import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
+import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
+import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
+import { mayDecide, testsWhatIsThere } from "./MayDecideSql.ts"
 import {
   type AskedVersions,
   fewerOf,
@@ -21,13 +22,6 @@ import {
 /** What the runs that decide have left out, of what ran before them (docs/contract.md, Readiness). */
 
 type Repo = ReadinessRepo["Service"]
-
-/**
- * Whether a run decides, or would if it had tested the deployment. The first conditions are those of the index
- * (`test_runs_deciding`), which have to be there word for word.
- */
-export const mayDecide = `coverage is not null and result is not null and deployment_changed is distinct from true
-  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql} and ${isReproducibleSql}`
 
 const wasInterrupted = `coverage is not null and result is null and state = 'interrupted' and finished_at is not null
   and ${isWholeSql} and ${isReproducibleSql}`
@@ -57,7 +51,7 @@ const finishedBefore = (sql: PgClient.PgClient, asked: AskedVersions) => sql`sel
 
 /** Whether one of those is of another version, and of the coverage of `d`. */
 const isOfOthers = (sql: PgClient.PgClient, asked: AskedVersions) => sql`deployment_version <> all(${those(asked)})
-  and coverage = d.coverage and environment_id = d.environment_id and ${testsDeploymentNow(sql, "earlier")}`
+  and coverage = d.coverage and environment_id = d.environment_id and ${testsWhatIsThere(sql, "earlier")}`
 
 /**
  * The runs up to each of those that decide, that itself in the first place, as `before`: the last of its version, found by that, and those of
@@ -68,7 +62,7 @@ const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: Readonly
     sql.literal(`id, number, coverage, git_branch, deployment_version, started_at, finished_at, failed, retried_elsewhere is true as is_elsewhere,
     result is null as is_interrupted`)
   const isOf = sql`${inProduct(sql, asked)} and deployment_version = v.version and coverage = d.coverage
-    and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
+    and environment_id = d.environment_id and ${testsWhatIsThere(sql, "test_runs")}`
   return sql`${decidingRuns(sql, asked, runs)}, before as materialized (
       select t.*, t.is_other and coalesce(t.started_at >= d.released_at, false) as is_later,
         row_number() over (partition by d.id order by t.finished_at desc, t.number desc) as place
@@ -100,7 +94,7 @@ const besides = (sql: PgClient.PgClient, asked: AskedVersions) => sql`besides as
         cross join unnest(${sql.literal(coverages)}) as c (coverage) cross join lateral (
           select id, number, coverage, finished_at, retried_elsewhere is true as is_elsewhere from test_runs
           where ${inProduct(sql, asked)} and deployment_version = v.version and coverage = c.coverage
-            and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")} and ${sql.literal(mayDecide)}
+            and environment_id = d.environment_id and ${testsWhatIsThere(sql, "test_runs")} and ${sql.literal(mayDecide)}
           order by finished_at desc, number desc limit 1
         ) o
       where c.coverage <> d.coverage

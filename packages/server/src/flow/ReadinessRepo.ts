@@ -45,6 +45,9 @@ export const placeKey = ({ environmentId, productId }: Place): string => `${prod
 /** Among how many runs without a result the one to name is looked for. */
 export const mostUnresolved = 200
 
+/** How far the clocks of the machine that ran tests and of another one may be apart. */
+export const clockSeconds = 60
+
 /** How many failed tests the reason names that a run has failed. */
 export const namedFailures = 2
 
@@ -96,7 +99,7 @@ export interface UnresolvedRun {
   readonly state: "running" | "interrupted"
 }
 
-/** The newest finished run of a version with a coverage that tested another address than the deployment's. */
+/** A finished run of a version with a coverage that would have decided, had it tested the deployment as it is. */
 export interface ElsewhereRun {
   readonly coverage: Coverage
   readonly number: number
@@ -106,10 +109,11 @@ export interface ElsewhereRun {
   /** Without the tests that were muted. */
   readonly result: RunResult
   readonly finishedAt: Timestamp
+  readonly reason: Extract<RunExclusion, "other_address" | "ran_before">
 }
 
 /** A run of a version that decides nothing though it tested the deployment. */
-export interface UncountedRun extends Omit<ElsewhereRun, "coverage"> {
+export interface UncountedRun extends Omit<ElsewhereRun, "coverage" | "reason"> {
   readonly coverage: Coverage | null
   readonly reason: Exclude<RunExclusion, "other_address">
 }
@@ -197,7 +201,8 @@ export class ReadinessRepo extends Context.Service<
     /**
      * For each of the coverages, the run of the version that finished last in such an environment, while its deployment did not change,
      * if there is one: of those that ran the whole coverage without uncommitted changes, in which something passed or failed, and that
-     * no agent published. Those that tested another address than the deployment had and has are left out. In no order.
+     * no agent published. Those that tested another address than the deployment had and has are left out, and those that
+     * passed with tests that began before the release, or before those of one that failed on it and finished earlier. In no order.
      */
     readonly runs: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<FoundRun>>
     /**
@@ -206,13 +211,13 @@ export class ReadinessRepo extends Context.Service<
      */
     readonly unresolved: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
     /**
-     * For each of the coverages, the run that `runs` leaves out for its address alone, if there is one among the last
-     * `mostElsewhere` of an environment. In no order.
+     * For each of the coverages, the run that `runs` leaves out for its address alone, and the one that it leaves out for the times of its
+     * tests, if there is one among the last `mostElsewhere` of an environment. In no order.
      */
     readonly elsewhere: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<ElsewhereRun>>
     /**
      * For each of the coverages, and for none, the run of the version that passed last in such an environment, and the one
-     * that failed last, of those that `runs` leaves out for another reason than their address. Looks at the last `mostElsewhere`. In no
+     * that failed last, of those that `runs` leaves out for another reason than these. Looks at the last `mostElsewhere`. In no
      * order.
      */
     readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>

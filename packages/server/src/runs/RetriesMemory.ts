@@ -21,6 +21,7 @@ import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
+import { withAttempts } from "./TestTimes.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -155,7 +156,8 @@ const finish =
         })
         const { counts, gateResult, passRate, result } = recounted
         const retriedElsewhere = (elsewhere ? left.ifElsewhere : left.ifHere) || null
-        const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere }
+        const lastTestAt = withAttempts(run, attempts)
+        const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere, lastTestAt }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })
         const madeFlaky = new Set(flaky)
         database.table(testRunTestsTable).set(
