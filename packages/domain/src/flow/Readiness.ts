@@ -11,6 +11,8 @@ const kinds = {
     "no deployment of the product ever had the version of the request, and no run tested it; always `warn`",
   version_missing:
     "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none, or that environment is archived; always `block`",
+  source_archived:
+    "the request names a version, and the environment of the policy's `from`, whose runs decide, is archived; always `block`",
   version_name:
     "a run decides, and the version has no digit, such as `latest`, or is the branch that the run tested: other code may have the same name; always `warn`",
   run_missing:
@@ -35,6 +37,7 @@ const kinds = {
 export const ReasonKind = OneOf([
   "version_unknown",
   "version_missing",
+  "source_archived",
   "version_name",
   "run_missing",
   "run_failed",

@@ -285,7 +285,9 @@ export const findingsOf = (
       missing,
       changed,
       fromName: from?.name ?? null,
-      withoutVersion: asked === undefined ? withoutVersion(pair, from, coming) : undefined
+      ...(asked === undefined
+        ? { withoutVersion: withoutVersion(pair, from, coming), archivedSource: undefined }
+        : { withoutVersion: undefined, archivedSource: from?.archivedAt == null ? undefined : sourceOf(from, coming) })
     }
     return found
   })
@@ -331,11 +333,17 @@ const withoutVersion = (
   coming: Pick<DeploymentRow, "version"> | undefined
 ): Findings["withoutVersion"] => {
   const [source, there] = from === undefined ? [environment, deployment] : [from, coming]
-  const { archivedAt, id, name, slug } = source
-  const isArchived = archivedAt !== null
+  const isArchived = source.archivedAt !== null
   if ((there?.version ?? null) !== null && !isArchived) return undefined
-  return { id, name, slug, isDeployed: there !== undefined, isHere: from === undefined, isArchived }
+  return { ...sourceOf(source, there), isHere: from === undefined, isArchived }
 }
+
+const sourceOf = ({ id, name, slug }: Source, there: Pick<DeploymentRow, "version"> | undefined) => ({
+  id,
+  name,
+  slug,
+  isDeployed: there !== undefined
+})
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */
 const secretsOf = ({ loads, repo }: Pick<Dependencies, "loads" | "repo">) =>

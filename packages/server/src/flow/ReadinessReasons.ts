@@ -45,16 +45,17 @@ export interface Findings {
   /** The name of the environment that versions come from. */
   readonly fromName: string | null
   /** Where a version was to be found, when none was named and none runs there: that environment, or the place's own where versions come from nowhere. */
-  readonly withoutVersion:
-    | {
-        readonly id: EnvironmentId
-        readonly slug: string
-        readonly name: string
-        readonly isDeployed: boolean
-        readonly isHere: boolean
-        readonly isArchived: boolean
-      }
-    | undefined
+  readonly withoutVersion: (FoundSource & { readonly isHere: boolean; readonly isArchived: boolean }) | undefined
+  /** The environment that versions come from, where it is archived and a version was named. */
+  readonly archivedSource: FoundSource | undefined
+}
+
+/** An environment where versions come from. */
+interface FoundSource {
+  readonly id: EnvironmentId
+  readonly slug: string
+  readonly name: string
+  readonly isDeployed: boolean
 }
 
 /** Where the website shows things. */
@@ -75,6 +76,7 @@ export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages
 const byKind = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
   ...weighed("version_unknown", "warn", versionReasons(found)),
   ...weighed("version_missing", "block", sourceReasons(found, pages)),
+  ...weighed("source_archived", "block", archivedReasons(found, pages)),
   ...weighed("version_name", "warn", nameReasons(found)),
   ...runReasons(policy, found, pages),
   ...weighed("mute_overdue", policy.mutes, muteReasons(found, pages)),
@@ -109,20 +111,12 @@ const versionReasons = ({ isAmbiguous, isKnown, version }: Findings): ReadonlyAr
       ]
 
 /** A gate that is asked without a version must not say yes to none. */
-const sourceReasons = (
-  { withoutVersion }: Findings,
-  { productSlug, workspaceUrl }: Pages
-): ReadonlyArray<Unweighed> => {
+const sourceReasons = ({ withoutVersion }: Findings, pages: Pages): ReadonlyArray<Unweighed> => {
   if (withoutVersion === undefined) return []
-  const { id, isArchived, isDeployed, isHere, name: label, slug } = withoutVersion
+  const { isArchived, isHere, name: label } = withoutVersion
   return [
     {
-      subject: {
-        type: "environment",
-        id,
-        label,
-        url: isDeployed ? `${workspaceUrl}/deployments/${productSlug}/${slug}` : null
-      },
+      subject: sourceSubject(withoutVersion, pages),
       message: isHere
         ? "No version is known to run here, and none was named."
         : isArchived
@@ -131,6 +125,27 @@ const sourceReasons = (
     }
   ]
 }
+
+const sourceSubject = (
+  { id, isDeployed, name: label, slug }: FoundSource,
+  { productSlug, workspaceUrl }: Pages
+): ReasonSubject => ({
+  type: "environment",
+  id,
+  label,
+  url: isDeployed ? `${workspaceUrl}/deployments/${productSlug}/${slug}` : null
+})
+
+/** Nothing runs there any more: what ran there once would decide for good. */
+const archivedReasons = ({ archivedSource }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+  archivedSource === undefined
+    ? []
+    : [
+        {
+          subject: sourceSubject(archivedSource, pages),
+          message: `${archivedSource.name}, from which versions come, is archived: nothing is tested there any more. Restore it, or name another environment in the policy.`
+        }
+      ]
 
 /** What has the name of a branch, or could name no build by a number, is proven by an old run whatever else was deployed by that name. */
 const nameReasons = ({ runs, version }: Findings): ReadonlyArray<Unweighed> => {
