@@ -21,7 +21,7 @@ const kinds = {
   test_missing:
     "the newest of them passed, but without tests that failed in an earlier one of the version, have not passed there since, and are not muted",
   test_dropped:
-    "the newest of them passed, but without tests that failed when they last ran in its environment with its coverage, in a run of another version, have passed in no run that counts there since, and are not muted; always `warn`",
+    "the newest of them passed, but without tests that failed when they last ran in its environment with its coverage, in a run of another version, have passed in no run that counts there since, are not muted, and are in no ticket that needs evidence and was completed since; always `warn`",
   tests_fewer:
     "the newest of them passed, but ran fewer tests than the largest of the newest such runs of the five other versions before it, in the same environment and with the same coverage: three or more, and a twentieth or more; always `warn`",
   test_muted:

@@ -21,6 +21,10 @@ export interface LeftOutTest extends LeftOut {
 export const isMissing = ({ mutedBy, otherVersion }: LeftOutTest): boolean =>
   otherVersion === null && mutedBy === undefined
 
+/** Whether it failed in a run of another version, and is not muted. */
+export const isDropped = ({ mutedBy, otherVersion }: LeftOutTest): boolean =>
+  otherVersion !== null && mutedBy === undefined
+
 interface FoundRuns {
   readonly runs: ReadonlyArray<FoundRun>
   readonly elsewhere: ReadonlyArray<ElsewhereRun>

@@ -2,7 +2,9 @@ import { maxShownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { firstCharacters } from "@delivery/domain/Text"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
+import { tickets } from "../planning/TicketsRepo.ts"
 import { isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
@@ -153,6 +155,7 @@ export const leftOut =
               title: firstCharacters(title, maxShownName),
               number: run.number,
               branch: run.gitBranch,
+              finishedAt: run.finishedAt!,
               otherVersion: isOther ? run.deploymentVersion : null,
               passedIn: passedIn(caseId)
             })
@@ -165,6 +168,25 @@ export const leftOut =
           .toSorted((a, b) => compare(a.caseId, b.caseId))
       })
     )
+
+export const settled =
+  (memory: Memory): Repo["settled"] =>
+  ({ productId, workspaceId }, caseIds) =>
+    memory.read((database) => {
+      const wanted = new Set(caseIds)
+      const found = new Map<string, Timestamp>()
+      for (const { cases, completedAt, completion, workspaceId: of } of database
+        .table(tickets)
+        .filter((one) => one.cases !== null)) {
+        if (of !== workspaceId || completion !== "evidence" || completedAt === null) continue
+        if (cases?.productId !== productId) continue
+        for (const caseId of cases.caseIds.filter((id) => wanted.has(id))) {
+          const before = found.get(caseId)
+          if (before === undefined || before < completedAt) found.set(caseId, completedAt)
+        }
+      }
+      return [...found].map(([caseId, at]) => ({ caseId, at }))
+    })
 
 export const fewer =
   (memory: Memory): Repo["fewer"] =>

@@ -2,10 +2,11 @@ import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { TestRunId } from "@delivery/domain/Ids"
 import { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
 import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { texts, uuids } from "../storage/Columns.ts"
-import { dieOnSqlError } from "../storage/Sql.ts"
+import { dieOnSqlError, iso } from "../storage/Sql.ts"
 import { mayDecide, testsWhatIsThere } from "./MayDecideSql.ts"
 import {
   type AskedVersions,
@@ -18,6 +19,7 @@ import {
   namedTests,
   type ReadinessRepo
 } from "./ReadinessRepo.ts"
+import { isAbout } from "./TestRulesSql.ts"
 
 /** What the runs that decide have left out, of what ran before them (docs/contract.md, Readiness). */
 
@@ -109,9 +111,11 @@ const besides = (sql: PgClient.PgClient, asked: AskedVersions) => sql`besides as
 export const leftOut =
   (sql: PgClient.PgClient): Repo["leftOut"] =>
   (asked, runs) =>
-    sql<LeftOutTest>`with ${runsBefore(sql, asked, runs)}, failures as materialized (
+    sql<
+      Omit<LeftOutTest, "finishedAt"> & { readonly finishedAt: Date }
+    >`with ${runsBefore(sql, asked, runs)}, failures as materialized (
         select distinct on (coverage, case_id, is_other, is_later) * from (
-          select b.coverage, b.place, b.number, b.git_branch, b.is_other, b.is_later, t.case_id, t.title,
+          select b.coverage, b.place, b.number, b.git_branch, b.finished_at, b.is_other, b.is_later, t.case_id, t.title,
             case when b.is_other then b.deployment_version end as other_version
           from before b cross join lateral (
             select case_id, title from test_run_tests where run_id = b.id and status = 'failed'
@@ -122,7 +126,7 @@ export const leftOut =
         ) f order by coverage, case_id, is_other, is_later, place
       ), ${besides(sql, asked)}
       select distinct on (f.coverage, f.case_id) f.coverage, f.case_id as "caseId", left(f.title, ${maxShownName}) as title, f.number,
-        f.git_branch as branch, f.other_version as "otherVersion", (
+        f.git_branch as branch, f.finished_at as "finishedAt", f.other_version as "otherVersion", (
           select jsonb_build_object('coverage', b.coverage, 'number', b.number) from besides b cross join lateral (
             select status from test_run_tests where run_id = b.id and case_id = f.case_id offset 0
           ) t
@@ -148,7 +152,24 @@ export const leftOut =
           ))
         limit ${sql.literal(String(mostLeftOut))}
       ) f
-      order by f.coverage, f.case_id, f.is_other, f.place`.pipe(dieOnSqlError)
+      order by f.coverage, f.case_id, f.is_other, f.place`.pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
+      dieOnSqlError
+    )
+
+/** Completed tickets alone have the time. */
+export const settled =
+  (sql: PgClient.PgClient): Repo["settled"] =>
+  ({ productId, workspaceId }, caseIds) =>
+    sql<{ readonly caseId: string; readonly at: Date }>`select tested.id as "caseId", max(t.completed_at) as at
+      from tickets t cross join lateral jsonb_array_elements_text(t.cases->'caseIds') as tested (id)
+      where t.workspace_id = ${workspaceId} and t.cases is not null and t.cases->>'productId' = ${productId}
+        and t.completion = 'evidence' and t.completed_at is not null and ${isAbout(sql, caseIds)}
+        and tested.id = any(${texts(caseIds, (caseId) => caseId)})
+      group by tested.id`.pipe(
+      Effect.map((rows) => rows.map(({ at, caseId }) => ({ caseId, at: iso(at) }))),
+      dieOnSqlError
+    )
 
 /** Looks at as many runs as the last of the environment are. The tests of the two are read where there are so many fewer. */
 export const fewer =

@@ -22,7 +22,7 @@ import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRe
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
-import { fewer, isFailure, leftOut } from "./LeftOutMemory.ts"
+import { fewer, isFailure, leftOut, settled } from "./LeftOutMemory.ts"
 import { lastFirst, mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideMemory.ts"
 import {
   type AskedRuns,
@@ -58,6 +58,7 @@ export const layer = Layer.effect(
       elsewhere: elsewhere(memory),
       uncounted: uncounted(memory),
       leftOut: leftOut(memory),
+      settled: settled(memory),
       fewer: fewer(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)

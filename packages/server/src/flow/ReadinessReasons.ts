@@ -13,7 +13,7 @@ import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import { line } from "./NamedTests.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import { hasPassed, isMissing, type LeftOutTest } from "./DecidingRuns.ts"
+import { hasPassed, isDropped, isMissing, type LeftOutTest } from "./DecidingRuns.ts"
 import { type BlockingTicket, type FewerTests, type FoundRun, namedTests, type UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
@@ -190,7 +190,7 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
     if (!hasPassed(run)) return [runFailed(about, severity)]
     const leftOut = found.leftOut.filter((one) => one.coverage === coverage)
     const missing = leftOut.filter(isMissing)
-    const dropped = leftOut.filter((one) => one.mutedBy === undefined && one.otherVersion !== null)
+    const dropped = leftOut.filter(isDropped)
     const muted = leftOut.filter(({ mutedBy }) => mutedBy !== undefined)
     return [
       ...(missing.length === 0 ? [] : [testMissing(about, severity, missing)]),
@@ -254,7 +254,7 @@ const testDropped = (about: AboutRun, dropped: ReadonlyArray<LeftOutTest>): Reas
     about,
     "test_dropped",
     "warn",
-    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(about, dropped)}. No run of ${about.run.coverage} that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket; what was renamed or taken out on purpose needs neither.`
+    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(about, dropped)}. No run of ${about.run.coverage} that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket. Where ${dropped.length === 1 ? "it was" : "they were"} renamed or taken out on purpose, complete a ticket that needs evidence of ${them(dropped)}, with the reason as its override.`
   )
 
 /** A file of results that was not published, or a part that never ran, shows by nothing else. */

@@ -133,6 +133,8 @@ export interface LeftOutTest {
   readonly number: number
   /** The branch of that. */
   readonly branch: string
+  /** When that ended. */
+  readonly finishedAt: Timestamp
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
   /** The run in which it passed in the version and environment with another coverage, of the newest of each of those: the newest such run. */
@@ -233,6 +235,14 @@ export class ReadinessRepo extends Context.Service<
       asked: AskedVersions,
       runs: ReadonlyArray<TestRunId>
     ) => Effect.Effect<ReadonlyArray<LeftOutTest>>
+    /**
+     * When people completed a ticket last that needs evidence of these tests, as far as one is completed: of tests that failed before, that
+     * they are gone or pass. In no order.
+     */
+    readonly settled: (
+      product: Pick<Place, "productId" | "workspaceId">,
+      caseIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<{ readonly caseId: string; readonly at: Timestamp }>>
     /**
      * For each of the runs that decide, that which ran most tests that it did not skip, if it ran markedly more: of the newest run of each of
      * the last `mostCompared` other versions before it that might have decided, whatever came of it. Looks at the last `mostElsewhere` finished

@@ -12,7 +12,7 @@ import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
-import { fewer, leftOut } from "./LeftOutSql.ts"
+import { fewer, leftOut, settled } from "./LeftOutSql.ts"
 import { mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideSql.ts"
 import {
   type AskedRuns,
@@ -46,6 +46,7 @@ export const layer = Layer.effect(
       elsewhere: elsewhere(sql),
       uncounted: uncounted(sql),
       leftOut: leftOut(sql),
+      settled: settled(sql),
       fewer: fewer(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)

@@ -798,7 +798,7 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* tested("v1", { y: "failed" }, "acceptance")
       yield* tested("v2", { a: "skipped", b: "passed", c: "passed" })
       const left = (version: string, run: number) =>
-        `test_dropped warn passed without a test that failed when it last ran there: Test a (run ${run} of ${version}). No run of critical that counts has passed it since. Run it with this version, or mute it with a ticket; what was renamed or taken out on purpose needs neither.`
+        `test_dropped warn passed without a test that failed when it last ran there: Test a (run ${run} of ${version}). No run of critical that counts has passed it since. Run it with this version, or mute it with a ticket. Where it was renamed or taken out on purpose, complete a ticket that needs evidence of it, with the reason as its override.`
       assert.deepStrictEqual(yield* told("v2"), [true, left("v1", failed)])
       assert.deepStrictEqual((yield* shop.ready("v2")).notCounted, [])
       // What failed in this version is told once, and keeps it back.
