@@ -14,7 +14,7 @@ const kinds = {
   source_archived:
     "the request names a version, and the environment of the policy's `from`, whose runs decide, is archived; always `block`",
   version_name:
-    "a run decides, and the version has no digit, such as `latest`, or is the branch that the run tested: other code may have the same name; always `warn`",
+    "a run decides, and the version has no digit, such as `latest`, or is a branch in full or that which the run tested: other code may have the same name; always `warn`",
   run_missing:
     "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in the environment of `from`, or in another one where the policy has no `from`; runs that skipped everything, of agents, with uncommitted changes, and those against another address than the deployment's, do not count",
   run_failed: "the newest of them failed",

@@ -152,7 +152,8 @@ const nameReasons = ({ runs, version }: Findings): ReadonlyArray<Unweighed> => {
   const run =
     version === null || isCommit(version)
       ? undefined
-      : (runs.find(({ git }) => git.branch === version) ?? (/\d/.test(version) ? undefined : runs[0]))
+      : (runs.find(({ git }) => branchOf(git.branch) === branchOf(version)) ??
+        (isBranch(version) || !/\d/.test(version) ? runs[0] : undefined))
   if (run === undefined || version === null) return []
   const tested = run.git.sha === "unknown" ? "" : `, which tested ${shortened(run.git.sha)}`
   return [
@@ -162,6 +163,11 @@ const nameReasons = ({ runs, version }: Findings): ReadonlyArray<Unweighed> => {
     }
   ]
 }
+
+/** A branch as git has it in full, or as that of a remote. A tag is none. */
+const isBranch = (name: string): boolean => /^refs\/(?:heads|remotes)\//.test(name)
+
+const branchOf = (name: string): string => name.replace(/^refs\/(?:heads|remotes)\//, "").replace(/^origin\//, "")
 
 /** A time to the minute: of what is to come the next one, where seconds are left. The website shows it in the time of its reader. */
 const momentOf = (at: Timestamp, round: (minutes: number) => number = Math.ceil): string => {

@@ -1248,8 +1248,15 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* told("latest"), warned("latest", latest, ", which tested 3333333"))
       const branch = yield* tested("release/1.4", "unknown")
       assert.deepStrictEqual(yield* told("release/1.4"), warned("release/1.4", branch, ""))
-      // What is numbered names a build, and a commit is one, also without a digit.
-      for (const version of ["1.4", "v2", "abcdefabcdef", sha]) {
+      for (const version of ["refs/heads/release/1.4", "refs/remotes/origin/release/1.4", "origin/release/1.4"]) {
+        const run = yield* tested(version, "unknown")
+        assert.deepStrictEqual(yield* told(version), warned(version, run, ""), version)
+      }
+      // In full it is a branch, whichever the tests came from.
+      const full = yield* tested("refs/heads/main2", "unknown")
+      assert.deepStrictEqual(yield* told("refs/heads/main2"), warned("refs/heads/main2", full, ""))
+      // What is numbered names a build, as a tag does, and a commit is one, also without a digit.
+      for (const version of ["1.4", "v2", "refs/tags/1.4", "origin/1.4", "abcdefabcdef", sha]) {
         yield* tested(version, sha)
         assert.deepStrictEqual(yield* told(version), [true, []], version)
       }
