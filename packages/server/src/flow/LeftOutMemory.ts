@@ -7,9 +7,10 @@ import { deploymentReleases } from "../catalog/ReleaseRows.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
 import { isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
+import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import type { MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { lastFirst, mayDecide, testsWhatIsThere } from "./MayDecideMemory.ts"
+import { lastFirst, mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideMemory.ts"
 import {
   type AskedVersions,
   fewerOf,
@@ -56,7 +57,7 @@ const runsBefore = (
     run.coverage === deciding.coverage &&
     isWhole(run) &&
     (mayDecide(run) || (isInterrupted(run) && isReproducible(run))) &&
-    testsWhatIsThere(database, run)
+    testsDeploymentNow(database, run)
   const own = versions.flatMap((version) => {
     const those = ofProduct.filter((run) => run.deploymentVersion === version && matches(run))
     return [
@@ -87,7 +88,7 @@ const runsBefore = (
     ...own.map((run) => ({ run, isOther: false, isLater: false })),
     ...others.map((run) => ({ run, isOther: true, isLater: released !== undefined && run.startedAt >= released }))
   ]
-    .filter(({ run }) => lastFirst(run, deciding) >= 0)
+    .filter(({ run }) => lastFirst(run, deciding) >= 0 && !ranBefore(database, run))
     .toSorted((a, b) => lastFirst(a.run, b.run))
 }
 

@@ -4,10 +4,10 @@ import { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
-import { mostElsewhere } from "../runs/TestedAddress.ts"
+import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../storage/Sql.ts"
-import { mayDecide, testsWhatIsThere } from "./MayDecideSql.ts"
+import { mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideSql.ts"
 import {
   type AskedVersions,
   fewerOf,
@@ -53,7 +53,7 @@ const finishedBefore = (sql: PgClient.PgClient, asked: AskedVersions) => sql`sel
 
 /** Whether one of those is of another version, and of the coverage of `d`. */
 const isOfOthers = (sql: PgClient.PgClient, asked: AskedVersions) => sql`deployment_version <> all(${those(asked)})
-  and coverage = d.coverage and environment_id = d.environment_id and ${testsWhatIsThere(sql, "earlier")}`
+  and coverage = d.coverage and environment_id = d.environment_id and ${testsDeploymentNow(sql, "earlier")}`
 
 /**
  * The runs up to each of those that decide, that itself in the first place, as `before`: the last of its version, found by that, and those of
@@ -62,9 +62,10 @@ const isOfOthers = (sql: PgClient.PgClient, asked: AskedVersions) => sql`deploym
 const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => {
   const read =
     sql.literal(`id, number, coverage, git_branch, deployment_version, started_at, finished_at, failed, retried_elsewhere is true as is_elsewhere,
+    deployment_id, release, last_test_at, result, gate_result, retried_elsewhere,
     result is null as is_interrupted`)
   const isOf = sql`${inProduct(sql, asked)} and deployment_version = v.version and coverage = d.coverage
-    and environment_id = d.environment_id and ${testsWhatIsThere(sql, "test_runs")}`
+    and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
   return sql`${decidingRuns(sql, asked, runs)}, before as materialized (
       select t.*, t.is_other and coalesce(t.started_at >= d.released_at, false) as is_later,
         row_number() over (partition by d.id order by t.finished_at desc, t.number desc) as place
@@ -85,7 +86,7 @@ const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: Readonly
           order by number desc limit ${sql.literal(most)}
         ) earlier where ${isOfOthers(sql, asked)} and ${sql.literal(wasInterrupted)}
       ) t
-      where (t.finished_at, t.number) <= (d.finished_at, d.number)
+      where (t.finished_at, t.number) <= (d.finished_at, d.number) and not ${ranBefore(sql, "t")}
     )`
 }
 
@@ -182,7 +183,7 @@ export const fewer =
           select * from (
             select distinct on (deployment_version) id, number, deployment_version as version, passed + flaky + failed as ran
             from (${finishedBefore(sql, asked)}) earlier
-            where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)} and finished_at <= d.finished_at
+            where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)} and not ${ranBefore(sql, "earlier")} and finished_at <= d.finished_at
               and not coalesce(started_at >= d.released_at, false)
             order by deployment_version, number desc
           ) newest
