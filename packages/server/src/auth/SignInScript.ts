@@ -293,7 +293,7 @@ const start = async ({ isConfirming, isFailed, joined, link, problem, returnTo }
   if (problem === "" && returnTo === undefined && joined === undefined && awaitsCode(session)) return offerCode()
   awaitNoCode()
   if (link !== undefined) return offer("", "Sign in first. Then open the link from the email again.")
-  if (session === undefined) return offer("", wayBack === undefined ? "" : "Sign in to go on.")
+  if (session === undefined) return offer("", wayBack !== undefined ? "Sign in to go on." : keptPlace() !== undefined ? "Sign in to go on where you were." : "")
   if (wayBack !== undefined) return confirmWho(session, "Confirm that it is you")
   const workspace = session.workspaces.find(({ id }) => id === joined)
   return show(session, workspace === undefined ? "" : "You have joined " + named(workspace.name) + " as " + workspace.role + ".", workspace)

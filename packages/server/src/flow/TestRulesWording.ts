@@ -7,8 +7,8 @@ import type { ElsewhereFailure, FailedTest } from "./TestRulesRepo.ts"
 
 /** What tickets and comments of rules say. What tests wrote is shown as code, so that it is no Markdown and mentions nobody. */
 
-/** How many tests and files are named. */
-const [namedTests, namedFiles] = [100, 20]
+/** How many tests are named, and how many of them and of the files are links. */
+const [namedTests, linked] = [100, 20]
 
 /** Where the run is shown, and where its files are. */
 export interface RunPlace {
@@ -34,7 +34,17 @@ export const titleOf = (tests: ReadonlyArray<FailedTest>, { number }: FoundTestR
     ? titled(`Failing: ${tests[0]!.title || tests[0]!.caseId}`)
     : titled(`${tests.length} tests fail since run ${number}`)
 
-const about = ({ caseId, file, title }: FailedTest): string => `${code(title)} in ${code(file)} (${code(caseId)})`
+/** How long the address of a test or a file may be, in characters. */
+const longestLink = 500
+
+/** Its name leads to what it did in the run. */
+const aboutIn =
+  ({ page }: RunPlace) =>
+  ({ caseId, file, title }: FailedTest, index: number): string => {
+    const link = encodeURIComponent(caseId)
+    const name = index >= linked || link.length > longestLink ? code(title) : `[${code(title)}](${page}/tests/${link})`
+    return `${name} in ${code(file)} (${code(caseId)})`
+  }
 
 const ofCommit = ({ environment, git: { branch, sha }, product }: FoundTestRun): string => {
   const commit = sha === "unknown" ? [] : [`commit ${code(shortened(sha))}`]
@@ -42,13 +52,14 @@ const ofCommit = ({ environment, git: { branch, sha }, product }: FoundTestRun):
   return [`of ${code(product.name)} in ${code(environment.name)}`, ...tested].join(", ")
 }
 
-const listed = <A>(all: ReadonlyArray<A>, most: number, lineOf: (one: A) => string): ReadonlyArray<string> => [
-  ...all.slice(0, most).map((one) => `- ${lineOf(one)}`),
+const listed = <A>(
+  all: ReadonlyArray<A>,
+  most: number,
+  lineOf: (one: A, index: number) => string
+): ReadonlyArray<string> => [
+  ...all.slice(0, most).map((one, index) => `- ${lineOf(one, index)}`),
   ...(all.length > most ? [`- and ${all.length - most} more`] : [])
 ]
-
-/** How long the address of a file may be, in characters. */
-const longestLink = 500
 
 const linkTo = (place: RunPlace) => (path: string) => {
   const link = path.split("/").map(encodeURIComponent).join("/")
@@ -73,9 +84,9 @@ export const descriptionOf = (
   const files = [...new Set(tests.flatMap((test) => test.files))]
   return [
     `Run [${run.number}](${place.page}) ${ofCommit(run)} failed.`,
-    listed(tests, namedTests, about).join("\n"),
+    listed(tests, namedTests, aboutIn(place)).join("\n"),
     first!.error === "" ? "The failure says nothing." : block(firstCharacters(first!.error, 4_000)),
-    ...(files.length === 0 ? [] : [`Files:\n\n${listed(files, namedFiles, linkTo(place)).join("\n")}`]),
+    ...(files.length === 0 ? [] : [`Files:\n\n${listed(files, linked, linkTo(place)).join("\n")}`]),
     `By ${rule}.`
   ].join("\n\n")
 }
@@ -89,7 +100,7 @@ export const failedAgain = (
 ): string =>
   [
     said(rule, `failed in run [${run.number}](${place.page}) ${ofCommit(run)}.`),
-    listed(tests, namedTests, about).join("\n")
+    listed(tests, namedTests, aboutIn(place)).join("\n")
   ].join("\n\n")
 
 const inRuns = (count: number): string => `${count} ${count === 1 ? "run" : "runs"}`

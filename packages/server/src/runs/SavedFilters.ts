@@ -239,7 +239,7 @@ const record = (
 
 /** Of one that comes to others, or goes from them, they are told that and its name while they see it, and nothing else. */
 const recordUpdate = (dependencies: Dependencies, by: Access, before: FoundSavedFilter, after: FoundSavedFilter) => {
-  const changes = changesBetween(toldOf(before), toldOf(after), "name", "visibility", "product")
+  const changes = changesBetween(toldOf(before), toldOf(after), "name", "visibility", "product", "query")
   return before.personId === after.personId
     ? record(dependencies, by, "filter_updated", after, changes)
     : record(
@@ -270,7 +270,7 @@ const keptOf = ({ environmentId, filters, name, personId, productId }: FoundSave
 /** What its events tell of it, by the names of the API. */
 const toldOf = (filter: FoundSavedFilter) => {
   const { name, product, visibility } = present(filter)
-  return { name, product, visibility }
+  return { name, product, visibility, query: new URLSearchParams(queryOf(filter)).toString() }
 }
 
 /** Its query, by the present slugs. */

@@ -120,6 +120,7 @@ withServicesOnEachStorage("Test rules", (it) => {
         `[${number}](${page})`,
         "````\n" + spoof + "\n````",
         `[\`trace.zip\`](${files})`,
+        `[\`a\`](${page}/tests/a) in `,
         "checkout.spec.ts"
       ]) {
         assert.include(made.description, part)

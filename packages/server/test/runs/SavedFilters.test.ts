@@ -248,10 +248,11 @@ withServicesOnEachStorage("Saved filters", (it) => {
       assert.deepStrictEqual(yield* filters.get(id).pipe(as(viewer)), moved)
       const events = (yield* eventsOf(workspace)).filter(({ kind }) => kind === "filter_updated")
       assert.lengthOf(events, 3)
+      const queryOf = { query: `environment=${environment.slug}&state=flaky` }
       assertChain(
-        events.filter(({ changes }) => changes.length > 0),
-        { name: "Flaky", product: product.slug },
-        { name: "All flaky", product: other.slug }
+        events,
+        { name: "Flaky", product: product.slug, ...queryOf },
+        { name: "All flaky", product: other.slug, query: "q=pays" }
       )
       yield* filters.delete(id).pipe(as(admin))
       assert.deepStrictEqual(yield* names(viewer), [])

@@ -13,7 +13,7 @@ import { matches } from "../ui/match.ts"
 import { creators, pressWhenThere } from "../api/creators.ts"
 import { type Command, meant, ranked } from "./palette.ts"
 import { placesOf } from "./places.ts"
-import { setLooks } from "./theme.ts"
+import { setLooks, useLooks } from "./theme.ts"
 import { usePaletteFinds } from "./usePaletteFinds.ts"
 import { usePaletteThings } from "./usePaletteThings.ts"
 
@@ -71,6 +71,7 @@ const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
   const navigate = useNavigate()
   const me = useMe()
   const role = useRole(slug)
+  const { isSidebarCollapsed } = useLooks()
   const ofScreen = useActions(isOfScreen)
   return [
     ...useActions(isOfObject),
@@ -126,6 +127,14 @@ const useCommands = ({ slug }: Props): ReadonlyArray<Command> => {
     ...ofScreen,
     ...useCreators(slug, ofScreen),
     { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: () => overlay.show("keys") },
+    { id: "order", label: "Order of the sidebar", icon: "sidebar", run: () => overlay.show("order") },
+    {
+      id: "sidebar",
+      label: isSidebarCollapsed ? "Widen the sidebar" : "Collapse the sidebar",
+      icon: "sidebar",
+      keys: "[",
+      run: () => setLooks({ isSidebarCollapsed: !isSidebarCollapsed })
+    },
     ...usePaletteThings(slug)
   ]
 }

@@ -1,16 +1,12 @@
 import { useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
 import { client } from "../api/client.ts"
 import { tellFailure } from "../api/failures.ts"
 import { useMe } from "../api/session.ts"
 import { forgetDrafts } from "../planning/drafts.ts"
-import { later } from "../ui/later.tsx"
 import type { MenuGroup, OpenMenu } from "../ui/Menu.tsx"
 import MenuPopup from "../ui/MenuPopup.tsx"
 import { overlay } from "../ui/overlay.ts"
 import { setLooks, useLooks } from "./theme.ts"
-
-const OrderPlaces = later(() => import("./OrderPlaces.tsx"))
 
 const signOut = async () => {
   try {
@@ -39,7 +35,6 @@ const PersonMenuPopup = ({ slug, ...menu }: Props) => {
   const me = useMe()
   const navigate = useNavigate()
   const { density, theme } = useLooks()
-  const [isOrdering, setOrdering] = useState(false)
   const groups: ReadonlyArray<MenuGroup> = [
     {
       ...(me !== undefined && "email" in me ? { label: me.email } : {}),
@@ -79,16 +74,11 @@ const PersonMenuPopup = ({ slug, ...menu }: Props) => {
       )
     },
     {
-      items: [{ label: "Order of the sidebar…", icon: "sidebar", onSelect: () => setOrdering(true) }]
+      items: [{ label: "Order of the sidebar…", icon: "sidebar", onSelect: () => overlay.show("order") }]
     },
     { items: [{ label: "Sign out", icon: "arrowRight", onSelect: () => void signOut() }] }
   ]
-  return (
-    <>
-      <MenuPopup {...menu} groups={groups} label="You and the looks" />
-      {isOrdering && <OrderPlaces onClose={() => setOrdering(false)} slug={slug} />}
-    </>
-  )
+  return <MenuPopup {...menu} groups={groups} label="You and the looks" />
 }
 
 export default PersonMenuPopup

@@ -19,6 +19,8 @@ const Palette = later(() => import("./Palette.tsx"))
 const KeysHelp = later(() => import("./KeysHelp.tsx"))
 const CopyKeys = later(() => import("./CopyKeys.tsx"))
 const OfflineNote = later(() => import("./OfflineNote.tsx"))
+const InboxCount = later(() => import("../agents/InboxCount.tsx"))
+const OrderPlaces = later(() => import("./OrderPlaces.tsx"))
 const NewTicketHere = later(() => import("../planning/NewTicketHere.tsx"))
 
 const useLive = (slug: string): LiveState => {
@@ -104,11 +106,12 @@ export const Shell = () => {
       </a>
       <Sidebar isOpen={isDrawerOpen} live={live} marked={marked} onClose={() => setDrawerOpen(false)} slug={slug} />
       <div className="flex min-w-0 flex-1 flex-col">
-        <div className="border-border flex h-11 items-center gap-1 border-b px-2 md:hidden">
+        <header className="border-border flex h-11 items-center gap-1 border-b px-2 md:hidden">
           <IconButton icon="menu" label="Open the menu" onClick={() => setDrawerOpen(true)} />
+          <InboxCount look="link" slug={slug} />
           <span className="flex-1" />
           <IconButton icon="search" label="Search and do" onClick={() => setOverlay("palette")} />
-        </div>
+        </header>
         <OfflineNote />
         <CopyKeys />
         <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>
@@ -117,6 +120,7 @@ export const Shell = () => {
       </div>
       {shown === "palette" && <Palette onClose={close} slug={slug} />}
       {shown === "keys" && <KeysHelp onClose={close} />}
+      {shown === "order" && <OrderPlaces onClose={close} slug={slug} />}
       {shown === "ticket" && <NewTicketHere onClose={close} slug={slug} />}
     </div>
   )

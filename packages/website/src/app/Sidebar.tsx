@@ -28,7 +28,7 @@ interface Props {
 }
 
 const row =
-  "flex h-7 w-full min-w-0 items-center gap-2 rounded-md px-2 text-left text-muted hover:bg-hover hover:text-text aria-[current=page]:bg-selected aria-[current=page]:text-text aria-[current=page]:font-medium"
+  "relative flex h-7 w-full min-w-0 items-center gap-2 rounded-md px-2 text-left text-muted hover:bg-hover hover:text-text aria-[current=page]:bg-selected aria-[current=page]:text-text aria-[current=page]:font-medium"
 
 const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
   const me = useMe()
@@ -107,7 +107,7 @@ const Places = ({ isCollapsed, marked, slug }: Pick<Props, "marked" | "slug"> & 
         >
           <Icon name={icon} />
           {!isCollapsed && label}
-          {key === "i" && !isCollapsed && <InboxCount slug={slug} />}
+          {key === "i" && <InboxCount look={isCollapsed ? "dot" : undefined} slug={slug} />}
         </Link>
       ))}
     </div>

@@ -14,20 +14,24 @@ interface Looks {
 }
 
 const key = "delivery-looks"
-const standard: Looks = { theme: "system", density: "default", isSidebarCollapsed: false }
+/** Beside the names of its places, lists would have less room than on a window on which it is a drawer. */
+const tight = matchMedia("(width < 64rem)")
 
-const read = (): Looks => {
+/** What was chosen here. */
+const read = (): Partial<Looks> => {
   try {
-    return { ...standard, ...(JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<Looks>) }
+    return JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<Looks>
   } catch {
-    return standard
+    return {}
   }
 }
 
-let looks = read()
+let chosen = read()
+let looks: Looks
 const listeners = new Set<() => void>()
 
 const apply = (): void => {
+  looks = { theme: "system", density: "default", isSidebarCollapsed: tight.matches, ...chosen }
   const { dataset } = document.documentElement
   if (looks.theme === "system") delete dataset["theme"]
   else dataset["theme"] = looks.theme
@@ -41,9 +45,9 @@ const changed = (): void => {
 }
 
 export const setLooks = (change: Partial<Looks>): void => {
-  looks = { ...looks, ...change }
+  chosen = { ...chosen, ...change }
   try {
-    localStorage.setItem(key, JSON.stringify(looks))
+    localStorage.setItem(key, JSON.stringify(chosen))
   } catch {
     // A browser that stores nothing keeps it for this page.
   }
@@ -64,7 +68,8 @@ export const startLooks = (): void => {
   apply()
   addEventListener("storage", (event) => {
     if (event.key !== key) return
-    looks = read()
+    chosen = read()
     changed()
   })
+  tight.addEventListener("change", changed)
 }

@@ -5,6 +5,7 @@ import { membersQuery } from "../identity/queries.ts"
 import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { latestRunsQuery } from "../runs/queries.ts"
+import { filteredBy, savedFiltersQuery } from "../runs/savedFilters.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import type { Command } from "./palette.ts"
 
@@ -68,6 +69,23 @@ const useNamed = (slug: string): ReadonlyArray<Command> => {
   ]
 }
 
+/** The filters that were saved of a list. */
+const useSavedFilters = (slug: string): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const { data: ofRuns } = useQuery(savedFiltersQuery(slug, "runs"))
+  const { data: ofTests } = useQuery(savedFiltersQuery(slug, "tests"))
+  return [...(ofRuns?.savedFilters ?? []), ...(ofTests?.savedFilters ?? [])].map((one): Command => ({
+    id: one.id,
+    label: one.name,
+    hint: `filter of ${one.screen}`,
+    icon: "filter",
+    run: () => {
+      const to = one.screen === "runs" ? "/w/$slug/test-runs" : "/w/$slug/tests"
+      void navigate({ to, params: { slug }, search: filteredBy(one).search })
+    }
+  }))
+}
+
 /** What it tested and where is a hint. */
 export const hintOfRun = ({ environment, git, product }: Pick<TestRunSummary, "environment" | "git" | "product">) =>
   `${product.name} · ${environment.name} · ${git.subject}`
@@ -121,4 +139,8 @@ const useMade = (slug: string): ReadonlyArray<Command> => {
   ]
 }
 
-export const usePaletteThings = (slug: string): ReadonlyArray<Command> => [...useNamed(slug), ...useMade(slug)]
+export const usePaletteThings = (slug: string): ReadonlyArray<Command> => [
+  ...useNamed(slug),
+  ...useSavedFilters(slug),
+  ...useMade(slug)
+]

@@ -44,13 +44,14 @@ interface CellProps {
   readonly isWeighed: boolean
 }
 
+/** What runs there, for the whole cell; what is to be known of it leads to where that is told. */
 const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
-  <Link
-    className="hover:bg-hover flex h-full min-h-15 min-w-0 flex-1 flex-col max-sm:min-h-12 justify-center gap-1 px-3 py-2"
-    params={{ slug, product: deployment.product.slug, environment: deployment.environment.slug }}
-    to="/w/$slug/deployments/$product/$environment"
-  >
-    <span className="flex items-center gap-2">
+  <span className="hover:bg-hover relative flex h-full min-h-15 min-w-0 flex-1 flex-col max-sm:min-h-12 justify-center gap-1 px-3 py-2">
+    <Link
+      className="flex flex-wrap items-center gap-x-2 after:absolute after:inset-0"
+      params={{ slug, product: deployment.product.slug, environment: deployment.environment.slug }}
+      to="/w/$slug/deployments/$product/$environment"
+    >
       {run !== undefined && <StatusMark size={14} status={statusOf(run)} />}
       <span
         className={`foreign truncate font-mono text-xs ${deployment.version === null ? "text-muted" : "font-medium"}`}
@@ -59,17 +60,22 @@ const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
         {deployment.version === null ? "unknown version" : shortSha(deployment.version)}
       </span>
       {!deployment.active && <Badge>archived</Badge>}
-    </span>
-    <span className="text-muted flex flex-wrap items-center gap-x-2 text-xs">
-      <Time at={deployment.versionUpdatedAt} />
+      <span className="text-muted text-xs">
+        <Time at={deployment.versionUpdatedAt} />
+      </span>
+    </Link>
+    <span className="relative z-1 flex w-fit flex-wrap items-center gap-x-2 gap-y-0.5 text-xs empty:hidden">
       {missing.length > 0 && (
-        <span
-          className="text-warning inline-flex items-center gap-1 whitespace-nowrap"
+        <Link
+          className="text-warning inline-flex items-center gap-1 whitespace-nowrap hover:underline"
+          params={{ slug }}
+          search={{ product: deployment.product.slug, only: "missing" }}
           title={missing.slice(0, 20).join(", ")}
+          to="/w/$slug/vault"
         >
           <Icon name="warning" size={12} />
           {counted(missing.length, "secret")} missing
-        </span>
+        </Link>
       )}
       {isWeighed && deployment.active && (
         <ReadinessMark
@@ -80,7 +86,7 @@ const Cell = ({ deployment, isWeighed, missing, run, slug }: CellProps) => (
         />
       )}
     </span>
-  </Link>
+  </span>
 )
 
 interface NoCellProps {

@@ -30,10 +30,11 @@ const wordsOf = (kind: string, { label, type }: Event["subject"]): string => {
   return (verb === undefined ? kind : isNamed ? verb : `${verb} ${type}`).replaceAll("_", " ")
 }
 
-/** The address of a subject in this website: the path alone, whatever the address of the service is called. */
+/** The address of a subject in this website, whatever the address of the service is called. */
 const pathOf = (url: string): string => {
   try {
-    return new URL(url).pathname
+    const { hash, pathname, search } = new URL(url)
+    return `${pathname}${search}${hash}`
   } catch {
     return "/"
   }

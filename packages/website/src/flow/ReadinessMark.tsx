@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { notCountedTexts, pendingTexts } from "@delivery/domain/flow/ReadinessRuns"
 import { Icon } from "../ui/Icon.tsx"
 import { shortSha } from "../ui/format.ts"
@@ -28,13 +29,19 @@ const ReadinessMark = ({ environment, product, running, slug }: Props) => {
     ...notCountedTexts(data)
   ].join("\n")
   return (
-    <span className={`${mark.tone} inline-flex items-center gap-1`} title={title}>
+    <Link
+      className={`${mark.tone} inline-flex items-center gap-1 hover:underline`}
+      params={{ slug, product, environment }}
+      search={{ view: "readiness" }}
+      title={title}
+      to="/w/$slug/deployments/$product/$environment"
+    >
       <Icon name={mark.icon} size={12} />
       <span>
         {version !== null && <span className="font-mono text-xs">{shortSha(version)} </span>}
         {mark.text}
       </span>
-    </span>
+    </Link>
   )
 }
 

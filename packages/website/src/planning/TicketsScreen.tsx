@@ -36,15 +36,19 @@ const TicketsScreen = () => {
   const mayChange = mayAct(useRole(slug), "member")
   const [part, setPart] = useState<Part>()
   const close = () => setPart(undefined)
-  useKeys(mayChange ? [{ keys: "N", label: "Tickets from a list", group: "Tickets", run: () => setPart("paste") }] : [])
+  const mayBeSaved = mayChange && (isFiltered(search) || search.group !== undefined || search.sort !== undefined)
+  useKeys([
+    ...(mayChange ? [{ keys: "N", label: "Tickets from a list", group: "Tickets", run: () => setPart("paste") }] : []),
+    ...(mayBeSaved ? [{ keys: "S", label: "Save as view", group: "Tickets", run: () => setPart("save") }] : [])
+  ])
   return (
     <div className={search.layout === "board" ? "flex h-full flex-col" : ""}>
       <Header
         actions={
           mayChange && (
             <>
-              {(isFiltered(search) || search.group !== undefined || search.sort !== undefined) && (
-                <Button onClick={() => setPart("save")}>
+              {mayBeSaved && (
+                <Button onClick={() => setPart("save")} shortcut="S">
                   <span>
                     Save<span className="max-sm:sr-only"> as view</span>
                   </span>

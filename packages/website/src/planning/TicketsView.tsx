@@ -64,6 +64,9 @@ export const TicketsView = ({ isRestricted = false, onClear, onSearch, search, s
     }
   ])
   const shown = { layout, mayChange, selection, slug }
+  // The empty board of a team or of a project is where its first tickets are made.
+  const { projects, teams, ...narrower } = search
+  const isEmptied = isFiltered(narrower)
   return (
     <>
       <TicketFilterBar
@@ -75,7 +78,7 @@ export const TicketsView = ({ isRestricted = false, onClear, onSearch, search, s
       />
       {data === undefined && error === null ? (
         <Skeleton layout={layout} />
-      ) : data === undefined || (tickets.length === 0 && layout === "list") ? (
+      ) : data === undefined || (tickets.length === 0 && (layout === "list" || isEmptied)) ? (
         <NoTickets
           error={error}
           isRestricted={isRestricted}

@@ -8,11 +8,13 @@ import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
-import { type Filtered, toSave } from "./savedFilters.ts"
+import { type Filtered, toSave, wordsOf } from "./savedFilters.ts"
 
 interface Props {
   readonly slug: string
   readonly filtered: Filtered
+  /** Of those that the person sees: two lines of one name could not be told apart. */
+  readonly names: ReadonlyArray<string>
   /** One that gets another name; else what is shown is saved. */
   readonly renamed?: SavedFilter | undefined
   readonly onClose: () => void
@@ -24,9 +26,10 @@ const visibilities = [
 ] as const
 
 /** Names what is filtered, for the person or for everybody. */
-const SavedFilterDialog = ({ filtered, onClose, renamed, slug }: Props) => {
+const SavedFilterDialog = ({ filtered, names, onClose, renamed, slug }: Props) => {
   const [name, setName] = useState(renamed?.name ?? "")
   const [visibility, setVisibility] = useState<SavedFilter["visibility"]>("shared")
+  const isTaken = name.trim() !== renamed?.name && names.includes(name.trim())
   const save = useAction({
     act: () =>
       renamed === undefined
@@ -36,7 +39,10 @@ const SavedFilterDialog = ({ filtered, onClose, renamed, slug }: Props) => {
           })
         : client.savedFilters.update({ params: { slug, filter: renamed.id }, payload: { name: name.trim() } }),
     changes: [workspaceKey(slug, "filters")],
-    done: (saved) => ({ title: `${saved.name} was saved`, tone: "success" }),
+    done: ({ name }) => ({
+      title: renamed === undefined ? `${name} was saved` : `${renamed.name} is called ${name} now`,
+      tone: "success"
+    }),
     onDone: () => {
       tellPages(slug, "filters")
       onClose()
@@ -44,17 +50,18 @@ const SavedFilterDialog = ({ filtered, onClose, renamed, slug }: Props) => {
   })
   return (
     <FormDialog
+      description={renamed === undefined ? `By: ${wordsOf(toSave(filtered)).join(", ")}.` : undefined}
       action={renamed === undefined ? "Save filter" : "Rename"}
       doing={save}
       fields={["name"]}
-      isReady={name.trim() !== "" && name.trim() !== renamed?.name}
+      isReady={name.trim() !== "" && name.trim() !== renamed?.name && !isTaken}
       onClose={onClose}
       title={renamed === undefined ? "Save the filter" : "Rename the filter"}
     >
       <Input
         autoComplete="off"
         autoFocus
-        issue={issueAt(save.error, "name")}
+        issue={isTaken ? "Another filter of this list has this name." : issueAt(save.error, "name")}
         label="Name"
         maxLength={100}
         onChange={(event) => setName(event.target.value)}

@@ -8,13 +8,13 @@ import { tellPages } from "../api/pages.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
-import { productsQuery } from "../catalog/queries.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu, type MenuItem } from "../ui/Menu.tsx"
-import { type Filtered, filteredBy, hasFilters, isSame, savedFiltersQuery, toSave } from "./savedFilters.ts"
+import { undone } from "../ui/toast.ts"
+import { type Filtered, filteredBy, hasFilters, isSame, savedFiltersQuery, toSave, wordsOf } from "./savedFilters.ts"
 
 /** The filters that were saved of a list, and what is done with them. What is shown is the one whose filters stand in the address. */
 
@@ -43,21 +43,32 @@ const useSaved = (filters: ReadonlyArray<SavedFilter>, filtered: Filtered) => {
   return { filters, shown, changed: shown === undefined && hasFilters(filtered) ? last : undefined, choose: setLast }
 }
 
+/** What a filter is changed to: that of runs has no product. */
+const keptOf = ({ product, query }: Pick<SavedFilter, "product" | "query">) => ({
+  query,
+  ...(product === null ? {} : { product })
+})
+
 const useChanges = (slug: string, onGone: () => void) => {
   const changes = [workspaceKey(slug, "filters")]
   const onDone = () => tellPages(slug, "filters")
+  const act = ({ filter, ...payload }: UpdateSavedFilter & { readonly filter: SavedFilter }) =>
+    client.savedFilters.update({ params: { slug, filter: filter.id }, payload })
+  const takeBack = useAction({ act, changes, onDone, failed: ({ filter }) => `${filter.name} is not as it was` })
   const update = useAction({
-    act: ({ filter, ...payload }: UpdateSavedFilter & { readonly filter: SavedFilter }) =>
-      client.savedFilters.update({ params: { slug, filter: filter.id }, payload }),
+    act,
     changes,
-    done: ({ name, visibility }, input) => ({
+    done: ({ name, visibility }, { filter, visibility: change }) => ({
       title:
-        input.visibility === undefined
+        change === undefined
           ? `${name} was saved`
           : visibility === "personal"
             ? `Only you see ${name} now`
             : `${name} is shared now`,
-      tone: "success"
+      tone: "success",
+      ...(change === undefined
+        ? { undo: () => undone(takeBack.mutateAsync({ filter, ...keptOf(filter) }), `${name} is as it was`) }
+        : {})
     }),
     failed: ({ filter }) => `${filter.name} could not be changed`,
     onDone
@@ -75,7 +86,6 @@ const useChanges = (slug: string, onGone: () => void) => {
 }
 
 interface MenuProps {
-  readonly slug: string
   readonly saved: ReadonlyArray<SavedFilter>
   readonly shown: SavedFilter | undefined
   readonly onChoose: (filter: SavedFilter) => void
@@ -83,14 +93,11 @@ interface MenuProps {
   readonly actions: ReadonlyArray<MenuItem>
 }
 
-const FilterMenu = ({ actions, onChoose, saved, shown, slug }: MenuProps) => {
-  const { data } = useQuery(productsQuery(slug))
-  const nameOf = (product: string | null) => data?.products.find(({ slug }) => slug === product)?.name ?? product
+const FilterMenu = ({ actions, onChoose, saved, shown }: MenuProps) => {
   const choices = saved.map((one): MenuItem => {
-    const hints = [nameOf(one.product), one.visibility === "personal" ? "only you" : null]
     return {
       label: one.name,
-      hint: hints.filter((hint) => hint !== null).join(", ") || undefined,
+      hint: [...wordsOf(one), ...(one.visibility === "personal" ? ["only you"] : [])].join(", "),
       isChosen: one.id === shown?.id,
       onSelect: () => onChoose(one)
     }
@@ -120,6 +127,9 @@ const FilterMenu = ({ actions, onChoose, saved, shown, slug }: MenuProps) => {
   )
 }
 
+/** What is asked of the person. It stays about the filter that it began with, whatever others change meanwhile. */
+type Part = { readonly does: "save" } | { readonly does: "rename" | "delete"; readonly filter: SavedFilter }
+
 /** The menu of what was saved, where something was. */
 const SavedMenu = ({
   filtered,
@@ -129,7 +139,7 @@ const SavedMenu = ({
   update
 }: Props & {
   readonly saved: ReturnType<typeof useSaved>
-  readonly onPart: (part: "rename" | "delete") => void
+  readonly onPart: (part: Part) => void
   readonly update: ReturnType<typeof useChanges>["update"]
 }) => {
   const { changed, choose, filters, shown } = saved
@@ -137,17 +147,16 @@ const SavedMenu = ({
   const mayChange = mayAct(useRole(slug), "member")
   const me = useMe()?.id
   const ofShown = (filter: SavedFilter): ReadonlyArray<MenuItem> => [
-    { label: "Rename", onSelect: () => onPart("rename") },
+    { label: "Rename", onSelect: () => onPart({ does: "rename", filter }) },
     ...(filter.visibility === "personal"
       ? [{ label: "Share with others", onSelect: () => update.mutate({ filter, visibility: "shared" }) }]
       : isMadeBy(me, filter)
         ? [{ label: "Show only to you", onSelect: () => update.mutate({ filter, visibility: "personal" }) }]
         : []),
-    { label: "Delete", isDangerous: true, onSelect: () => onPart("delete") }
+    { label: "Delete", isDangerous: true, onSelect: () => onPart({ does: "delete", filter }) }
   ]
   const ofChanged = (filter: SavedFilter): ReadonlyArray<MenuItem> => {
-    const { product, query } = toSave(filtered)
-    const change = { filter, query, ...(product === null ? {} : { product }) }
+    const change = { filter, ...keptOf(toSave(filtered)) }
     return [{ label: `Update ${filter.name}`, onSelect: () => update.mutate(change) }]
   }
   const actions = shown !== undefined ? ofShown(shown) : changed === undefined ? [] : ofChanged(changed)
@@ -161,7 +170,6 @@ const SavedMenu = ({
       }}
       saved={filters}
       shown={shown}
-      slug={slug}
     />
   )
 }
@@ -170,42 +178,43 @@ const SavedFilters = ({ filtered, slug }: Props) => {
   const { screen } = filtered
   const { data } = useQuery(savedFiltersQuery(slug, screen))
   const mayChange = mayAct(useRole(slug), "member")
-  const [part, setPart] = useState<"save" | "rename" | "delete">()
+  const [part, setPart] = useState<Part>()
   const close = () => setPart(undefined)
   const saved = useSaved(data?.savedFilters ?? [], filtered)
   const { filters, shown } = saved
   const { remove, update } = useChanges(slug, close)
   const mayBeSaved = mayChange && data !== undefined && shown === undefined && hasFilters(filtered)
   const group = screen === "runs" ? "Runs" : "Tests"
-  useKeys(mayBeSaved ? [{ keys: "S", label: "Save the filter", group, run: () => setPart("save") }] : [])
+  useKeys(mayBeSaved ? [{ keys: "S", label: "Save the filter", group, run: () => setPart({ does: "save" }) }] : [])
   return (
     <>
       {filters.length > 0 && (
         <SavedMenu filtered={filtered} onPart={setPart} saved={saved} slug={slug} update={update} />
       )}
       {mayBeSaved && (
-        <Button onClick={() => setPart("save")} shortcut="S">
+        <Button onClick={() => setPart({ does: "save" })} shortcut="S">
           Save filter
         </Button>
       )}
-      {(part === "save" || part === "rename") && (
+      {(part?.does === "save" || part?.does === "rename") && (
         <SavedFilterDialog
           filtered={filtered}
+          names={filters.map(({ name }) => name)}
           onClose={close}
-          renamed={part === "rename" ? shown : undefined}
+          renamed={part.does === "rename" ? part.filter : undefined}
           slug={slug}
         />
       )}
-      {part === "delete" && shown !== undefined && (
+      {part?.does === "delete" && (
         <SureDialog
           action="Delete"
-          doing={{ ...remove, mutate: () => remove.mutate(shown) }}
+          doing={{ ...remove, mutate: () => remove.mutate(part.filter) }}
           onClose={close}
-          title={`Delete ${shown.name}?`}
+          title={`Delete ${part.filter.name}?`}
         >
           <p>
-            {shown.visibility === "personal" ? "Only you see the filter." : "Everybody loses the filter."} The {screen}{" "}
-            stay.
+            {part.filter.visibility === "personal" ? "Only you see the filter." : "Everybody loses the filter."} The{" "}
+            {screen} stay.
           </p>
         </SureDialog>
       )}

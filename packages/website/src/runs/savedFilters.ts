@@ -31,6 +31,12 @@ export const toSave = (filtered: Filtered): Pick<SavedFilter, "product" | "query
   return { product: product ?? null, query: withoutUndefined<SavedFilter["query"]>(query) }
 }
 
+/** What is filtered, in a word or two each. */
+export const wordsOf = ({ product, query }: Pick<SavedFilter, "product" | "query">): ReadonlyArray<string> =>
+  Object.entries({ ...(product === null ? {} : { product }), ...query }).map(([name, value]) =>
+    name === "mine" || name === "latest" ? name : name === "q" ? `“${value}”` : value
+  )
+
 const sorted = ({ search }: Filtered): string =>
   JSON.stringify(Object.entries(search).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 

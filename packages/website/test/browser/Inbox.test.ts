@@ -253,6 +253,20 @@ describe("The inbox", () => {
     await page.context().close()
   })
 
+  it("says that something is unread where the sidebar is away or collapsed, too", async () => {
+    await reply("ENG-2", "On the way.", "Told on a phone.")
+    const page = await openScreen(site, "test-runs", await site.signIn({ width: 390 }))
+    await page.getByRole("link", { name: /^Inbox \d+ unread$/ }).click()
+    await list(page).getByText("Told on a phone.").waitFor()
+    await page.setViewportSize({ width: 900, height: 800 })
+    const place = page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name: "Inbox" })
+    await place.locator("span").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press("E")
+    await place.locator("span").waitFor({ state: "detached" })
+    await page.context().close()
+  })
+
   it("is read on every device of the person once it is read on one, and on nobody else's", async () => {
     const other = await joinAs(site, "dana@example.com", "Dana", "member")
     const { members } = await site.call<{ members: ReadonlyArray<{ id: string; email: string }> }>("GET", "members")

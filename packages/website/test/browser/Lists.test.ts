@@ -259,6 +259,15 @@ describe("A board", () => {
     await expect.poll(ofServer).toEqual([made[0]!, made[1]!, made[3]!].map(({ identifier }) => identifier))
   })
 
+  it("says that no card matches its filters, and has its columns where it has no others than a project", async () => {
+    await site.call("POST", "projects", { slug: "unbegun", name: "Unbegun", teams: ["ENG"] })
+    const page = await openScreen(site, search("unbegun", "&layout=board&q=nothing"))
+    await page.getByRole("heading", { name: "No ticket matches these filters" }).waitFor()
+    await page.goto(`${site.origin}/w/main/${search("unbegun", "&layout=board")}`)
+    await page.getByRole("region", { name: "Backlog" }).waitFor()
+    await page.context().close()
+  })
+
   it("of all teams puts a card where it stays, and says why its place cannot be chosen", async () => {
     await site.call("POST", "teams", { key: "OPS", name: "Operations" })
     const made = await scene("everywhere", 3)

@@ -66,8 +66,11 @@ describe("Readiness", () => {
     const answer = await site.call<Readiness>("GET", `${place}/readiness`)
     expect(answer.ready).toBe(false)
     const page = await openScreen(site, "deployments")
-    const cell = page.getByRole("link", { name: /not ready/ }).filter({ hasText: "not ready" })
-    await cell.first().waitFor()
+    await page
+      .getByRole("link", { name: /not ready/ })
+      .first()
+      .click()
+    await page.getByRole("status").getByText("Not ready").waitFor()
     await page.goto(`${site.origin}/w/main/${place}`)
     await page.getByRole("link", { name: /not ready: \d+ reason/ }).click()
     await page.getByRole("status").getByText("Not ready").waitFor()

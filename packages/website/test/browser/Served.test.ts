@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { seed } from "../support/Seed.ts"
-import { accept, assetOf, isLive, joinAs, type Site, startSite } from "../support/Site.ts"
+import { accept, assetOf, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** How the website is served, its frame, and what happens around its screens. */
 
@@ -100,6 +100,7 @@ describe("The website", () => {
     const page = await site.visit()
     await page.goto(`${site.origin}/w/main/test-runs?result=failed`)
     await page.waitForURL(/\/sign-in/)
+    await page.getByText("Sign in to go on where you were.").waitFor()
     const other = await site.signIn()
     await other.goto(`${site.origin}/sign-in?returnTo=${encodeURIComponent("/w/main/deployments")}`)
     await other.waitForURL(/\/w\/main\/deployments$/)
@@ -318,6 +319,20 @@ describe("The website", () => {
       await page.goto(`${site.origin}${path}`)
       expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe("dark")
     }
+  })
+
+  it("collapses the sidebar by itself on a tight window, until somebody chooses", async () => {
+    const page = await openScreen(site, "test-runs", await site.signIn({ width: 900 }))
+    const buttonOf = (name: string) => page.getByRole("button", { name })
+    await buttonOf("Widen the sidebar").waitFor()
+    await page.setViewportSize({ width: 1200, height: 800 })
+    await buttonOf("Collapse the sidebar").waitFor()
+    await page.setViewportSize({ width: 900, height: 800 })
+    await buttonOf("Widen the sidebar").click()
+    await buttonOf("Collapse the sidebar").waitFor()
+    await page.reload()
+    await buttonOf("Collapse the sidebar").waitFor()
+    await page.context().close()
   })
 
   it("opens what the API gives as the address of a thing", async () => {

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
 
 /** Tickets: one, many in a list, and on a board; by keyboard, by mouse, with others at work, and refused. */
 
@@ -889,7 +889,9 @@ describe("A view", () => {
   it("keeps the grouping, the order and the layout, and saves them when they are changed", async () => {
     await scene("looks", 2)
     const page = await openScreen(site, search("looks", "&group=milestone&sort=updated"))
-    await page.getByRole("button", { name: "Save as view" }).click()
+    await page.getByRole("button", { name: "Save as view" }).waitFor()
+    await atRest(page)
+    await page.keyboard.press("S")
     const dialog = page.getByRole("dialog", { name: "Save as view" })
     await dialog.getByRole("textbox", { name: "Name" }).fill("Planned")
     await dialog.getByRole("button", { name: "Save view" }).press("Enter")
