@@ -4,7 +4,7 @@ import { hasFailed, hasTested, isWhole, proves } from "../runs/RunScope.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns } from "../runs/TestRunsRepo.ts"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
-import { clockSeconds } from "./ReadinessRepo.ts"
+import { isBefore } from "../runs/TestTimes.ts"
 
 /** Which runs may decide whether a version goes out (docs/contract.md, Readiness), as `MayDecideSql` has it. */
 
@@ -24,11 +24,10 @@ const hasFailedThere = (run: TestRunRow): boolean => hasFailed(run) || run.retri
 export const ranBefore = (database: MemoryDatabase, run: TestRunRow): boolean => {
   const { coverage, deploymentId, lastTestAt, release } = run
   if (lastTestAt === null || deploymentId === null || release === null || run.result === null) return false
-  const isBefore = (at: string) => Date.parse(lastTestAt) + clockSeconds * 1000 < Date.parse(at)
-  if (hasFailedThere(run) || !isBefore(run.startedAt)) return false
+  if (hasFailedThere(run) || !isBefore(lastTestAt, run.startedAt)) return false
   const released = database.table(deploymentReleases).get(`${deploymentId}/${release}`)
   return (
-    (released !== undefined && isBefore(released.at)) ||
+    (released !== undefined && isBefore(lastTestAt, released.at)) ||
     database
       .table(testRuns)
       .filter(
@@ -36,8 +35,7 @@ export const ranBefore = (database: MemoryDatabase, run: TestRunRow): boolean =>
           broken.deploymentId === deploymentId &&
           broken.release === release &&
           broken.coverage === coverage &&
-          broken.firstTestAt !== null &&
-          isBefore(broken.firstTestAt) &&
+          isBefore(lastTestAt, broken.firstTestAt) &&
           mayDecide(broken) &&
           isWhole(broken) &&
           hasFailedThere(broken) &&

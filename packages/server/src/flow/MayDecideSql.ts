@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Statement } from "effect/sql"
 import { hasFailedSql, hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { testsDeploymentNow } from "../runs/TestedAddress.ts"
-import { clockSeconds } from "./ReadinessRepo.ts"
+import { clockSeconds } from "../runs/TestTimes.ts"
 
 /** Which runs may decide whether a version goes out (docs/contract.md, Readiness), over rows of `test_runs`. */
 

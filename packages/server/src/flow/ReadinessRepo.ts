@@ -45,9 +45,6 @@ export const placeKey = ({ environmentId, productId }: Place): string => `${prod
 /** Among how many runs without a result the one to name is looked for. */
 export const mostUnresolved = 200
 
-/** How far the clocks of the machine that ran tests and of another one may be apart. */
-export const clockSeconds = 60
-
 /** How many failed tests the reason names that a run has failed. */
 export const namedFailures = 2
 

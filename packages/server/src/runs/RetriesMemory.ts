@@ -21,7 +21,7 @@ import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
-import { withAttempts } from "./TestTimes.ts"
+import { isBefore, withAttempts } from "./TestTimes.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -143,7 +143,8 @@ const finish =
         const run = database.table(testRuns).get(runId)
         const retry = rowsOf(database, runId).find((retry) => retry.number === number)
         if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return undefined
-        const elsewhere = isOther || isChanged(database, run)
+        const elsewhere =
+          isOther || isChanged(database, run) || isBefore(withAttempts({ lastTestAt: null }, attempts), run.firstTestAt)
         database.table(testRunRetries).set(retry.id, {
           ...retry,
           state,

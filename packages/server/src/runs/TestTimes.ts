@@ -4,6 +4,13 @@ import type { TestRunRow } from "./TestRunsRepo.ts"
 
 /** When tests began, by what was told of them (docs/contract.md, Readiness). Pure. */
 
+/** How far the clocks of the machine that ran tests and of another one may be apart. */
+export const clockSeconds = 60
+
+/** Whether what began last began before another time, whatever the clocks say. */
+export const isBefore = (lastTestAt: Timestamp | null, at: Timestamp | null): boolean =>
+  lastTestAt !== null && at !== null && Date.parse(lastTestAt) + clockSeconds * 1000 < Date.parse(at)
+
 export type TestTimes = Pick<TestRunRow, "firstTestAt" | "lastTestAt">
 
 /** Of tests that are told at a time. None began later, whatever the clock of their machine said: nothing could come after them. */
