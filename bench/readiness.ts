@@ -52,14 +52,15 @@ const fillRuns = (version: string, environment: string | null, from: number) =>
     yield* sql`insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
         base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname, platform, selection, coverage,
         token_hash, state, result, total, passed, flaky, failed, skipped, pass_rate, first_attempt_pass_rate, duration_ms, started_at,
-        expires_at, finished_at)
+        expires_at, finished_at, deployment_id, release, first_test_at, last_test_at)
       select gen_random_uuid(), p.workspace_id, n, p.id, e.id, 'user', (select id from persons limit 1), 'https://shop.example',
         ${version}, 'main', md5(n::text) || '00000000', false, 'subject', 'search', 'ci', 'linux', '{"folders":[],"caseIds":[]}',
         (array['critical', 'acceptance', 'regression'])[1 + n % 3], 'made-' || n, 'finished', 'passed', 50, 50, 0, 0, 0, 1, 1, 60000,
-        now(), now(), now()
+        now(), now(), now(), d.id, d.release, now(), now()
       from products p cross join generate_series(${from}::int, ${from + runs - 1}::int) n
         join (select id, slug, row_number() over (order by slug) - 1 as place from environments) e
-          on ${environment === null ? sql`e.place = n / 3 % 4` : sql`e.slug = ${environment}`}`
+          on ${environment === null ? sql`e.place = n / 3 % 4` : sql`e.slug = ${environment}`}
+        join deployments d on d.product_id = p.id and d.environment_id = e.id`
     yield* sql`update workspaces set last_run_number = ${from + runs}`
     yield* sql`vacuum analyze test_runs`
   })

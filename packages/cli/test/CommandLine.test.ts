@@ -1258,16 +1258,18 @@ describe("delivery", () => {
     assert.strictEqual(muting.status, 200, muting.text)
     const started = { environment: "dev", selection: critical, baseUrl: "https://dev.example" }
     const preview = await startRun(workspace, { ...started, baseUrl: "http://localhost:3000" })
-    await finishRun(workspace, preview.number, { tests: [report("pays")] })
+    const now = { startedAt: new Date().toISOString() }
+    const pays = report("pays", { attempt: attempt("passed", now) })
+    await finishRun(workspace, preview.number, { tests: [pays] })
     const isLeftOut = `Run ${preview.number} passed, but does not count: it tested http://localhost:3000, not the address that the deployment had then and has now.`
     await put({ requires: [{ coverage: "critical" }] })
     const unready = await ready()
     assert.strictEqual(unready.code, 1)
     assert.include(unready.out, isLeftOut)
     const run = await startRun(workspace, started)
-    const [failed, skipped] = [{ attempt: attempt("failed") }, { attempt: null }]
+    const [failed, skipped] = [{ attempt: attempt("failed", now) }, { attempt: null }]
     await finishRun(workspace, run.number, {
-      tests: [report("tax", { ...failed, title: "rounds the tax" }), report("pays"), report("prints", skipped)]
+      tests: [report("tax", { ...failed, title: "rounds the tax" }), pays, report("prints", skipped)]
     })
     const mutedLines = [
       "1 for shop in staging: ready, but 1 failed test is muted",

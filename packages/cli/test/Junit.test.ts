@@ -218,6 +218,32 @@ describe("JUnit XML", () => {
     ])
   })
 
+  it("takes a time without an offset for the later of UTC and that of the machine, but not for one to come", async () => {
+    const startOf = async (timestamp: string) => {
+      const { tests } = await readResults(
+        fileOf(`<testsuite timestamp="${timestamp}"><testcase name="a"/></testsuite>`),
+        now
+      )
+      const attempt = tests[0]?.attempt
+      return attempt != null && "startedAt" in attempt && attempt.startedAt
+    }
+    const zone = process.env["TZ"]
+    try {
+      process.env["TZ"] = "America/New_York"
+      assert.strictEqual(await startOf("2026-11-21T04:00:00"), "2026-11-21T09:00:00.000Z")
+      assert.strictEqual(await startOf("2026-11-21T05:00:00"), "2026-11-21T05:00:00.000Z")
+      assert.strictEqual(await startOf("2026-11-21T04:00:00Z"), "2026-11-21T04:00:00.000Z")
+      process.env["TZ"] = "Asia/Tokyo"
+      assert.strictEqual(await startOf("2026-11-21T09:00:00"), "2026-11-21T09:00:00.000Z")
+    } finally {
+      if (zone === undefined) delete process.env["TZ"]
+      else process.env["TZ"] = zone
+    }
+    // A day is as long as it can be.
+    assert.strictEqual(await startOf("2026-11-21"), "2026-11-21T09:30:00.000Z")
+    assert.strictEqual(await startOf("2026-11-20"), "2026-11-21T00:00:00.000Z")
+  })
+
   it("says when the last test that ran ended, a day without a time at its end", async () => {
     const ended = async (xml: string) => {
       const end = lastEnd((await readResults(fileOf(xml), now)).tests)

@@ -45,6 +45,8 @@ interface Moment {
   readonly mayBeLater: number
 }
 
+const dayMillis = 86_400_000
+
 /** Undefined for none. */
 const momentOf = (text: string | undefined): Moment | undefined => {
   if (text === undefined) return undefined
@@ -52,11 +54,20 @@ const momentOf = (text: string | undefined): Moment | undefined => {
   const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/i.test(time)
   const at = Date.parse(hasOffset ? time : `${time}Z`)
   if (!(at >= 0 && at < Date.UTC(9999, 0, 1))) return undefined
-  if (!time.includes(":")) return { at, mayBeLater: 86_400_000 }
+  if (!time.includes(":")) return { at, mayBeLater: dayMillis }
   return { at, mayBeLater: hasOffset ? 0 : Math.max(0, Date.parse(time) - at) }
 }
 
 const after = ({ at, mayBeLater }: Moment, durationMs: number): Moment => ({ at: at + durationMs, mayBeLater })
+
+/**
+ * What is told of when a test began: the later of what it can mean, but nothing that is to come. What began before a version came is taken
+ * to say nothing of it.
+ */
+const toldOf = ({ at, mayBeLater }: Moment, now: number): number => {
+  if (at + mayBeLater <= now) return at + mayBeLater
+  return mayBeLater === dayMillis ? Math.max(at, now) : at
+}
 
 const text = (element: XmlElement): string => {
   const stack = element.children.find((child) => child.name === "stackTrace")
@@ -106,7 +117,7 @@ const resultOf = (test: XmlElement, around: Around, context: Context): Result =>
     id: [source, ...around.suites.filter((suite) => suite !== file), ...(isInName ? [] : [classname]), name],
     title: isInName ? name : `${classname} › ${name}`,
     file: source,
-    attempt: attemptOf(test, start?.at ?? context.now),
+    attempt: attemptOf(test, start === undefined ? context.now : toldOf(start, context.now)),
     endedAt: start && start.at + durationMs + start.mayBeLater
   }
 }

@@ -11,15 +11,17 @@ const kinds = {
     "no deployment of the product ever had the version of the request, and no run tested it; always `warn`",
   version_missing:
     "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none, or that environment is archived; always `block`",
+  source_archived:
+    "the request names a version, and the environment of the policy's `from`, whose runs decide, is archived; always `block`",
   version_name:
-    "a run decides, and the version has no digit, such as `latest`, or is the branch that the run tested: other code may have the same name; always `warn`",
+    "a run decides, and the version has no digit, such as `latest`, or is a branch in full or that which the run tested: other code may have the same name; always `warn`",
   run_missing:
     "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in the environment of `from`, or in another one where the policy has no `from`; runs that skipped everything, of agents, with uncommitted changes, and those against another address than the deployment's, do not count",
   run_failed: "the newest of them failed",
   test_missing:
     "the newest of them passed, but without tests that failed in an earlier one of the version, have not passed there since, and are not muted",
   test_dropped:
-    "the newest of them passed, but without tests that failed when they last ran in its environment with its coverage, in a run of another version, have passed in no run that counts there since, and are not muted; always `warn`",
+    "the newest of them passed, but without tests that failed when they last ran in its environment with its coverage, in a run of another version, have passed in no run that counts there since, are not muted, and are in no ticket that needs evidence and was completed since; always `warn`",
   tests_fewer:
     "the newest of them passed, but ran fewer tests than the largest of the newest such runs of the five other versions before it, in the same environment and with the same coverage: three or more, and a twentieth or more; always `warn`",
   test_muted:
@@ -35,6 +37,7 @@ const kinds = {
 export const ReasonKind = OneOf([
   "version_unknown",
   "version_missing",
+  "source_archived",
   "version_name",
   "run_missing",
   "run_failed",
@@ -210,7 +213,8 @@ export const RunExclusion = OneOf([
   "of_agent",
   "part_of_tests",
   "no_coverage",
-  "nothing_tested"
+  "nothing_tested",
+  "ran_before"
 ])
 export type RunExclusion = typeof RunExclusion.Type
 
@@ -223,7 +227,7 @@ const UncountedRun = Schema.Struct({
   }),
   reason: RunExclusion.annotate({
     description:
-      "Why it decides nothing. `other_address`: it tested another address than its deployment had and has, such as that of a preview. `deployment_changed`: the deployment changed while it ran. `uncommitted_changes`: it ran changes that are in no commit. `of_agent`: an agent published it. `part_of_tests`: it ran a part of the tests. `no_coverage`: it names no coverage. `nothing_tested`: nothing in it passed or failed, muted tests aside."
+      "Why it decides nothing. `other_address`: it tested another address than its deployment had and has, such as that of a preview. `deployment_changed`: the deployment changed while it ran. `uncommitted_changes`: it ran changes that are in no commit. `of_agent`: an agent published it. `part_of_tests`: it ran a part of the tests. `no_coverage`: it names no coverage. `nothing_tested`: nothing in it passed or failed, muted tests aside. `ran_before`: it passed, but was started when its tests had run, and by their times all of them began more than a minute before the version was set there, or before the first test of a run of the same release and coverage that failed and finished before it."
   }),
   baseUrl: Schema.String.annotate({ description: `What it tested: the first ${maxShownName} characters.` })
 }).annotate({

@@ -41,7 +41,9 @@ const whyUncounted: Readonly<Record<RunExclusion, (baseUrl: string) => string>> 
   of_agent: () => "an agent published it",
   part_of_tests: () => "it ran a part of the tests",
   no_coverage: () => "it names no coverage",
-  nothing_tested: () => "nothing in it passed or failed, muted tests aside"
+  nothing_tested: () => "nothing in it passed or failed, muted tests aside",
+  ran_before: () =>
+    "by the times of its tests they ran before the version was set there, or before those of a run that failed"
 }
 
 /** That a run decides nothing, and why. */

@@ -21,6 +21,10 @@ export interface LeftOutTest extends LeftOut {
 export const isMissing = ({ mutedBy, otherVersion }: LeftOutTest): boolean =>
   otherVersion === null && mutedBy === undefined
 
+/** Whether it failed in a run of another version, and is not muted. */
+export const isDropped = ({ mutedBy, otherVersion }: LeftOutTest): boolean =>
+  otherVersion !== null && mutedBy === undefined
+
 interface FoundRuns {
   readonly runs: ReadonlyArray<FoundRun>
   readonly elsewhere: ReadonlyArray<ElsewhereRun>
@@ -28,13 +32,14 @@ interface FoundRuns {
   readonly leftOut: ReadonlyArray<LeftOutTest>
 }
 
-/** What the runs that tested another address would have decided, and what else decides nothing; each by the coverages in the order of the policy. */
+/** What the runs that tested another address would have decided, and what else decides nothing, as also what ran before; each by the coverages in the order of the policy. */
 export const notCountedOf = (
   coverages: ReadonlyArray<Coverage>,
   { elsewhere, leftOut, runs, uncounted }: FoundRuns
 ): Readiness["notCounted"] => {
+  const rest = [...uncounted, ...elsewhere.filter(({ reason }) => reason === "ran_before")]
   const others = [...coverages, null].flatMap((coverage) =>
-    uncounted
+    rest
       .filter((one) => one.coverage === coverage && isTold(one, coverages, { leftOut, runs }))
       .toSorted((a, b) => compare(b.finishedAt, a.finishedAt) || b.number - a.number)
       .slice(0, 1)
@@ -42,9 +47,9 @@ export const notCountedOf = (
   return [
     ...coverages.flatMap((coverage) =>
       elsewhere
-        .filter((one) => one.coverage === coverage)
+        .filter((one) => one.coverage === coverage && one.reason === "other_address")
         .filter((one) => runs.every((run) => run.coverage !== coverage || run.finishedAt < one.finishedAt))
-        .map((one) => presentUncounted(one, "other_address"))
+        .map((one) => presentUncounted(one, one.reason))
     ),
     ...others.map((one) => presentUncounted(one, one.reason))
   ]
@@ -55,7 +60,7 @@ export const notCountedOf = (
  * passed where that one keeps the version back.
  */
 const isTold = (
-  { coverage, finishedAt, result }: UncountedRun,
+  { coverage, finishedAt, result }: Pick<UncountedRun, "coverage" | "finishedAt" | "result">,
   coverages: ReadonlyArray<string>,
   { leftOut, runs }: Pick<FoundRuns, "leftOut" | "runs">
 ): boolean =>

@@ -55,7 +55,9 @@ export const checkEvidence = (dependencies: Dependencies) => {
       const action = isWaived ? "evidence_waived" : "evidence_changed"
       if (changes.length > 0) yield* audit.record(by, { action, subject, changes })
     }
-    const isCompleted = after.status.category === "completed" && before?.status.category !== "completed"
+    // One that is completed already proves as much by it.
+    const wasAsked = before?.status.category === "completed" && before.completion === "evidence"
+    const isCompleted = after.status.category === "completed" && !wasAsked
     if (!isCompleted || after.completion !== "evidence") return []
     const missing = yield* find(by, after)
     if (missing.length === 0) return []

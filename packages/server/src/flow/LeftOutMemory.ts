@@ -2,12 +2,15 @@ import { maxShownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import { firstCharacters } from "@delivery/domain/Text"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
-import { hasTested, isReproducible, isWhole, proves } from "../runs/RunScope.ts"
+import { tickets } from "../planning/TicketsRepo.ts"
+import { isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import type { MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { lastFirst, mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideMemory.ts"
 import {
   type AskedVersions,
   fewerOf,
@@ -23,13 +26,6 @@ import {
 
 type Memory = MemoryStorage["Service"]
 type Repo = ReadinessRepo["Service"]
-
-/** That which finished last first. */
-export const lastFirst = (a: TestRunRow, b: TestRunRow): number =>
-  compare(b.finishedAt!, a.finishedAt!) || b.number - a.number
-
-/** Whether a run decides, or would if it had tested the deployment. */
-export const mayDecide = (run: TestRunRow): boolean => run.result !== null && hasTested(run) && proves(run)
 
 /** Whether a test of a run has failed. What passed elsewhere in a retry is flaky there: of such a run all that is flaky has failed. */
 export const isFailure = (
@@ -92,7 +88,7 @@ const runsBefore = (
     ...own.map((run) => ({ run, isOther: false, isLater: false })),
     ...others.map((run) => ({ run, isOther: true, isLater: released !== undefined && run.startedAt >= released }))
   ]
-    .filter(({ run }) => lastFirst(run, deciding) >= 0)
+    .filter(({ run }) => lastFirst(run, deciding) >= 0 && !ranBefore(database, run))
     .toSorted((a, b) => lastFirst(a.run, b.run))
 }
 
@@ -114,7 +110,7 @@ const runsBeside = (
         run.coverage !== coverage &&
         isWhole(run) &&
         mayDecide(run) &&
-        testsDeploymentNow(database, run)
+        testsWhatIsThere(database, run)
     )
     .toSorted(lastFirst)
   return [...new Map(those.toReversed().map((run) => [run.coverage, run])).values()].toSorted(
@@ -160,6 +156,7 @@ export const leftOut =
               title: firstCharacters(title, maxShownName),
               number: run.number,
               branch: run.gitBranch,
+              finishedAt: run.finishedAt!,
               otherVersion: isOther ? run.deploymentVersion : null,
               passedIn: passedIn(caseId)
             })
@@ -172,6 +169,25 @@ export const leftOut =
           .toSorted((a, b) => compare(a.caseId, b.caseId))
       })
     )
+
+export const settled =
+  (memory: Memory): Repo["settled"] =>
+  ({ productId, workspaceId }, caseIds) =>
+    memory.read((database) => {
+      const wanted = new Set(caseIds)
+      const found = new Map<string, Timestamp>()
+      for (const { cases, completedAt, completion, workspaceId: of } of database
+        .table(tickets)
+        .filter((one) => one.cases !== null)) {
+        if (of !== workspaceId || completion !== "evidence" || completedAt === null) continue
+        if (cases?.productId !== productId) continue
+        for (const caseId of cases.caseIds.filter((id) => wanted.has(id))) {
+          const before = found.get(caseId)
+          if (before === undefined || before < completedAt) found.set(caseId, completedAt)
+        }
+      }
+      return [...found].map(([caseId, at]) => ({ caseId, at }))
+    })
 
 export const fewer =
   (memory: Memory): Repo["fewer"] =>

@@ -2,10 +2,12 @@ import { maxShownName } from "@delivery/domain/flow/ShownName"
 import type { TestRunId } from "@delivery/domain/Ids"
 import { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { PgClient } from "@effect/sql-pg"
-import { hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
+import { Effect } from "effect"
+import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts, uuids } from "../storage/Columns.ts"
-import { dieOnSqlError } from "../storage/Sql.ts"
+import { dieOnSqlError, iso } from "../storage/Sql.ts"
+import { mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideSql.ts"
 import {
   type AskedVersions,
   fewerOf,
@@ -17,17 +19,11 @@ import {
   namedTests,
   type ReadinessRepo
 } from "./ReadinessRepo.ts"
+import { isAbout } from "./TestRulesSql.ts"
 
 /** What the runs that decide have left out, of what ran before them (docs/contract.md, Readiness). */
 
 type Repo = ReadinessRepo["Service"]
-
-/**
- * Whether a run decides, or would if it had tested the deployment. The first conditions are those of the index
- * (`test_runs_deciding`), which have to be there word for word.
- */
-export const mayDecide = `coverage is not null and result is not null and deployment_changed is distinct from true
-  and ${isWholeSql} and (result = 'failed' or passed + flaky > 0) and ${hasTestedSql} and ${isReproducibleSql}`
 
 const wasInterrupted = `coverage is not null and result is null and state = 'interrupted' and finished_at is not null
   and ${isWholeSql} and ${isReproducibleSql}`
@@ -66,6 +62,7 @@ const isOfOthers = (sql: PgClient.PgClient, asked: AskedVersions) => sql`deploym
 const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: ReadonlyArray<TestRunId>) => {
   const read =
     sql.literal(`id, number, coverage, git_branch, deployment_version, started_at, finished_at, failed, retried_elsewhere is true as is_elsewhere,
+    deployment_id, release, last_test_at, result, gate_result, retried_elsewhere,
     result is null as is_interrupted`)
   const isOf = sql`${inProduct(sql, asked)} and deployment_version = v.version and coverage = d.coverage
     and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")}`
@@ -89,7 +86,7 @@ const runsBefore = (sql: PgClient.PgClient, asked: AskedVersions, runs: Readonly
           order by number desc limit ${sql.literal(most)}
         ) earlier where ${isOfOthers(sql, asked)} and ${sql.literal(wasInterrupted)}
       ) t
-      where (t.finished_at, t.number) <= (d.finished_at, d.number)
+      where (t.finished_at, t.number) <= (d.finished_at, d.number) and not ${ranBefore(sql, "t")}
     )`
 }
 
@@ -100,7 +97,7 @@ const besides = (sql: PgClient.PgClient, asked: AskedVersions) => sql`besides as
         cross join unnest(${sql.literal(coverages)}) as c (coverage) cross join lateral (
           select id, number, coverage, finished_at, retried_elsewhere is true as is_elsewhere from test_runs
           where ${inProduct(sql, asked)} and deployment_version = v.version and coverage = c.coverage
-            and environment_id = d.environment_id and ${testsDeploymentNow(sql, "test_runs")} and ${sql.literal(mayDecide)}
+            and environment_id = d.environment_id and ${testsWhatIsThere(sql, "test_runs")} and ${sql.literal(mayDecide)}
           order by finished_at desc, number desc limit 1
         ) o
       where c.coverage <> d.coverage
@@ -115,9 +112,11 @@ const besides = (sql: PgClient.PgClient, asked: AskedVersions) => sql`besides as
 export const leftOut =
   (sql: PgClient.PgClient): Repo["leftOut"] =>
   (asked, runs) =>
-    sql<LeftOutTest>`with ${runsBefore(sql, asked, runs)}, failures as materialized (
+    sql<
+      Omit<LeftOutTest, "finishedAt"> & { readonly finishedAt: Date }
+    >`with ${runsBefore(sql, asked, runs)}, failures as materialized (
         select distinct on (coverage, case_id, is_other, is_later) * from (
-          select b.coverage, b.place, b.number, b.git_branch, b.is_other, b.is_later, t.case_id, t.title,
+          select b.coverage, b.place, b.number, b.git_branch, b.finished_at, b.is_other, b.is_later, t.case_id, t.title,
             case when b.is_other then b.deployment_version end as other_version
           from before b cross join lateral (
             select case_id, title from test_run_tests where run_id = b.id and status = 'failed'
@@ -128,7 +127,7 @@ export const leftOut =
         ) f order by coverage, case_id, is_other, is_later, place
       ), ${besides(sql, asked)}
       select distinct on (f.coverage, f.case_id) f.coverage, f.case_id as "caseId", left(f.title, ${maxShownName}) as title, f.number,
-        f.git_branch as branch, f.other_version as "otherVersion", (
+        f.git_branch as branch, f.finished_at as "finishedAt", f.other_version as "otherVersion", (
           select jsonb_build_object('coverage', b.coverage, 'number', b.number) from besides b cross join lateral (
             select status from test_run_tests where run_id = b.id and case_id = f.case_id offset 0
           ) t
@@ -154,7 +153,24 @@ export const leftOut =
           ))
         limit ${sql.literal(String(mostLeftOut))}
       ) f
-      order by f.coverage, f.case_id, f.is_other, f.place`.pipe(dieOnSqlError)
+      order by f.coverage, f.case_id, f.is_other, f.place`.pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
+      dieOnSqlError
+    )
+
+/** Completed tickets alone have the time. */
+export const settled =
+  (sql: PgClient.PgClient): Repo["settled"] =>
+  ({ productId, workspaceId }, caseIds) =>
+    sql<{ readonly caseId: string; readonly at: Date }>`select tested.id as "caseId", max(t.completed_at) as at
+      from tickets t cross join lateral jsonb_array_elements_text(t.cases->'caseIds') as tested (id)
+      where t.workspace_id = ${workspaceId} and t.cases is not null and t.cases->>'productId' = ${productId}
+        and t.completion = 'evidence' and t.completed_at is not null and ${isAbout(sql, caseIds)}
+        and tested.id = any(${texts(caseIds, (caseId) => caseId)})
+      group by tested.id`.pipe(
+      Effect.map((rows) => rows.map(({ at, caseId }) => ({ caseId, at: iso(at) }))),
+      dieOnSqlError
+    )
 
 /** Looks at as many runs as the last of the environment are. The tests of the two are read where there are so many fewer. */
 export const fewer =
@@ -167,7 +183,7 @@ export const fewer =
           select * from (
             select distinct on (deployment_version) id, number, deployment_version as version, passed + flaky + failed as ran
             from (${finishedBefore(sql, asked)}) earlier
-            where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)} and finished_at <= d.finished_at
+            where ${isOfOthers(sql, asked)} and ${sql.literal(mayDecide)} and not ${ranBefore(sql, "earlier")} and finished_at <= d.finished_at
               and not coalesce(started_at >= d.released_at, false)
             order by deployment_version, number desc
           ) newest

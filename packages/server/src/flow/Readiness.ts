@@ -29,7 +29,7 @@ import { CasesRepo } from "../runs/cases/CasesRepo.ts"
 import { RunMutes } from "../runs/RunMutes.ts"
 import { Storage } from "../storage/Storage.ts"
 import { changedSecrets, type Identified, missingSecrets } from "./Drifting.ts"
-import { hasPassed, notCountedOf, pendingOf } from "./DecidingRuns.ts"
+import { hasPassed, isDropped, notCountedOf, pendingOf } from "./DecidingRuns.ts"
 import { MutesRepo } from "./MutesRepo.ts"
 import { OverdueMutes } from "./OverdueMutes.ts"
 import { changesAtOf, type Findings, reasonsOf } from "./ReadinessReasons.ts"
@@ -285,13 +285,18 @@ export const findingsOf = (
       missing,
       changed,
       fromName: from?.name ?? null,
-      withoutVersion: asked === undefined ? withoutVersion(pair, from, coming) : undefined
+      ...(asked === undefined
+        ? { withoutVersion: withoutVersion(pair, from, coming), archivedSource: undefined }
+        : { withoutVersion: undefined, archivedSource: from?.archivedAt == null ? undefined : sourceOf(from, coming) })
     }
     return found
   })
 }
 
-/** The failed tests that what decides left out, with what mutes them now: once a mute has ended, what failed while it lasted has failed. */
+/**
+ * The failed tests that what decides left out, with what mutes them now: once a mute has ended, what failed while it lasted has failed. What
+ * failed in another version, and has been settled by people since, is not told.
+ */
 const leftOutOf = ({ muting, repo, runMutes }: Pick<Dependencies, "muting" | "repo" | "runMutes">) =>
   Effect.fnUntraced(function* (viewer: Viewer, asked: AskedRuns, passed: ReadonlyArray<TestRunId>) {
     const found = yield* repo.leftOut(asked, passed)
@@ -302,9 +307,16 @@ const leftOutOf = ({ muting, repo, runMutes }: Pick<Dependencies, "muting" | "re
     )
     const tickets = new Map(mutes.map(({ caseId, ticketId }) => [caseId, ticketId]))
     const seen = yield* muting.identifiers(viewer, [...new Set(tickets.values())])
-    return found.map((one) => {
+    const told = found.map((one) => {
       const ticket = tickets.get(one.caseId)
       return { ...one, mutedBy: ticket === undefined ? undefined : (seen.get(ticket) ?? null) }
+    })
+    const dropped = [...new Set(told.filter(isDropped).map(({ caseId }) => caseId))]
+    if (dropped.length === 0) return told
+    const settled = new Map((yield* repo.settled(asked, dropped)).map(({ at, caseId }) => [caseId, at]))
+    return told.filter((one) => {
+      const at = settled.get(one.caseId)
+      return !isDropped(one) || at === undefined || at <= one.finishedAt
     })
   })
 
@@ -331,11 +343,17 @@ const withoutVersion = (
   coming: Pick<DeploymentRow, "version"> | undefined
 ): Findings["withoutVersion"] => {
   const [source, there] = from === undefined ? [environment, deployment] : [from, coming]
-  const { archivedAt, id, name, slug } = source
-  const isArchived = archivedAt !== null
+  const isArchived = source.archivedAt !== null
   if ((there?.version ?? null) !== null && !isArchived) return undefined
-  return { id, name, slug, isDeployed: there !== undefined, isHere: from === undefined, isArchived }
+  return { ...sourceOf(source, there), isHere: from === undefined, isArchived }
 }
+
+const sourceOf = ({ id, name, slug }: Source, there: Pick<DeploymentRow, "version"> | undefined) => ({
+  id,
+  name,
+  slug,
+  isDeployed: there !== undefined
+})
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */
 const secretsOf = ({ loads, repo }: Pick<Dependencies, "loads" | "repo">) =>

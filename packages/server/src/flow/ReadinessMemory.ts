@@ -22,10 +22,12 @@ import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRe
 import { isRunning } from "../runs/TestRunState.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
-import { fewer, isFailure, lastFirst, leftOut, mayDecide } from "./LeftOutMemory.ts"
+import { fewer, isFailure, leftOut, settled } from "./LeftOutMemory.ts"
+import { lastFirst, mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideMemory.ts"
 import {
   type AskedRuns,
   type BlockingTicket,
+  type ElsewhereRun,
   type FoundRun,
   maxErrorLine,
   mostUnresolved,
@@ -56,6 +58,7 @@ export const layer = Layer.effect(
       elsewhere: elsewhere(memory),
       uncounted: uncounted(memory),
       leftOut: leftOut(memory),
+      settled: settled(memory),
       fewer: fewer(memory),
       secrets: secrets(memory),
       blockingTickets: blockingTickets(memory)
@@ -182,18 +185,21 @@ const elsewhere =
             (run) => run.environmentId
           ).values()
         ]
-          .flatMap((ofEnvironment) =>
-            ofEachVersion(ofEnvironment, mostElsewhere).filter((run) => !testsDeploymentNow(database, run))
-          )
+          .flatMap((ofEnvironment) => ofEachVersion(ofEnvironment, mostElsewhere))
           .toSorted(lastFirst)
-          .slice(0, 1)
-          .map((run) => ({
+          .flatMap((run): ReadonlyArray<{ readonly run: TestRunRow; readonly reason: ElsewhereRun["reason"] }> => {
+            if (!testsDeploymentNow(database, run)) return [{ run, reason: "other_address" }]
+            return ranBefore(database, run) ? [{ run, reason: "ran_before" }] : []
+          })
+          .filter(({ reason }, index, all) => all.findIndex((one) => one.reason === reason) === index)
+          .map(({ reason, run }) => ({
             coverage,
             number: run.number,
             environment: slugOf(database, run),
             baseUrl: run.baseUrl,
             result: (run.gateResult ?? run.result)!,
-            finishedAt: run.finishedAt!
+            finishedAt: run.finishedAt!,
+            reason
           }))
       )
     )
@@ -241,7 +247,7 @@ const runs =
     memory.read((database) =>
       asked.coverages.flatMap((coverage): ReadonlyArray<FoundRun> => {
         const [last] = runsOf(database, asked, coverage)
-          .filter((run) => mayDecide(run) && testsDeploymentNow(database, run))
+          .filter((run) => mayDecide(run) && testsWhatIsThere(database, run))
           .toSorted(lastFirst)
         if (last === undefined) return []
         const { name, slug } = database.table(environments).get(last.environmentId)!

@@ -13,7 +13,7 @@ import { runLabel, runPath } from "../runs/TestRunState.ts"
 import type { Identified } from "./Drifting.ts"
 import { line } from "./NamedTests.ts"
 import type { OverdueMute } from "./OverdueMutes.ts"
-import { hasPassed, isMissing, type LeftOutTest } from "./DecidingRuns.ts"
+import { hasPassed, isDropped, isMissing, type LeftOutTest } from "./DecidingRuns.ts"
 import { type BlockingTicket, type FewerTests, type FoundRun, namedTests, type UnresolvedRun } from "./ReadinessRepo.ts"
 
 /** Why a version may not go out, of all that was found (docs/contract.md, Readiness). Pure. */
@@ -45,16 +45,17 @@ export interface Findings {
   /** The name of the environment that versions come from. */
   readonly fromName: string | null
   /** Where a version was to be found, when none was named and none runs there: that environment, or the place's own where versions come from nowhere. */
-  readonly withoutVersion:
-    | {
-        readonly id: EnvironmentId
-        readonly slug: string
-        readonly name: string
-        readonly isDeployed: boolean
-        readonly isHere: boolean
-        readonly isArchived: boolean
-      }
-    | undefined
+  readonly withoutVersion: (FoundSource & { readonly isHere: boolean; readonly isArchived: boolean }) | undefined
+  /** The environment that versions come from, where it is archived and a version was named. */
+  readonly archivedSource: FoundSource | undefined
+}
+
+/** An environment where versions come from. */
+interface FoundSource {
+  readonly id: EnvironmentId
+  readonly slug: string
+  readonly name: string
+  readonly isDeployed: boolean
 }
 
 /** Where the website shows things. */
@@ -75,6 +76,7 @@ export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages
 const byKind = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
   ...weighed("version_unknown", "warn", versionReasons(found)),
   ...weighed("version_missing", "block", sourceReasons(found, pages)),
+  ...weighed("source_archived", "block", archivedReasons(found, pages)),
   ...weighed("version_name", "warn", nameReasons(found)),
   ...runReasons(policy, found, pages),
   ...weighed("mute_overdue", policy.mutes, muteReasons(found, pages)),
@@ -109,20 +111,12 @@ const versionReasons = ({ isAmbiguous, isKnown, version }: Findings): ReadonlyAr
       ]
 
 /** A gate that is asked without a version must not say yes to none. */
-const sourceReasons = (
-  { withoutVersion }: Findings,
-  { productSlug, workspaceUrl }: Pages
-): ReadonlyArray<Unweighed> => {
+const sourceReasons = ({ withoutVersion }: Findings, pages: Pages): ReadonlyArray<Unweighed> => {
   if (withoutVersion === undefined) return []
-  const { id, isArchived, isDeployed, isHere, name: label, slug } = withoutVersion
+  const { isArchived, isHere, name: label } = withoutVersion
   return [
     {
-      subject: {
-        type: "environment",
-        id,
-        label,
-        url: isDeployed ? `${workspaceUrl}/deployments/${productSlug}/${slug}` : null
-      },
+      subject: sourceSubject(withoutVersion, pages),
       message: isHere
         ? "No version is known to run here, and none was named."
         : isArchived
@@ -132,12 +126,34 @@ const sourceReasons = (
   ]
 }
 
+const sourceSubject = (
+  { id, isDeployed, name: label, slug }: FoundSource,
+  { productSlug, workspaceUrl }: Pages
+): ReasonSubject => ({
+  type: "environment",
+  id,
+  label,
+  url: isDeployed ? `${workspaceUrl}/deployments/${productSlug}/${slug}` : null
+})
+
+/** Nothing runs there any more: what ran there once would decide for good. */
+const archivedReasons = ({ archivedSource }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+  archivedSource === undefined
+    ? []
+    : [
+        {
+          subject: sourceSubject(archivedSource, pages),
+          message: `${archivedSource.name}, from which versions come, is archived: nothing is tested there any more. Restore it, or name another environment in the policy.`
+        }
+      ]
+
 /** What has the name of a branch, or could name no build by a number, is proven by an old run whatever else was deployed by that name. */
 const nameReasons = ({ runs, version }: Findings): ReadonlyArray<Unweighed> => {
   const run =
     version === null || isCommit(version)
       ? undefined
-      : (runs.find(({ git }) => git.branch === version) ?? (/\d/.test(version) ? undefined : runs[0]))
+      : (runs.find(({ git }) => branchOf(git.branch) === branchOf(version)) ??
+        (isBranch(version) || !/\d/.test(version) ? runs[0] : undefined))
   if (run === undefined || version === null) return []
   const tested = run.git.sha === "unknown" ? "" : `, which tested ${shortened(run.git.sha)}`
   return [
@@ -147,6 +163,11 @@ const nameReasons = ({ runs, version }: Findings): ReadonlyArray<Unweighed> => {
     }
   ]
 }
+
+/** A branch as git has it in full, or as that of a remote. A tag is none. */
+const isBranch = (name: string): boolean => /^refs\/(?:heads|remotes)\//.test(name)
+
+const branchOf = (name: string): string => name.replace(/^refs\/(?:heads|remotes)\//, "").replace(/^origin\//, "")
 
 /** A time to the minute: of what is to come the next one, where seconds are left. The website shows it in the time of its reader. */
 const momentOf = (at: Timestamp, round: (minutes: number) => number = Math.ceil): string => {
@@ -175,7 +196,7 @@ const runReasons = (policy: ReadinessPolicy, found: Findings, pages: Pages): Rea
     if (!hasPassed(run)) return [runFailed(about, severity)]
     const leftOut = found.leftOut.filter((one) => one.coverage === coverage)
     const missing = leftOut.filter(isMissing)
-    const dropped = leftOut.filter((one) => one.mutedBy === undefined && one.otherVersion !== null)
+    const dropped = leftOut.filter(isDropped)
     const muted = leftOut.filter(({ mutedBy }) => mutedBy !== undefined)
     return [
       ...(missing.length === 0 ? [] : [testMissing(about, severity, missing)]),
@@ -239,7 +260,7 @@ const testDropped = (about: AboutRun, dropped: ReadonlyArray<LeftOutTest>): Reas
     about,
     "test_dropped",
     "warn",
-    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(about, dropped)}. No run of ${about.run.coverage} that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket; what was renamed or taken out on purpose needs neither.`
+    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(about, dropped)}. No run of ${about.run.coverage} that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket. Where ${dropped.length === 1 ? "it was" : "they were"} renamed or taken out on purpose, complete a ticket that needs evidence of ${them(dropped)}, with the reason as its override.`
   )
 
 /** A file of results that was not published, or a part that never ran, shows by nothing else. */

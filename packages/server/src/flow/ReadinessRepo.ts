@@ -96,7 +96,7 @@ export interface UnresolvedRun {
   readonly state: "running" | "interrupted"
 }
 
-/** The newest finished run of a version with a coverage that tested another address than the deployment's. */
+/** A finished run of a version with a coverage that would have decided, had it tested the deployment as it is. */
 export interface ElsewhereRun {
   readonly coverage: Coverage
   readonly number: number
@@ -106,10 +106,11 @@ export interface ElsewhereRun {
   /** Without the tests that were muted. */
   readonly result: RunResult
   readonly finishedAt: Timestamp
+  readonly reason: Extract<RunExclusion, "other_address" | "ran_before">
 }
 
 /** A run of a version that decides nothing though it tested the deployment. */
-export interface UncountedRun extends Omit<ElsewhereRun, "coverage"> {
+export interface UncountedRun extends Omit<ElsewhereRun, "coverage" | "reason"> {
   readonly coverage: Coverage | null
   readonly reason: Exclude<RunExclusion, "other_address">
 }
@@ -129,6 +130,8 @@ export interface LeftOutTest {
   readonly number: number
   /** The branch of that. */
   readonly branch: string
+  /** When that ended. */
+  readonly finishedAt: Timestamp
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
   /** The run in which it passed in the version and environment with another coverage, of the newest of each of those: the newest such run. */
@@ -197,7 +200,8 @@ export class ReadinessRepo extends Context.Service<
     /**
      * For each of the coverages, the run of the version that finished last in such an environment, while its deployment did not change,
      * if there is one: of those that ran the whole coverage without uncommitted changes, in which something passed or failed, and that
-     * no agent published. Those that tested another address than the deployment had and has are left out. In no order.
+     * no agent published. Those that tested another address than the deployment had and has are left out, and those that
+     * passed with tests that began before the release, or before those of one that failed on it and finished earlier. In no order.
      */
     readonly runs: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<FoundRun>>
     /**
@@ -206,13 +210,13 @@ export class ReadinessRepo extends Context.Service<
      */
     readonly unresolved: (asked: AskedRuns, now: Timestamp) => Effect.Effect<ReadonlyArray<UnresolvedRun>>
     /**
-     * For each of the coverages, the run that `runs` leaves out for its address alone, if there is one among the last
-     * `mostElsewhere` of an environment. In no order.
+     * For each of the coverages, the run that `runs` leaves out for its address alone, and the one that it leaves out for the times of its
+     * tests, if there is one among the last `mostElsewhere` of an environment. In no order.
      */
     readonly elsewhere: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<ElsewhereRun>>
     /**
      * For each of the coverages, and for none, the run of the version that passed last in such an environment, and the one
-     * that failed last, of those that `runs` leaves out for another reason than their address. Looks at the last `mostElsewhere`. In no
+     * that failed last, of those that `runs` leaves out for another reason than these. Looks at the last `mostElsewhere`. In no
      * order.
      */
     readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>
@@ -228,6 +232,14 @@ export class ReadinessRepo extends Context.Service<
       asked: AskedVersions,
       runs: ReadonlyArray<TestRunId>
     ) => Effect.Effect<ReadonlyArray<LeftOutTest>>
+    /**
+     * When people completed a ticket last that needs evidence of these tests, as far as one is completed: of tests that failed before, that
+     * they are gone or pass. In no order.
+     */
+    readonly settled: (
+      product: Pick<Place, "productId" | "workspaceId">,
+      caseIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<{ readonly caseId: string; readonly at: Timestamp }>>
     /**
      * For each of the runs that decide, that which ran most tests that it did not skip, if it ran markedly more: of the newest run of each of
      * the last `mostCompared` other versions before it that might have decided, whatever came of it. Looks at the last `mostElsewhere` finished

@@ -13,7 +13,8 @@ import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
-import { fewer, leftOut, mayDecide } from "./LeftOutSql.ts"
+import { fewer, leftOut, settled } from "./LeftOutSql.ts"
+import { mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideSql.ts"
 import {
   type AskedRuns,
   type BlockingTicket,
@@ -46,6 +47,7 @@ export const layer = Layer.effect(
       elsewhere: elsewhere(sql),
       uncounted: uncounted(sql),
       leftOut: leftOut(sql),
+      settled: settled(sql),
       fewer: fewer(sql),
       secrets: secrets(sql),
       blockingTickets: blockingTickets(sql)
@@ -176,7 +178,7 @@ const runs =
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
             and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
-            and ${testsDeploymentNow(sql, "test_runs")}
+            and ${testsWhatIsThere(sql, "test_runs")}
           order by finished_at desc, number desc limit 1
         ) t
         where e.workspace_id = ${workspaceId} and ${isSource(sql, { environmentId, fromId }, "e.id")}
@@ -273,26 +275,23 @@ const unresolved =
 const elsewhere =
   (sql: PgClient.PgClient): ReadinessRepo["Service"]["elsewhere"] =>
   ({ coverages, environmentId, fromId, productId, versions, workspaceId }) =>
-    sql<Omit<ElsewhereRun, "finishedAt"> & { readonly finishedAt: Date }>`select asked.coverage, newest.number,
-        newest.slug as environment, newest.base_url as "baseUrl", newest.result, newest.finished_at as "finishedAt"
+    sql<
+      Omit<ElsewhereRun, "finishedAt"> & { readonly finishedAt: Date }
+    >`select distinct on (asked.coverage, newest.reason) asked.coverage, newest.number, e.slug as environment,
+        newest.base_url as "baseUrl", newest.result, newest.finished_at as "finishedAt", newest.reason
       from unnest(${texts(coverages, (coverage) => coverage)}) as asked (coverage)
-      cross join lateral (
-        select t.number, t.base_url, t.result, t.finished_at, e.slug
-        from environments e cross join ${versionsOf(sql, versions)} cross join lateral (
-          select number, base_url, result, finished_at from (
-            select number, base_url, coalesce(gate_result, result) as result, finished_at,
-              ${testsDeploymentNow(sql, "test_runs")} as is_here
-            from test_runs
-            where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
-              and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
-            order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
-          ) newest
-          where not is_here
-          order by finished_at desc, number desc limit 1
-        ) t
-        where e.workspace_id = ${workspaceId} and ${isSource(sql, { environmentId, fromId }, "e.id")}
-        order by t.finished_at desc, t.number desc limit 1
-      ) newest`.pipe(
+      cross join environments e cross join ${versionsOf(sql, versions)} cross join lateral (
+        select number, base_url, coalesce(gate_result, result) as result, finished_at,
+          case when not ${testsDeploymentNow(sql, "test_runs")} then 'other_address'
+            when ${ranBefore(sql, "test_runs")} then 'ran_before' end as reason
+        from test_runs
+        where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
+          and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
+        order by finished_at desc, number desc limit ${sql.literal(String(mostElsewhere))}
+      ) newest
+      where e.workspace_id = ${workspaceId} and ${isSource(sql, { environmentId, fromId }, "e.id")}
+        and newest.reason is not null
+      order by asked.coverage, newest.reason, newest.finished_at desc, newest.number desc`.pipe(
       Effect.map((rows) => rows.map((row) => ({ ...row, finishedAt: iso(row.finishedAt) }))),
       dieOnSqlError
     )

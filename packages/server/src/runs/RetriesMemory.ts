@@ -21,6 +21,7 @@ import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
+import { isBefore, withAttempts } from "./TestTimes.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -142,7 +143,8 @@ const finish =
         const run = database.table(testRuns).get(runId)
         const retry = rowsOf(database, runId).find((retry) => retry.number === number)
         if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return undefined
-        const elsewhere = isOther || isChanged(database, run)
+        const elsewhere =
+          isOther || isChanged(database, run) || isBefore(withAttempts({ lastTestAt: null }, attempts), run.firstTestAt)
         database.table(testRunRetries).set(retry.id, {
           ...retry,
           state,
@@ -155,7 +157,8 @@ const finish =
         })
         const { counts, gateResult, passRate, result } = recounted
         const retriedElsewhere = (elsewhere ? left.ifElsewhere : left.ifHere) || null
-        const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere }
+        const lastTestAt = withAttempts(run, attempts)
+        const ended = { runningRetry: null, runningRetryExpiresAt: null, retriedElsewhere, lastTestAt }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, gateResult, ...ended })
         const madeFlaky = new Set(flaky)
         database.table(testRunTestsTable).set(

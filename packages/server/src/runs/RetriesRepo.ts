@@ -73,7 +73,10 @@ export interface FinishedRetry extends RetryOutcome {
   readonly state: Exclude<RunState, "running">
   readonly cleanup: Pick<Cleanup, "status" | "deleted" | "remaining"> | null
   readonly finishedAt: Timestamp
-  /** Whether it tested another address than the run, or had changes that are in no commit, and the run had none. */
+  /**
+   * Whether it tested another address than the run, or had changes that are in no commit, and the run had none. It was elsewhere as well where
+   * all its attempts began before the first test of the run.
+   */
   readonly isOther: boolean
   /** Whether tests that are not muted have then passed elsewhere alone: if this retry was elsewhere, and if it was not. */
   readonly left: { readonly ifElsewhere: boolean; readonly ifHere: boolean }

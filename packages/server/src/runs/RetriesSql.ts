@@ -10,7 +10,7 @@ import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { column, texts } from "../storage/Columns.ts"
 import { charactersOf, storeInParts } from "../storage/Parts.ts"
-import { date, dieOnSqlError } from "../storage/Sql.ts"
+import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import {
   type FinishedRetry,
@@ -27,6 +27,7 @@ import { endLeases } from "./SemaphoresSql.ts"
 import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 import { isChanged, testedJson } from "./TestRunChangesSql.ts"
+import { clockSeconds, type TestTimes, withAttempts } from "./TestTimes.ts"
 
 export const layer = Layer.effect(
   RetriesRepo,
@@ -230,7 +231,13 @@ const finish =
           ${insertAttempts(sql, "running", retry.number, attempts)}`,
       decide: (attempts) =>
         Effect.map(
-          end(sql, retry, { ...finished, attempts }, eventOf, running),
+          end(
+            sql,
+            retry,
+            { ...finished, attempts, lastTestAt: withAttempts({ lastTestAt: null }, finished.attempts) },
+            eventOf,
+            running
+          ),
           ([row]) => row && { retriedElsewhere: row.retriedElsewhere }
         )
     }).pipe(dieOnSqlError)
@@ -269,17 +276,19 @@ const end = (
     flaky,
     left,
     isOther,
+    lastTestAt,
     run,
     state
-  }: FinishedRetry & { readonly attempts: ReadonlyArray<RetryAttempt> },
+  }: FinishedRetry & Pick<TestTimes, "lastTestAt"> & { readonly attempts: ReadonlyArray<RetryAttempt> },
   eventOf: (retriedElsewhere: boolean) => StoredEvent,
   running: Statement.Fragment
 ) => {
-  const elsewhere = sql`(${isOther}::boolean or ${isChanged(sql, "test_runs")})`
+  const elsewhere = sql`(${isOther}::boolean or ${isChanged(sql, "test_runs")}
+    or coalesce(${dateOrNull(lastTestAt)}::timestamptz + ${sql.literal(`interval '${clockSeconds} seconds'`)} < test_runs.first_test_at, false))`
   return sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
-          running_retry = null, running_retry_expires_at = null,
+          running_retry = null, running_retry_expires_at = null, last_test_at = greatest(last_test_at, ${dateOrNull(lastTestAt)}::timestamptz),
           retried_elsewhere = nullif(case when ${elsewhere} then ${left.ifElsewhere}::boolean else ${left.ifHere}::boolean end, false)
         where ${running}
         returning id, workspace_id, number, retried_elsewhere, ${elsewhere} as elsewhere

@@ -12,6 +12,7 @@ import {
   testRunShards
 } from "./RunShardsRepo.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
+import { testTimesOf, withTimes } from "./TestTimes.ts"
 
 type Memory = MemoryStorage["Service"]
 type Service = RunShardsRepo["Service"]
@@ -122,7 +123,8 @@ const finish =
         database.table(testRunTestsTable).set(runId, all)
         const { counts, ...rates } = tally(all)
         const finished = shardsOf(database, runId).filter(({ finishedAt }) => finishedAt !== null)
-        update(database, runId, { ...counts, ...rates, shardsFinished: finished.length })
+        const times = withTimes(database.table(testRuns).get(runId)!, testTimesOf(tests, shard.finishedAt))
+        update(database, runId, { ...counts, ...rates, ...times, shardsFinished: finished.length })
         return {
           shards: finished.map(reportedShard),
           characters: finished.reduce((sum, { characters }) => sum + (characters ?? 0), 0),

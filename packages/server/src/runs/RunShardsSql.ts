@@ -7,9 +7,10 @@ import { storeInParts } from "../storage/Parts.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnName, columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
 import { type HeldRun, reportedShard, RunShardsRepo, testRunShards } from "./RunShardsRepo.ts"
-import { insertTests } from "./TestRunChangesSql.ts"
+import { insertTests, withTestTimes } from "./TestRunChangesSql.ts"
 import { testRunTests } from "./TestRunsRepo.ts"
 import { charactersOfTest } from "./TestSize.ts"
+import { testTimesOf } from "./TestTimes.ts"
 
 export const layer = Layer.effect(
   RunShardsRepo,
@@ -125,7 +126,8 @@ const finish = (sql: PgClient.PgClient): Service["finish"] => {
     const { counts, firstAttemptPassRate, passRate } = reported.tally
     yield* sql`update test_runs set shards_finished = ${PgTypes.int4(reported.shards.length)},
         total = ${counts.total}, passed = ${counts.passed}, failed = ${counts.failed}, skipped = ${counts.skipped},
-        pass_rate = ${PgTypes.float8(passRate)}, first_attempt_pass_rate = ${PgTypes.float8(firstAttemptPassRate)}
+        pass_rate = ${PgTypes.float8(passRate)}, first_attempt_pass_rate = ${PgTypes.float8(firstAttemptPassRate)},
+        ${withTestTimes(sql, testTimesOf(tests, shard.finishedAt))}
       where id = ${runId}`
     return reported
   }, dieOnSqlError)

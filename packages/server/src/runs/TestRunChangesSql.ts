@@ -17,6 +17,7 @@ import { endLeases } from "./SemaphoresSql.ts"
 import type { FinishedTestRun, NewTestRun, Numbered, StrayPublisher, TestRunsRepo } from "./TestRunsRepo.ts"
 import { runLabel, runPath } from "./TestRunState.ts"
 import { charactersOfTest } from "./TestSize.ts"
+import { type TestTimes, testTimesOf } from "./TestTimes.ts"
 
 /** How a run starts and ends over SQL: one statement decides each change, with its event. */
 
@@ -116,7 +117,7 @@ export const finish =
           ${insertTests(sql, "running", part)}`,
       decide: (rows) =>
         Effect.map(
-          end(sql, running, finished, rows, event),
+          end(sql, running, { ...finished, ...testTimesOf(tests, finished.finishedAt) }, rows, event),
           ([row]) => row && { deploymentChanged: row.deploymentChanged }
         )
     }).pipe(dieOnSqlError)
@@ -151,7 +152,7 @@ export const insertTests = (
 const end = (
   sql: PgClient.PgClient,
   running: Statement.Fragment,
-  finished: FinishedTestRun,
+  finished: FinishedTestRun & TestTimes,
   tests: ReadonlyArray<RecordedTest>,
   event: StoredEvent
 ) =>
@@ -166,7 +167,7 @@ const end = (
           cleanup_status = ${finished.cleanup?.status ?? null},
           cleanup_deleted = ${PgTypes.int4(finished.cleanup?.deleted ?? null)},
           cleanup_remaining = ${PgTypes.int4(finished.cleanup?.remaining ?? null)},
-          deployment_changed = ${isChanged(sql, "test_runs")}
+          deployment_changed = ${isChanged(sql, "test_runs")}, ${withTestTimes(sql, finished)}
         where ${running}
         returning id, workspace_id, deployment_id, locked, deployment_changed
       ), recorded as (
@@ -176,6 +177,11 @@ const end = (
       )
       select deployment_changed as "deploymentChanged", ${endLeases(sql, sql`array[id]`)}, ${giveBack(sql)}
       from finished`
+
+/** Sets when the tests of a run began, where some more did. */
+export const withTestTimes = (sql: PgClient.PgClient, { firstTestAt, lastTestAt }: TestTimes): Statement.Fragment =>
+  sql`first_test_at = least(first_test_at, ${dateOrNull(firstTestAt)}::timestamptz),
+    last_test_at = greatest(last_test_at, ${dateOrNull(lastTestAt)}::timestamptz)`
 
 /** Whether the release of the deployment is another than that which the run began on, or the deployment was deleted. */
 export const isChanged = (sql: PgClient.PgClient, run: string): Statement.Fragment =>

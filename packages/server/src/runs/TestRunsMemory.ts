@@ -36,6 +36,7 @@ import { hasFailed, hasTested, isWhole, proves } from "./RunScope.ts"
 import { mostElsewhere, mostTelling } from "./TestedAddress.ts"
 import { testsDeploymentNow } from "./TestedDeployment.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
+import { testTimesOf, withTimes } from "./TestTimes.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -122,6 +123,8 @@ const startedRow = (
   passRate: null,
   firstAttemptPassRate: null,
   durationMs: 0,
+  firstTestAt: null,
+  lastTestAt: null,
   finishedAt: null,
   build: null,
   buildPublisherId: null,
@@ -150,6 +153,7 @@ const finish =
           ...run,
           ...finished,
           ...counts,
+          ...withTimes(run, testTimesOf(tests, finished.finishedAt)),
           deploymentChanged,
           cleanupStatus: cleanup?.status ?? null,
           cleanupDeleted: cleanup?.deleted ?? null,

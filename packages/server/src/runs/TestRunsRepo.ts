@@ -61,6 +61,10 @@ export const testRuns = table("test_runs", {
   passRate: nullable(double()),
   firstAttemptPassRate: nullable(double()),
   durationMs: double(),
+  /** When its first test began, at the latest when the run ended; null where none ran, or nobody knows. */
+  firstTestAt: nullable(instant()),
+  /** When its last test began, also in a retry. */
+  lastTestAt: nullable(instant()),
   /** Null, with the next four, for runs without shards. */
   build: nullable(text()),
   /** The person, the key or the trusted publisher whose build it is. */

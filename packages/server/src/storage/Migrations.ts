@@ -79,6 +79,7 @@ import interruptedRuns from "./migrations/0197_interrupted_runs.ts"
 import readinessLooks from "./migrations/0198_readiness_looks.ts"
 import savedFilters from "./migrations/0199_saved_filters.ts"
 import releaseReadiness from "./migrations/0200_release_readiness.ts"
+import testTimes from "./migrations/0202_test_times.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -159,7 +160,8 @@ export const migrations = {
   "0197_interrupted_runs": interruptedRuns,
   "0198_readiness_looks": readinessLooks,
   "0199_saved_filters": savedFilters,
-  "0200_release_readiness": releaseReadiness
+  "0200_release_readiness": releaseReadiness,
+  "0202_test_times": testTimes
 }
 
 /** The number of the latest migration. */

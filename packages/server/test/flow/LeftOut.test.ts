@@ -3,13 +3,14 @@ import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { Audit } from "../../src/audit/Audit.ts"
 import { Mutes } from "../../src/flow/Mutes.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
-import { as, minute } from "../identity/Scene.ts"
+import { as, minute, refusal } from "../identity/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { attempt, git, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { addQa, makeReadinessScene, newShop } from "./ReadinessScene.ts"
+import { addQa, makeReadinessScene, newShop, statusesFor } from "./ReadinessScene.ts"
 
 /** What the run that decides has left out of the tests before it (docs/contract.md, Readiness). */
 
@@ -169,6 +170,59 @@ withServicesOnEachStorage("What a version has left out", (it) => {
       yield* tested("v2", { c: "passed" })
       assert.deepStrictEqual(yield* told("v2"), [true])
     })
+  )
+
+  it.effect(
+    "is settled by people who say why, in the audit, and not where it fails again or keeps its version back",
+    () =>
+      Effect.gen(function* () {
+        const { scene, shop, tested, told } = yield* makeScene
+        const [tickets, agent] = [yield* Tickets, yield* addAgent(scene.member)]
+        const feature = { start: { git: { ...git, branch: "feature/x" } } }
+        const failed = yield* tested("f1", { b: "passed", new: "failed" }, feature)
+        yield* tested("v2", { b: "passed" })
+        const dropped = [true, `test_dropped Test new (run ${failed} of f1 on feature/x)`]
+        assert.deepStrictEqual(yield* told("v2"), dropped)
+        const { id, team } = yield* shop.ticket({ blocks: false })
+        const cases = { product: shop.product.slug, caseIds: ["new"] }
+        const update = (input: Parameters<typeof tickets.update>[1], by = scene.owner) =>
+          tickets.update(id, input).pipe(as(by))
+        const statuses = yield* statusesFor(scene, { team })
+        const statusOf = (category: string) => statuses.find((one) => one.category === category)!.id
+        // A ticket that needs no evidence says nothing, whoever completes it.
+        yield* update({ cases, status: statusOf("completed") })
+        assert.deepStrictEqual(yield* told("v2"), dropped)
+        assert.strictEqual(yield* refusal(update({ completion: "evidence" })), "Conflict evidence_missing")
+        yield* update({ completion: "evidence", status: statusOf("started") })
+        assert.deepStrictEqual(yield* told("v2"), dropped)
+        const override = "The branch was given up."
+        const done = { status: statusOf("completed"), override }
+        assert.strictEqual(yield* refusal(tickets.update(id, done).pipe(as(agent))), "Forbidden persons_only")
+        yield* TestClock.adjust("1 second")
+        yield* update(done)
+        assert.deepStrictEqual(yield* told("v2"), [true])
+        yield* tested("v3", { b: "passed" })
+        assert.deepStrictEqual(yield* told("v3"), [true])
+        const { entries } = yield* (yield* Audit).list({ action: "evidence_overridden" }).pipe(as(scene.owner))
+        assert.deepStrictEqual(
+          entries.map(({ changes }) => changes),
+          [[{ field: "override", from: null, to: override }]]
+        )
+        // The same version is kept back all the same.
+        yield* tested("f1", { b: "passed" }, feature)
+        assert.deepStrictEqual(yield* told("f1"), [false, `test_missing Test new (run ${failed})`])
+        // What is opened again, or is about another test, settles nothing, nor does it settle what failed since.
+        yield* update({ status: statusOf("started") })
+        assert.deepStrictEqual(yield* told("v3"), dropped)
+        yield* update(done)
+        assert.deepStrictEqual(yield* told("v3"), [true])
+        yield* update({ cases: { ...cases, caseIds: ["another"] } })
+        assert.deepStrictEqual(yield* told("v3"), dropped)
+        yield* update({ cases })
+        const again = yield* tested("f2", { new: "failed" }, feature)
+        yield* tested("v4", { b: "passed" })
+        assert.deepStrictEqual(yield* told("v4"), [true, `test_dropped Test new (run ${again} of f2 on feature/x)`])
+      })
   )
 
   it.effect("is told as a test of another branch, and where it passed with another coverage", () =>

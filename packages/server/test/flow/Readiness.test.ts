@@ -798,7 +798,7 @@ withServicesOnEachStorage("Readiness", (it) => {
       yield* tested("v1", { y: "failed" }, "acceptance")
       yield* tested("v2", { a: "skipped", b: "passed", c: "passed" })
       const left = (version: string, run: number) =>
-        `test_dropped warn passed without a test that failed when it last ran there: Test a (run ${run} of ${version}). No run of critical that counts has passed it since. Run it with this version, or mute it with a ticket; what was renamed or taken out on purpose needs neither.`
+        `test_dropped warn passed without a test that failed when it last ran there: Test a (run ${run} of ${version}). No run of critical that counts has passed it since. Run it with this version, or mute it with a ticket. Where it was renamed or taken out on purpose, complete a ticket that needs evidence of it, with the reason as its override.`
       assert.deepStrictEqual(yield* told("v2"), [true, left("v1", failed)])
       assert.deepStrictEqual((yield* shop.ready("v2")).notCounted, [])
       // What failed in this version is told once, and keeps it back.
@@ -1248,8 +1248,15 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* told("latest"), warned("latest", latest, ", which tested 3333333"))
       const branch = yield* tested("release/1.4", "unknown")
       assert.deepStrictEqual(yield* told("release/1.4"), warned("release/1.4", branch, ""))
-      // What is numbered names a build, and a commit is one, also without a digit.
-      for (const version of ["1.4", "v2", "abcdefabcdef", sha]) {
+      for (const version of ["refs/heads/release/1.4", "refs/remotes/origin/release/1.4", "origin/release/1.4"]) {
+        const run = yield* tested(version, "unknown")
+        assert.deepStrictEqual(yield* told(version), warned(version, run, ""), version)
+      }
+      // In full it is a branch, whichever the tests came from.
+      const full = yield* tested("refs/heads/main2", "unknown")
+      assert.deepStrictEqual(yield* told("refs/heads/main2"), warned("refs/heads/main2", full, ""))
+      // What is numbered names a build, as a tag does, and a commit is one, also without a digit.
+      for (const version of ["1.4", "v2", "refs/tags/1.4", "origin/1.4", "abcdefabcdef", sha]) {
         yield* tested(version, sha)
         assert.deepStrictEqual(yield* told(version), [true, []], version)
       }
@@ -1301,6 +1308,47 @@ withServicesOnEachStorage("Readiness", (it) => {
       // Where the product is not deployed, there is no page either.
       yield* shop.setPolicy({ from: nowhere.slug })
       assert.deepStrictEqual(yield* asked(), [false, null, without(nowhere.id)])
+    })
+  )
+
+  it.effect("is kept back where versions come from an environment that is archived, whether or not one is named", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeReadinessScene
+      const shop = yield* newShop(scene)
+      const environments = yield* Environments
+      yield* shop.setPolicy({ from: "staging", requires: [{ coverage: "critical" }] })
+      yield* shop.tested("passed", "critical")
+      const page = `${scene.workspace.slug}/deployments/${shop.product.slug}/staging`
+      const told = (version?: string) =>
+        Effect.map(shop.ready(version), ({ ready, reasons }) => [
+          ready,
+          ...reasons.map(({ kind, message, severity, subject }) => [
+            kind,
+            severity,
+            subject?.id,
+            subject?.url?.split("/w/")[1],
+            message
+          ])
+        ])
+      assert.deepStrictEqual(yield* told("v0"), [true])
+      yield* environments.archive("staging").pipe(as(scene.admin))
+      const archived = `${scene.staging.name}, from which versions come, is archived`
+      assert.deepStrictEqual(yield* told("v0"), [
+        false,
+        [
+          "source_archived",
+          "block",
+          scene.staging.id,
+          page,
+          `${archived}: nothing is tested there any more. Restore it, or name another environment in the policy.`
+        ]
+      ])
+      assert.deepStrictEqual(yield* told(), [
+        false,
+        ["version_missing", "block", scene.staging.id, page, `${archived}, and no version was named.`]
+      ])
+      yield* environments.restore("staging").pipe(as(scene.admin))
+      assert.deepStrictEqual(yield* told("v0"), [true])
     })
   )
 

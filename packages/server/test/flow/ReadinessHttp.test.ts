@@ -30,6 +30,10 @@ const put = async <A>(by: Http, json: object): Promise<A> => {
 const set = (by: Http, name: string, environments: ReadonlyArray<string>) =>
   by.post("vault/assignments", { products: ["shop"], environments, name, value: `${canary} of ${name}` }, 200)
 
+/** Ends a run with a test that has just begun, as if it was the deployment's version that it ran on. */
+const finish = (by: Http, run: number, status: "failed" | "passed" = "passed") =>
+  finishRun(by, run, { tests: [report("a", { attempt: attempt(status, { startedAt: new Date().toISOString() }) })] })
+
 const load = async (by: Http) => {
   const { token } = await by.post<NewDeploymentToken>(`${path}/tokens`, { name: "kubernetes" })
   return by.as(token).send<{ values: Record<string, string> }>("GET", "/deploy/v1/secrets")
@@ -79,7 +83,6 @@ onEachServer("Readiness", (test) => {
     const elsewhere = (run: number, result = "passed") => [
       { coverage: "critical", run, environment: "staging", result, reason: "other_address", baseUrl: preview }
     ]
-    const broken = report("a", { attempt: attempt("failed") })
     const passing = await start(preview)
     assert.deepStrictEqual(await told(), [
       false,
@@ -89,7 +92,7 @@ onEachServer("Readiness", (test) => {
       ],
       []
     ])
-    await finishRun(workspace, passing.number)
+    await finish(workspace, passing.number)
     const missing = "No run of v1 with the whole coverage critical has finished in Staging"
     assert.deepStrictEqual(await told(), [
       false,
@@ -100,17 +103,52 @@ onEachServer("Readiness", (test) => {
       elsewhere(passing.number)
     ])
     const failing = await start("https://staging.shop.example")
-    await finishRun(workspace, failing.number, { tests: [broken] })
+    await finish(workspace, failing.number, "failed")
     const failed = `Run ${failing.number} in Staging, the newest of v1 with the coverage critical, failed: a. Run all of critical again once it passes, or mute it with a ticket and run it again.`
     assert.deepStrictEqual(await told(), [false, [failing.number], [failed], []])
     const later = await start(preview)
-    await finishRun(workspace, later.number)
+    await finish(workspace, later.number)
     assert.deepStrictEqual(await told(), [false, [failing.number], [failed], elsewhere(later.number)])
     const fixed = await start("https://staging.shop.example")
-    await finishRun(workspace, fixed.number)
+    await finish(workspace, fixed.number)
+    assert.deepStrictEqual(await told(), [true, [fixed.number], [], []])
     const bad = await start(preview)
-    await finishRun(workspace, bad.number, { tests: [broken] })
+    await finish(workspace, bad.number, "failed")
     assert.deepStrictEqual(await told(), [true, [fixed.number], [], elsewhere(bad.number, "failed")])
+  })
+
+  test("is not decided by a run of tests that ran before the version came", async (owner) => {
+    const workspace = await newShop(owner)
+    await put<ReadinessPolicy>(workspace, { from: "staging", requires: [{ coverage: "critical" }] })
+    const baseUrl = "https://staging.shop.example"
+    const { number } = await startRun(workspace, {
+      selection: { coverage: "critical", folders: [], caseIds: [] },
+      baseUrl
+    })
+    await finishRun(workspace, number, { tests: [report("a")] })
+    const { notCounted, ready, reasons } = await workspace.get<Readiness>(`${path}/readiness`)
+    assert.deepStrictEqual(
+      [ready, reasons.map(({ kind, message }) => [kind, message]), notCounted],
+      [
+        false,
+        [
+          [
+            "run_missing",
+            `No run of v1 with the whole coverage critical has finished in Staging. Run ${number} passed, but does not count: by the times of its tests they ran before the version was set there, or before those of a run that failed.`
+          ]
+        ],
+        [
+          {
+            coverage: "critical",
+            run: number,
+            environment: "staging",
+            result: "passed",
+            reason: "ran_before",
+            baseUrl
+          }
+        ]
+      ]
+    )
   })
 
   test("is answered with its reasons and what decided", async (owner) => {
@@ -136,7 +174,7 @@ onEachServer("Readiness", (test) => {
       baseUrl: "https://staging.shop.example/",
       git: { branch: "feature/z", sha: "9".repeat(40), dirty: false, subject: "Try" }
     })
-    await finishRun(workspace, number)
+    await finish(workspace, number)
     await set(workspace, "MISSING", ["staging"])
     const blocked = await workspace.get<Readiness>(`${path}/readiness`)
     const url = `${owner.baseUrl}/w/${workspace.workspace}/products/shop/secrets/MISSING`
@@ -167,7 +205,7 @@ onEachServer("Readiness", (test) => {
     assert.deepStrictEqual((await workspace.get<Readiness>(`${path}/readiness`)).runs as ReadonlyArray<unknown>, [
       { ...decided, newer: { run: newer.number, state: "running" } }
     ])
-    await finishRun(workspace, newer.number)
+    await finish(workspace, newer.number)
     const counted = await workspace.get<Readiness>(`${path}/readiness`)
     assert.deepStrictEqual([counted.runs.map(({ run }) => run), counted.notCounted], [[newer.number], []])
     await set(workspace, "MISSING", ["production"])
