@@ -15,13 +15,10 @@ import { overlay, type Overlay, sidebar } from "../ui/overlay.ts"
 /** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
 
 const NoAccess = later(() => import("./NoAccess.tsx"))
-const Palette = later(() => import("./Palette.tsx"))
-const KeysHelp = later(() => import("./KeysHelp.tsx"))
+const Overlays = later(() => import("./Overlays.tsx"))
 const CopyKeys = later(() => import("./CopyKeys.tsx"))
 const OfflineNote = later(() => import("./OfflineNote.tsx"))
 const InboxCount = later(() => import("../agents/InboxCount.tsx"))
-const OrderPlaces = later(() => import("./OrderPlaces.tsx"))
-const NewTicketHere = later(() => import("../planning/NewTicketHere.tsx"))
 
 const useLive = (slug: string): LiveState => {
   const queries = useQueryClient()
@@ -121,12 +118,7 @@ export const Shell = () => {
           {mayEnter ? <Outlet /> : <NoAccess slug={slug} />}
         </main>
       </div>
-      {shown === "palette" && <Palette onClose={close} slug={slug} />}
-      {shown === "keys" && <KeysHelp onClose={close} />}
-      {shown === "order" && <OrderPlaces onClose={close} slug={slug} />}
-      {(shown === "ticket" || shown === "tickets") && (
-        <NewTicketHere isList={shown === "tickets"} onClose={close} slug={slug} />
-      )}
+      <Overlays onClose={close} shown={shown} slug={slug} />
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { useAction } from "../api/useAction.ts"
 import { IconButton } from "../ui/Button.tsx"
 import { later } from "../ui/later.tsx"
 import { Menu } from "../ui/Menu.tsx"
+import { undone } from "../ui/toast.ts"
 
 const RenameView = later(() => import("./RenameView.tsx"))
 const SureDialog = later(() => import("../api/SureDialog.tsx"))
@@ -36,10 +37,28 @@ const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }
     failed: () => `${view.name} could not be changed`,
     onDone: tell
   })
+  const bringBack = useAction({
+    act: () => {
+      const { filters, group, layout, name, scope, sort, visibility } = view
+      return client.views.create({
+        params: { slug },
+        payload: { name, visibility, filters, layout, group, sort, scope }
+      })
+    },
+    changes: [workspaceKey(slug, "views")],
+    onDone: tell,
+    failed: () => `${view.name} is not back`
+  })
   const remove = useAction({
     act: () => client.views.delete({ params: { slug, view: view.id } }),
     changes: [workspaceKey(slug, "views")],
-    done: () => ({ title: `${view.name} was deleted` }),
+    // What the person does not see of its filters could not be brought back.
+    done: () => ({
+      title: `${view.name} was deleted`,
+      ...(view.hiddenFilters.length === 0
+        ? { undo: () => undone(bringBack.mutateAsync(), `${view.name} is back`) }
+        : {})
+    }),
     onDone: () => {
       tell()
       void navigate({ to: "/w/$slug/tickets", params: { slug } })

@@ -73,10 +73,20 @@ const useChanges = (slug: string, onGone: () => void) => {
     failed: ({ filter }) => `${filter.name} could not be changed`,
     onDone
   })
+  const bringBack = useAction({
+    act: ({ name, product, query, screen, visibility }: SavedFilter) =>
+      client.savedFilters.create({ params: { slug }, payload: { name, product, query, screen, visibility } }),
+    changes,
+    onDone,
+    failed: ({ name }) => `${name} is not back`
+  })
   const remove = useAction({
     act: (filter: SavedFilter) => client.savedFilters.delete({ params: { slug, filter: filter.id } }),
     changes,
-    done: (_, { name }) => ({ title: `${name} was deleted` }),
+    done: (_, filter) => ({
+      title: `${filter.name} was deleted`,
+      undo: () => undone(bringBack.mutateAsync(filter), `${filter.name} is back`)
+    }),
     onDone: () => {
       onDone()
       onGone()

@@ -340,5 +340,11 @@ describe("Tickets from a list", () => {
     await page.getByRole("button", { name: "Undo" }).first().press("Enter")
     await page.getByText("2 tickets deleted").first().waitFor()
     expect(await tickets()).toHaveLength(before)
+    // They are made from any screen, of what it shows.
+    await openScreen(site, "projects/checkout", page)
+    await atRest(page)
+    await page.keyboard.press("N")
+    await dialog.getByRole("textbox", { name: "Titles" }).waitFor()
+    await dialog.getByText("Checkout").first().waitFor()
   })
 })

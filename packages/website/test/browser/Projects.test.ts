@@ -108,6 +108,7 @@ describe("Projects", () => {
     await page.getByRole("button", { name: "Add project" }).waitFor()
     await page.keyboard.press("n")
     const dialog = page.getByRole("dialog", { name: "Add a project" })
+    await dialog.getByText("Still missing: a name.").waitFor()
     await dialog.getByRole("textbox", { name: "Name" }).fill("Refunds")
     await expect.poll(() => dialog.getByRole("checkbox", { name: "Engineering" }).isChecked()).toBe(true)
     await page.keyboard.press("Enter")

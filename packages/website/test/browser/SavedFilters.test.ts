@@ -104,6 +104,12 @@ describe("Saved filters", () => {
     await sure.waitFor({ state: "detached" })
     await buttonOf(page, "Save filter").waitFor()
     expect(await savedFilters()).toEqual([])
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await buttonOf(page, "Saved filter Failures of the shop").waitFor()
+    const [{ id, ...back }, ...others] = (await savedFilters()) as [SavedFilter, ...ReadonlyArray<SavedFilter>]
+    expect(back).toMatchObject({ name: "Failures of the shop", query: { result: "failed", product: "shop" } })
+    expect(others).toEqual([])
+    await site.call("DELETE", `saved-filters/${id}`)
     await page.context().close()
   })
 

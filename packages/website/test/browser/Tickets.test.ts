@@ -1,3 +1,4 @@
+import type { View } from "@delivery/domain/planning/View"
 import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
@@ -1014,11 +1015,15 @@ describe("A view", () => {
     await page.reload()
     await rows(page).getByText("Step 1").waitFor()
     expect(await rows(page).getByText("Step 2").count()).toBe(0)
+    const views = async () => (await site.call<{ views: ReadonlyArray<View> }>("GET", "views")).views
+    const [{ filters, group, layout, scope, sort, visibility }] = (await views()) as [View]
     await page.getByRole("button", { name: "More" }).click()
     await page.getByRole("menuitem", { name: "Delete" }).click()
     await page.getByRole("dialog", { name: "Delete Steps?" }).getByRole("button", { name: "Delete" }).click()
     await page.getByRole("heading", { level: 1, name: "Tickets" }).waitFor()
-    const { views } = await site.call<{ views: ReadonlyArray<unknown> }>("GET", "views")
-    expect(views).toEqual([])
+    expect(await views()).toEqual([])
+    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await page.getByText("Steps is back").waitFor()
+    expect(await views()).toMatchObject([{ name: "Steps", filters, scope, layout, group, sort, visibility }])
   })
 })
