@@ -7,9 +7,9 @@ import { withoutDom } from "./build/withoutDom.ts"
 import { withoutFallbacks } from "./build/withoutFallbacks.ts"
 import { withoutPreloads } from "./build/withoutPreloads.ts"
 
-// But what asks several questions at once, which few do, and what reads lists page by page.
+// But what asks several questions at once, or whether any is open, which few do, and what reads lists page by page.
 const base =
-  /^(?!.*\/(?:infiniteQueryObserver|queriesObserver|useInfiniteQuery|useQueries)\.).*(?:node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|jsx-runtime|keys|later|overlay|toast|visibleProps)\.))/
+  /^(?!.*\/(?:infiniteQueryObserver|queriesObserver|useInfiniteQuery|useIsFetching|useQueries)\.).*(?:node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:Loaded|actors|client|failures|FailureView|queries|session)\.|app\/(?:ScreenFailure|Shell|Sidebar|router|places|theme)|ui\/(?:Button|Header|Icon|Kbd|Menu|States|Time|Truncated|Badge|format|jsx-runtime|keys|later|overlay|toast|visibleProps)\.))/
 
 /** What the screens of settings and records are made of: one file rather than a dozen small ones. */
 const parts = /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Sure)|ui\/(?:Facts|Item|Older|Section|Since))\./

@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react"
-import { useQuery } from "@tanstack/react-query"
+import { useIsFetching, useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { teamsQuery } from "../planning/queries.ts"
@@ -195,6 +195,7 @@ const Palette = (props: Props) => {
   const asked = usePaletteFinds(props.slug, typed)
   const named = commands.filter(({ hint, label, words }) => matches(typed, `${label} ${hint ?? ""} ${words ?? ""}`))
   const found = ranked(typed, [...named, ...asked]).slice(0, maxShown)
+  const isSearching = useIsFetching() > 0
   const current = Math.min(place, found.length - 1)
   const run = (command: Command | undefined) => {
     if (command === undefined) return
@@ -243,7 +244,9 @@ const Palette = (props: Props) => {
             value={text}
           />
           <Found commands={found} current={current} id={id} list={list} onPlace={setPlace} onRun={run} />
-          {found.length === 0 && <p className="text-muted px-4 py-3">Nothing here has this name.</p>}
+          {found.length === 0 && (
+            <p className="text-muted px-4 py-3">{isSearching ? "Searching…" : "Nothing here has this name."}</p>
+          )}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

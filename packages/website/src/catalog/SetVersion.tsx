@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { wholeOf } from "@delivery/domain/catalog/WholeVersion"
 import type { Readiness } from "@delivery/domain/flow/Readiness"
-import { useState } from "react"
+import { type KeyboardEvent, useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
@@ -132,11 +132,18 @@ interface ShortProps {
 const ShortId = ({ onKeep, typed, whole }: ShortProps) => (
   <div className="mt-3 flex flex-wrap items-center gap-2" role="status">
     <p className="min-w-0 flex-1">
-      {typed} is short for <span className="font-mono text-xs break-all">{whole}</span>, which is set.
+      {typed} is short for <span className="font-mono text-xs break-all">{whole}</span>, which will be set.
     </p>
     <Button onClick={onKeep}>Set it as typed</Button>
   </div>
 )
+
+/** As in every other dialog, that is Enter where the keyboard is in a field of one line. */
+const submitByKeys = (event: KeyboardEvent<HTMLFormElement>) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+  event.preventDefault()
+  event.currentTarget.requestSubmit()
+}
 
 /** The field of the version: Enter asks, and never takes the second step. */
 const VersionField = ({ setting }: { readonly setting: ReturnType<typeof useSetVersion> }) => {
@@ -144,6 +151,7 @@ const VersionField = ({ setting }: { readonly setting: ReturnType<typeof useSetV
   const failure = set.error === null ? undefined : failureOf(set.error)
   return (
     <form
+      onKeyDown={submitByKeys}
       onSubmit={(event) => {
         event.preventDefault()
         if (doubt === undefined && !isOvertaken) submit()
@@ -169,6 +177,7 @@ const VersionField = ({ setting }: { readonly setting: ReturnType<typeof useSetV
 const ReasonField = ({ setting }: { readonly setting: ReturnType<typeof useSetVersion> }) => (
   <form
     className="mt-3"
+    onKeyDown={submitByKeys}
     onSubmit={(event) => {
       event.preventDefault()
       setting.submit({ isConfirmed: true })

@@ -36,6 +36,8 @@ interface Props {
   readonly likely?: Likely
   /** The tests that it is about. */
   readonly cases?: CreateTicket["cases"]
+  /** Takes the lines that were pasted as the title: each of them is one. */
+  readonly onList?: (lines: string) => void
   readonly onClose: () => void
 }
 
@@ -82,6 +84,34 @@ const OpenTickets = ({ cases: { caseIds, product }, slug }: { readonly slug: str
   )
 }
 
+interface TitleProps {
+  readonly title: string
+  readonly issue: string | undefined
+  readonly onChange: (title: string) => void
+  readonly onList: ((lines: string) => void) | undefined
+}
+
+/** Lines that are pasted into it while it is empty are a list. */
+const Title = ({ issue, onChange, onList, title }: TitleProps) => (
+  <Input
+    autoComplete="off"
+    autoFocus
+    data-missing={title.trim() === "" || undefined}
+    hint={title.length < mostTitle ? undefined : titleIsFull}
+    issue={issue}
+    label="Title"
+    maxLength={mostTitle}
+    onChange={(event) => onChange(event.target.value)}
+    onPaste={(event) => {
+      const lines = event.clipboardData.getData("text")
+      if (onList === undefined || title !== "" || !/\S[^]*\n[^]*\S/.test(lines)) return
+      event.preventDefault()
+      onList(lines)
+    }}
+    value={title}
+  />
+)
+
 const nothing: Likely = {}
 
 /** The title and the description, kept until the ticket is made or they are discarded. */
@@ -120,6 +150,7 @@ const NewTicketDialog = ({
   description: said = "",
   likely = nothing,
   onClose,
+  onList,
   slug,
   title: named = ""
 }: Props) => {
@@ -165,17 +196,7 @@ const NewTicketDialog = ({
           </Button>
         </p>
       )}
-      <Input
-        autoComplete="off"
-        autoFocus
-        data-missing={title.trim() === "" || undefined}
-        hint={title.length < mostTitle ? undefined : titleIsFull}
-        issue={issueAt(create.error, "title")}
-        label="Title"
-        maxLength={mostTitle}
-        onChange={(event) => setTitle(event.target.value)}
-        value={title}
-      />
+      <Title issue={issueAt(create.error, "title")} onChange={setTitle} onList={onList} title={title} />
       <MarkdownField
         isLabelShown
         issue={issueAt(create.error, "description")}

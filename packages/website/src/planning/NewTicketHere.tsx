@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { later } from "../ui/later.tsx"
 import { type Likely, likelyOf } from "./likely.ts"
 import NewTicketDialog from "./NewTicketDialog.tsx"
 import { ticketQuery, viewQuery } from "./queries.ts"
-import { later } from "../ui/later.tsx"
 import { inScope, searchOf } from "./viewFilters.ts"
 
 const PasteTickets = later(() => import("./PasteTickets.tsx"))
@@ -30,7 +31,12 @@ const useLikely = (slug: string): Likely => {
 /** A new ticket, or several, of what is looked at. */
 const NewTicketHere = ({ isList, ...props }: Props) => {
   const likely = useLikely(props.slug)
-  return isList ? <PasteTickets {...props} likely={likely} /> : <NewTicketDialog {...props} likely={likely} />
+  const [list, setList] = useState(isList ? "" : undefined)
+  return list === undefined ? (
+    <NewTicketDialog {...props} likely={likely} onList={setList} />
+  ) : (
+    <PasteTickets {...props} likely={likely} text={list} />
+  )
 }
 
 export default NewTicketHere

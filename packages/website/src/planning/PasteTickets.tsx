@@ -21,6 +21,8 @@ interface Props {
   readonly slug: string
   /** What they are likely to be of. */
   readonly likely: Likely
+  /** What stands in the list to begin with. */
+  readonly text?: string
   readonly onClose: () => void
 }
 
@@ -83,12 +85,12 @@ const Outcome = ({ tickets }: { readonly tickets: ReadonlyArray<Pasted> }) => {
 }
 
 /** A ticket for each line of a list. Those that were refused stay in the field. */
-const PasteTickets = ({ likely, onClose, slug }: Props) => {
+const PasteTickets = ({ likely, onClose, slug, text: pasted = "" }: Props) => {
   const queries = useQueryClient()
   const fields = useTicketFields(slug, likely)
   const { team } = fields.shown
   const unmake = useUnmake(slug)
-  const [text, setText] = useState("")
+  const [text, setText] = useState(pasted)
   const tickets = ticketsOf(text)
   const make = useAction({
     act: () =>

@@ -52,11 +52,11 @@ const ViewMenu = ({ slug, view }: { readonly slug: string; readonly view: View }
   const remove = useAction({
     act: () => client.views.delete({ params: { slug, view: view.id } }),
     changes: [workspaceKey(slug, "views")],
-    // What the person does not see of its filters could not be brought back.
+    // What another has made would be the person's own then, and what they do not see of its filters could not be brought back.
     done: () => ({
       title: `${view.name} was deleted`,
-      ...(view.hiddenFilters.length === 0
-        ? { undo: () => undone(bringBack.mutateAsync(), `${view.name} is back`) }
+      ...(view.hiddenFilters.length === 0 && isMadeBy(me, view)
+        ? { undo: () => undone(bringBack.mutateAsync(), `${view.name} is back, at a new address`) }
         : {})
     }),
     onDone: () => {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { View } from "@delivery/domain/planning/View"
+import { failureOf } from "../api/failures.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { withoutUndefined } from "../ui/address.ts"
@@ -15,6 +16,7 @@ import { inScope, isShut, searchOf } from "./viewFilters.ts"
 /** A saved view. What is changed of it shows at once, and stays with whoever changed it until it is saved. */
 
 const NoTabs = () => <div className="border-border h-9 border-b" />
+const GoneView = later(() => import("./GoneView.tsx"))
 const HiddenFilters = later(() => import("./HiddenFilters.tsx"))
 const ProjectTabs = later(() => import("./ProjectTabs.tsx"), NoTabs)
 const ViewActions = later(() => import("./ViewActions.tsx"))
@@ -108,9 +110,13 @@ const ViewScreen = () => {
   return (
     <>
       {query.data === undefined && <Header crumbs={[]} title="View" />}
-      <Loaded query={query} rows={10}>
-        {(data) => <Shown key={data.id} slug={slug} view={data} />}
-      </Loaded>
+      {query.error !== null && failureOf(query.error)._tag === "NotFound" ? (
+        <GoneView slug={slug} />
+      ) : (
+        <Loaded query={query} rows={10}>
+          {(data) => <Shown key={data.id} slug={slug} view={data} />}
+        </Loaded>
+      )}
     </>
   )
 }

@@ -20,7 +20,8 @@ const shortened = (lines: ReadonlyArray<string>, isFirst: boolean, isLast: boole
 
 export const changesBetween = (before: string, after: string): ReadonlyArray<DiffLine> => {
   // The last line counts as the others, whether or not a line ends it.
-  const [from, to] = [`${before}\n`, `${after}\n`]
+  const ended = (text: string) => (text === "" ? "" : `${text}\n`)
+  const [from, to] = [ended(before), ended(after)]
   const parts = diffLines(from, to, { maxEditLength: maxEdits }) ?? [
     { added: false, removed: true, value: from },
     { added: true, removed: false, value: to }

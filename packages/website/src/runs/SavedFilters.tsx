@@ -50,6 +50,7 @@ const keptOf = ({ product, query }: Pick<SavedFilter, "product" | "query">) => (
 })
 
 const useChanges = (slug: string, onGone: () => void) => {
+  const me = useMe()?.id
   const changes = [workspaceKey(slug, "filters")]
   const onDone = () => tellPages(slug, "filters")
   const act = ({ filter, ...payload }: UpdateSavedFilter & { readonly filter: SavedFilter }) =>
@@ -85,7 +86,8 @@ const useChanges = (slug: string, onGone: () => void) => {
     changes,
     done: (_, filter) => ({
       title: `${filter.name} was deleted`,
-      undo: () => undone(bringBack.mutateAsync(filter), `${filter.name} is back`)
+      // What another has made would be the person's own then.
+      ...(isMadeBy(me, filter) ? { undo: () => undone(bringBack.mutateAsync(filter), `${filter.name} is back`) } : {})
     }),
     onDone: () => {
       onDone()

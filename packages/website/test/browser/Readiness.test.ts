@@ -399,7 +399,7 @@ describe("Readiness", () => {
     expect(await versions()).toEqual([["v1", null]])
     expect(await axeFindings(page)).toEqual([])
     await why.fill("The payment is down")
-    await why.press("Enter")
+    await why.press("Control+Enter")
     await dialog.waitFor({ state: "detached" })
     expect(await versions()).toEqual([
       ["v2", "The payment is down"],

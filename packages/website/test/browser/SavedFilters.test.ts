@@ -123,6 +123,21 @@ describe("Saved filters", () => {
     await page.context().close()
   })
 
+  it("are brought back by who made them alone", async () => {
+    await save({ screen: "runs", name: "Of the owner", query: { result: "flaky" } })
+    const other = await joinAs(site, "una@example.com", "Una", "member")
+    await openScreen(site, "test-runs?result=flaky", other)
+    await choose(other, "Saved filter Of the owner", /^Delete$/)
+    await other
+      .getByRole("dialog", { name: "Delete Of the owner?" })
+      .getByRole("button", { name: "Delete" })
+      .press("Enter")
+    await other.getByText("Of the owner was deleted").waitFor()
+    expect(await other.getByRole("button", { name: "Undo" }).count()).toBe(0)
+    expect(await savedFilters()).toEqual([])
+    await other.context().close()
+  })
+
   it("come to others when they are shared, and go when they are not", async () => {
     const page = await openScreen(site, "test-runs?result=flaky")
     const other = await joinAs(site, "mia@example.com", "Mia", "member")

@@ -71,7 +71,7 @@ describe("The lines of a change", () => {
       "same 5",
       "same …"
     ])
-    expect(shown("", "Theirs.")).toEqual(["removed ", "added Theirs."])
+    expect(shown("", "Theirs.")).toEqual(["added Theirs."])
     expect(shown("a", "a")).toEqual(["same a"])
   })
 
