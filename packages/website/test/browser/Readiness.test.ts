@@ -499,7 +499,7 @@ describe("Readiness", () => {
     const dialog = page.getByRole("dialog")
     const short = staging.version.slice(0, 7)
     await open(short)
-    await dialog.getByText(`${short} is short for ${staging.version}, which is set.`).waitFor()
+    await dialog.getByText(`${short} is short for ${staging.version}, which will be set.`).waitFor()
     expect(await axeFindings(page)).toEqual([])
     await dialog.getByLabel("Version").press("Enter")
     await dialog.getByLabel("Why it goes out all the same").fill("Looked at by hand")
