@@ -482,6 +482,13 @@ const scene = async (project: string, count: number, fields: object = {}) => {
   return made
 }
 
+/** A screen with all that comes after it: a key that is pressed before would be lost. */
+const atRestOn = async (path: string, page?: Page): Promise<Page> => {
+  const shown = await openScreen(site, path, page)
+  await atRest(shown)
+  return shown
+}
+
 const search = (project: string, more = "") =>
   `tickets?teams=${encodeURIComponent('["ENG"]')}&projects=${encodeURIComponent(`["${project}"]`)}${more}`
 
@@ -552,7 +559,7 @@ describe("What is typed about a ticket", () => {
 describe("A list of tickets", () => {
   it("is read a few times when many of its tickets are changed at once by somebody else", async () => {
     const made = await scene("flood", 40)
-    const page = await openScreen(site, search("flood"))
+    const page = await atRestOn(search("flood"))
     await isLive(page)
     await rows(page).getByText("Step 40").waitFor()
     let readings = 0
@@ -574,7 +581,7 @@ describe("A list of tickets", () => {
   it("sets the milestone of what is selected, and shows milestones without tickets", async () => {
     const made = await scene("planned", 2)
     for (const name of ["Alpha", "Beta"]) await site.call("POST", "projects/planned/milestones", { name })
-    const page = await openScreen(site, search("planned", "&group=milestone"))
+    const page = await atRestOn(search("planned", "&group=milestone"))
     const heading = (name: string) => page.getByRole("heading", { level: 2, name: `The planned · ${name}` })
     await heading("Alpha 0").waitFor()
     await heading("no milestone 2").waitFor()
@@ -629,7 +636,7 @@ describe("A list of tickets", () => {
         .filter(({ ticket }) => made.some(({ identifier }) => identifier === ticket?.identifier))
         .map(({ ask, note, ticket }) => `${ticket?.identifier} ${ask} ${note}`)
         .toSorted()
-    const page = await openScreen(site, search("given"))
+    const page = await atRestOn(search("given"))
     await rows(page).getByText("Step 3").waitFor()
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key)
@@ -650,7 +657,7 @@ describe("A list of tickets", () => {
 
   it("is filtered, selected and changed together, and that is undone", async () => {
     const made = await scene("bulk", 3)
-    const page = await openScreen(site, search("bulk"))
+    const page = await atRestOn(search("bulk"))
     await rows(page).getByText("Step 3").waitFor()
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     await page.keyboard.press("j")
@@ -682,7 +689,7 @@ describe("A list of tickets", () => {
 
   it("reverts each ticket that the server refuses to change, and no other", async () => {
     const made = await scene("refused", 2)
-    const page = await openScreen(site, search("refused"))
+    const page = await atRestOn(search("refused"))
     await rows(page).getByText("Step 2").waitFor()
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     await page.route(/\/tickets\/batch$/, async (route) => {
@@ -704,7 +711,7 @@ describe("A list of tickets", () => {
 
   it("makes a ticket of each line that is pasted", async () => {
     await scene("pasted", 0)
-    const page = await openScreen(site, search("pasted"))
+    const page = await atRestOn(search("pasted"))
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     await page.keyboard.press("N")
     const dialog = page.getByRole("dialog", { name: "Tickets from a list" })
@@ -744,7 +751,7 @@ describe("A board", () => {
     const { tags } = await site.call<{ tags: ReadonlyArray<{ id: string; name: string }> }>("GET", "tags")
     const bug = tags.filter(({ name }) => name === "Bug").map(({ id }) => id)
     await scene("cards", 1, { title: "Say in two lines why a card was refused by the bank", tags: bug })
-    const page = await openScreen(site, search("cards", "&layout=board"))
+    const page = await atRestOn(search("cards", "&layout=board"))
     const card = page.locator("[data-card]")
     const tag = card.getByText("Bug")
     await tag.waitFor()
@@ -760,9 +767,9 @@ describe("A board", () => {
 
   it("moves cards by keys, and another person sees it", async () => {
     const [first, second] = await scene("keys", 2)
-    const page = await openScreen(site, search("keys", "&layout=board"))
+    const page = await atRestOn(search("keys", "&layout=board"))
     const other = await joinAs(site, "ben@example.com", "Ben", "member")
-    await openScreen(site, search("keys", "&layout=board"), other)
+    await atRestOn(search("keys", "&layout=board"), other)
     await isLive(other)
     await expect.poll(() => cardsOf(page, "Backlog")).toEqual([first!.identifier, second!.identifier])
     await page.getByRole("button", { name: "New ticket" }).waitFor()
@@ -783,7 +790,7 @@ describe("A board", () => {
     const made = await scene("drag", 3)
     const ids = await statusIds()
     await site.call("PATCH", `tickets/${made[2]!.identifier}`, { status: ids["Todo"] })
-    const page = await openScreen(site, search("drag", "&layout=board"))
+    const page = await atRestOn(search("drag", "&layout=board"))
     await expect.poll(() => cardsOf(page, "Backlog")).toEqual([made[0]!.identifier, made[1]!.identifier])
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     const card = (ticket: Ticket) => page.locator(`[data-card="${ticket.id}"]`)
@@ -796,7 +803,7 @@ describe("A board", () => {
 
   it("puts back the card that the server refuses to move, and no other", async () => {
     const made = await scene("stays", 3)
-    const page = await openScreen(site, search("stays", "&layout=board"))
+    const page = await atRestOn(search("stays", "&layout=board"))
     await expect.poll(() => cardsOf(page, "Backlog")).toEqual(made.map(({ identifier }) => identifier))
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     await page.route(/\/tickets\/batch$/, async (route) => {
@@ -822,7 +829,7 @@ describe("Two people on one board", () => {
     const made = await scene("sides", 2)
     const [moved, other] = made as [Ticket, Ticket]
     const ids = await statusIds()
-    const page = await openScreen(site, search("sides", "&layout=board"))
+    const page = await atRestOn(search("sides", "&layout=board"))
     await expect.poll(() => cardsOf(page, "Backlog")).toEqual(made.map(({ identifier }) => identifier))
     await page.getByRole("button", { name: "New ticket" }).waitFor()
     // Somebody else is there in the moment before the move arrives.
@@ -853,9 +860,9 @@ describe("Two people on one board", () => {
 
   it("who move cards at the same time see the same in the end, which is what the server has", async () => {
     const made = await scene("both", 4)
-    const page = await openScreen(site, search("both", "&layout=board"))
+    const page = await atRestOn(search("both", "&layout=board"))
     const other = await joinAs(site, "cem@example.com", "Cem", "member")
-    await openScreen(site, search("both", "&layout=board"), other)
+    await atRestOn(search("both", "&layout=board"), other)
     for (const one of [page, other]) {
       await isLive(one)
       await expect.poll(() => cardsOf(one, "Backlog")).toEqual(made.map(({ identifier }) => identifier))
@@ -892,7 +899,7 @@ describe("Two people on one board", () => {
 describe("A view", () => {
   it("keeps the grouping, the order and the layout, and saves them when they are changed", async () => {
     await scene("looks", 2)
-    const page = await openScreen(site, search("looks", "&group=milestone&sort=updated"))
+    const page = await atRestOn(search("looks", "&group=milestone&sort=updated"))
     await page.getByRole("button", { name: "Save as view" }).waitFor()
     await atRest(page)
     await page.keyboard.press("S")
@@ -920,7 +927,7 @@ describe("A view", () => {
 
   it("shows the tickets of a milestone of its project", async () => {
     const [planned, other] = await scene("steps", 2)
-    const bare = await openScreen(site, search("steps"))
+    const bare = await atRestOn(search("steps"))
     const milestone = bare.getByRole("search").getByRole("button", { name: "milestone", exact: true })
     await Promise.all([isLive(bare), rows(bare).getByText(other!.title).waitFor()])
     // None to choose from, not even "No milestone", until the project has some.
@@ -928,7 +935,7 @@ describe("A view", () => {
     const { number } = await site.call<{ number: number }>("POST", "projects/steps/milestones", { name: "Beta" })
     await milestone.waitFor()
     await site.call("PATCH", `tickets/${planned!.identifier}`, { milestone: number })
-    const page = await openScreen(site, search("steps"))
+    const page = await atRestOn(search("steps"))
     await rows(page).getByText(other!.title).waitFor()
     await page.getByRole("search").getByRole("button", { name: "milestone", exact: true }).click()
     await page.getByRole("menuitemcheckbox", { name: "Beta" }).click()
@@ -949,17 +956,14 @@ describe("A view", () => {
 
   it("is the person's alone where they say so, until they share it", async () => {
     await scene("personal", 1)
-    const page = await openScreen(site, search("personal"))
+    const page = await atRestOn(search("personal"))
     await page.getByRole("button", { name: "Save as view" }).click()
     const dialog = page.getByRole("dialog", { name: "Save as view" })
     await dialog.getByRole("textbox", { name: "Name" }).fill("Just mine")
     await dialog.getByRole("combobox", { name: "Seen by" }).click()
-    expect(await page.getByRole("option").allInnerTexts()).toEqual([
-      "Everybody in the workspace",
-      "Only you",
-      "Who sees the team ENG",
-      "Who sees the project personal"
-    ])
+    await expect
+      .poll(() => page.getByRole("option").allInnerTexts())
+      .toEqual(["Everybody in the workspace", "Only you", "Who sees the team ENG", "Who sees the project personal"])
     await page.getByRole("option", { name: "Only you" }).click()
     await dialog.getByText("Nobody else sees it.").waitFor()
     expect(await axeFindings(page)).toEqual([])
@@ -1001,7 +1005,7 @@ describe("A view", () => {
   it("is saved, changed, renamed and deleted", async () => {
     const made = await scene("views", 2)
     await site.call("PATCH", `tickets/${made[0]!.identifier}`, { owner: me.id })
-    const page = await openScreen(site, search("views"))
+    const page = await atRestOn(search("views"))
     await page.getByRole("button", { name: "Save as view" }).click()
     const dialog = page.getByRole("dialog", { name: "Save as view" })
     await dialog.getByRole("textbox", { name: "Name" }).fill("Steps")
