@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import { isSqlError } from "effect/sql/SqlError"
 import identity from "./migrations/0001_identity.ts"
 import catalog from "./migrations/0002_catalog.ts"
 import testing from "./migrations/0003_testing.ts"
@@ -180,6 +181,22 @@ export const isUpToDate = Effect.gen(function* () {
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
 
+/** Whether a lock was not to be had in time. */
+const isLocked = (error: { readonly cause?: unknown }): boolean => {
+  const cause = isSqlError(error) ? error : error.cause
+  return isSqlError(cause) && cause.reason._tag === "LockTimeoutError"
+}
+
+/**
+ * Beside a server of the version before, all that wait for each other would be a deadlock, of which PostgreSQL ends a request or this one
+ * after a second. So this gives up every lock that it has before that, and begins again.
+ */
+const runBeside = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`set lock_timeout = '400ms'`
+  return yield* Effect.retry(run, { while: isLocked, schedule: Schedule.spaced("200 millis") })
+})
+
 /**
  * Brings the database up to date, under a lock that lets several servers start at once. On PostgreSQL over a connection
  * of its own: a migration may take longer than a statement of a request.
@@ -189,7 +206,7 @@ export const layer = Layer.effectDiscard(
     const { applicationName, url } = (yield* PgClient.PgClient).config
     const done = yield* url === undefined
       ? run
-      : Effect.provide(run, PgClient.layer({ url, applicationName, maxConnections: 1 }))
+      : Effect.provide(runBeside, PgClient.layer({ url, applicationName, maxConnections: 1 }))
     if (done.length > 0) yield* Effect.logInfo(`Applied ${done.length} migrations.`)
   })
 )
