@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Statement } from "effect/sql"
 import { hasFailedSql, hasTestedSql, isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { testsDeploymentNow } from "../runs/TestedAddress.ts"
-import { clockSeconds } from "../runs/TestTimes.ts"
+import { clocksApartSql } from "../runs/TestTimes.ts"
 
 /** Which runs may decide whether a version goes out (docs/contract.md, Readiness), over rows of `test_runs`. */
 
@@ -20,7 +20,7 @@ export const mayDecide = `coverage is not null and result is not null and deploy
  */
 export const ranBefore = (sql: PgClient.PgClient, of: string): Statement.Fragment => {
   const run = sql.literal(of)
-  const clocks = sql.literal(`interval '${clockSeconds} seconds'`)
+  const clocks = sql.literal(clocksApartSql)
   return sql`(${run}.last_test_at + ${clocks} < ${run}.started_at and ${run}.last_test_at is not null and coalesce(${run}.gate_result, ${run}.result, '') = 'passed'
     and ${run}.retried_elsewhere is not true and (
       coalesce(${run}.last_test_at + ${clocks} < (select released.at from deployment_releases released

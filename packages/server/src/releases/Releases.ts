@@ -23,7 +23,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { anyRole } from "../access/Access.ts"
 import { present as presentMessage } from "../agents/Messages.ts"
 import { MessagesRepo } from "../agents/MessagesRepo.ts"
-import { DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
+import { DeploymentsRepo, type ReleasePlace } from "../catalog/DeploymentsRepo.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { TicketsRepo } from "../planning/TicketsRepo.ts"
@@ -34,7 +34,6 @@ import {
   type FoundCommit,
   type LiveRelease,
   type NamedTicket,
-  type Place,
   ReleasesRepo
 } from "./ReleasesRepo.ts"
 
@@ -113,7 +112,7 @@ const history = ({ deployments, repo }: Dependencies) => {
 }
 
 const cursorAt = (repo: ReleasesRepo["Service"]) =>
-  Effect.fnUntraced(function* (place: Place, { before, deployment }: HistoryQuery) {
+  Effect.fnUntraced(function* (place: ReleasePlace, { before, deployment }: HistoryQuery) {
     if (deployment === undefined) return { before }
     const id = isId(deployment) ? DeploymentId.make(deployment.toLowerCase()) : undefined
     if (id === undefined || !(yield* repo.wasDeployed(place, id))) {

@@ -6,7 +6,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
-import { type DeploymentRow, deployments, presentRefs } from "../catalog/DeploymentsRepo.ts"
+import { type DeploymentRow, deployments, presentRefs, type ReleasePlace } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import {
@@ -23,7 +23,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { type ProductVersion, type TestRunRow, testRuns } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { type CommitBounds, type FoundCommit, type FoundRelease, type Place, ReleasesRepo } from "./ReleasesRepo.ts"
+import { type CommitBounds, type FoundCommit, type FoundRelease, ReleasesRepo } from "./ReleasesRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -64,7 +64,7 @@ const history =
     })
 
 /** The one that there is first, then the one that was deleted last. */
-const deploymentsAt = (database: MemoryDatabase, { environmentId, productId }: Place) =>
+const deploymentsAt = (database: MemoryDatabase, { environmentId, productId }: ReleasePlace) =>
   database
     .table(deployments)
     .filter((row) => row.productId === productId && row.environmentId === environmentId)

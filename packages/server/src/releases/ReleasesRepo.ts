@@ -1,20 +1,14 @@
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import type { ProductRef } from "@delivery/domain/catalog/Product"
 import type { Actor } from "@delivery/domain/identity/Actor"
-import type { DeploymentId, EnvironmentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import type { ReleaseReadiness } from "@delivery/domain/catalog/ReleaseReadiness"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
+import type { ReleasePlace } from "../catalog/DeploymentsRepo.ts"
 import type { CommitRow } from "../catalog/ReleaseRows.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import type { ProductVersion } from "../runs/TestRunsRepo.ts"
-
-/** Where a product is or was deployed. */
-export interface Place {
-  readonly workspaceId: WorkspaceId
-  readonly productId: ProductId
-  readonly environmentId: EnvironmentId
-}
 
 /** Where a page of a history begins. */
 export interface HistoryCursor {
@@ -88,9 +82,13 @@ export class ReleasesRepo extends Context.Service<
      * Those of all deployments that there were at the place, at most `limit`: the deployment that there is first, then the one
      * that was deleted last, and of each its newest release first.
      */
-    readonly history: (place: Place, cursor: HistoryCursor, limit: number) => Effect.Effect<ReadonlyArray<FoundRelease>>
+    readonly history: (
+      place: ReleasePlace,
+      cursor: HistoryCursor,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<FoundRelease>>
     /** Whether there is or was a deployment at the place: any, or that one. */
-    readonly wasDeployed: (place: Place, deployment: DeploymentId | undefined) => Effect.Effect<boolean>
+    readonly wasDeployed: (place: ReleasePlace, deployment: DeploymentId | undefined) => Effect.Effect<boolean>
     /** The first commits of each of the versions, in the order in which they were told. */
     readonly commits: (
       viewer: Viewer,

@@ -4,7 +4,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
-import { presentRefs } from "../catalog/DeploymentsRepo.ts"
+import { presentRefs, type ReleasePlace } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { versionCommits } from "../catalog/ReleaseRows.ts"
@@ -21,7 +21,6 @@ import {
   type FoundRelease,
   type HistoryCursor,
   type NamedTicket,
-  type Place,
   ReleasesRepo
 } from "./ReleasesRepo.ts"
 
@@ -50,7 +49,7 @@ type HistoryRow = ActorRow &
 /** The releases of a page as a table `r`, with the end of their deployments. The live one is before all that ended. */
 const pageOf = (
   sql: PgClient.PgClient,
-  { environmentId, productId, workspaceId }: Place,
+  { environmentId, productId, workspaceId }: ReleasePlace,
   { before, deployment }: HistoryCursor,
   limit: number
 ): Statement.Fragment => {
@@ -85,7 +84,7 @@ const wasDeployed =
  * had its version at its start. One counts as readiness counts it: not if it tested another address, and failed where what failed has passed
  * elsewhere alone. Runs that are erased count as before; of those that an earlier server erased, the address is not known.
  */
-const page = (sql: PgClient.PgClient) => (place: Place, cursor: HistoryCursor, limit: number) =>
+const page = (sql: PgClient.PgClient) => (place: ReleasePlace, cursor: HistoryCursor, limit: number) =>
   sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, r.deployment_id as "deploymentId", r.deleted_at as "deletedAt", r.override_reason as override, r.readiness, ${actorColumns(sql, "r.actor")},
       (select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
         and earlier.version = r.version and earlier.number < r.number) as "rolledBackTo",
@@ -149,7 +148,7 @@ const history =
     })
 
 /** How the versions of the releases that may be commits are written, where there are several ways. */
-const spelledOf = (sql: PgClient.PgClient, place: Place, releases: ReadonlyArray<FoundRelease>) => {
+const spelledOf = (sql: PgClient.PgClient, place: ReleasePlace, releases: ReadonlyArray<FoundRelease>) => {
   const commits = releases.flatMap(({ version }) => (version !== null && isCommit(version) ? [beginOf(version)] : []))
   if (commits.length === 0) return Effect.succeed(new Map<string, ReadonlyArray<string>>())
   const begins = sql`select ${place.productId}::uuid, digits from unnest(${texts([...new Set(commits)], (one) => one)}) as digits`

@@ -27,7 +27,7 @@ import { endLeases } from "./SemaphoresSql.ts"
 import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 import { isChanged, testedJson } from "./TestRunChangesSql.ts"
-import { clockSeconds, type TestTimes, withAttempts } from "./TestTimes.ts"
+import { clocksApartSql, type TestTimes, withAttempts } from "./TestTimes.ts"
 
 export const layer = Layer.effect(
   RetriesRepo,
@@ -284,7 +284,7 @@ const end = (
   running: Statement.Fragment
 ) => {
   const elsewhere = sql`(${isOther}::boolean or ${isChanged(sql, "test_runs")}
-    or coalesce(${dateOrNull(lastTestAt)}::timestamptz + ${sql.literal(`interval '${clockSeconds} seconds'`)} < test_runs.first_test_at, false))`
+    or coalesce(${dateOrNull(lastTestAt)}::timestamptz + ${sql.literal(clocksApartSql)} < test_runs.first_test_at, false))`
   return sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},

@@ -5,7 +5,9 @@ import type { TestRunRow } from "./TestRunsRepo.ts"
 /** When tests began, by what was told of them (docs/contract.md, Readiness). Pure. */
 
 /** How far the clocks of the machine that ran tests and of another one may be apart. */
-export const clockSeconds = 60
+const clockSeconds = 60
+
+export const clocksApartSql = `interval '${clockSeconds} seconds'`
 
 /** Whether what began last began before another time, whatever the clocks say. */
 export const isBefore = (lastTestAt: Timestamp | null, at: Timestamp | null): boolean =>

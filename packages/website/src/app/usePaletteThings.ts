@@ -5,7 +5,7 @@ import { membersQuery } from "../identity/queries.ts"
 import { projectsQuery, teamsQuery, viewsQuery } from "../planning/queries.ts"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { latestRunsQuery } from "../runs/queries.ts"
-import { filteredBy, savedFiltersQuery } from "../runs/savedFilters.ts"
+import { filteredLink, savedFiltersQuery } from "../runs/savedFilters.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import type { Command } from "./palette.ts"
 
@@ -79,10 +79,7 @@ const useSavedFilters = (slug: string): ReadonlyArray<Command> => {
     label: one.name,
     hint: `filter of ${one.screen}`,
     icon: "filter",
-    run: () => {
-      const to = one.screen === "runs" ? "/w/$slug/test-runs" : "/w/$slug/tests"
-      void navigate({ to, params: { slug }, search: filteredBy(one).search })
-    }
+    run: () => void navigate(filteredLink(slug, one))
   }))
 }
 

@@ -1,9 +1,9 @@
-import type { Actor } from "@delivery/domain/identity/Actor"
 import type { Attachment } from "@delivery/domain/planning/Attachment"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useQuery } from "@tanstack/react-query"
 import { actorName } from "../api/actors.ts"
 import { client } from "../api/client.ts"
+import { isMadeBy } from "../api/madeBy.ts"
 import { Sure } from "../api/Sure.tsx"
 import { mayAct, useMe, useRole } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
@@ -26,15 +26,11 @@ interface Props {
   readonly mayChange: boolean
 }
 
-/** Whose it is, in their own name or that of their agent. */
-const personOf = (actor: Actor): string | undefined =>
-  actor.kind === "user" ? actor.id : actor.kind === "agent" ? actor.person.id : undefined
-
 const File = ({ attachment, mayChange, slug, ticket }: Props & { readonly attachment: Attachment }) => {
   const { createdAt, createdBy, id, name, size } = attachment
   const me = useMe()?.id
   const role = useRole(slug)
-  const isMine = me !== undefined && [createdBy, ticket.createdBy].some((actor) => personOf(actor) === me)
+  const isMine = [attachment, ticket].some((made) => isMadeBy(me, made))
   const remove = useAction({
     act: () => client.attachments.delete({ params: { slug, ticket: ticket.identifier, attachment: id } }),
     changes: [attachmentsKey(slug, ticket.identifier)]

@@ -14,7 +14,16 @@ import { useKeys } from "../ui/keys.ts"
 import { later } from "../ui/later.tsx"
 import { Menu, type MenuItem } from "../ui/Menu.tsx"
 import { undone } from "../ui/toast.ts"
-import { type Filtered, filteredBy, hasFilters, isSame, savedFiltersQuery, toSave, wordsOf } from "./savedFilters.ts"
+import {
+  type Filtered,
+  filteredBy,
+  filteredLink,
+  hasFilters,
+  isSame,
+  savedFiltersQuery,
+  toSave,
+  wordsOf
+} from "./savedFilters.ts"
 
 /** The filters that were saved of a list, and what is done with them. What is shown is the one whose filters stand in the address. */
 
@@ -177,8 +186,7 @@ const SavedMenu = ({
       actions={mayChange ? actions : []}
       onChoose={(one) => {
         choose(one.id)
-        const to = one.screen === "runs" ? "/w/$slug/test-runs" : "/w/$slug/tests"
-        void navigate({ to, params: { slug }, search: filteredBy(one).search })
+        void navigate(filteredLink(slug, one))
       }}
       saved={filters}
       shown={shown}

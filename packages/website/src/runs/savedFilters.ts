@@ -24,6 +24,13 @@ export const filteredBy = ({ product, query, screen }: Pick<SavedFilter, "produc
     ? { screen, search: readRunFilters(query) }
     : { screen, search: readCasesSearch({ ...query, product }) }
 
+/** Where the list is shown as the filter has it. */
+export const filteredLink = (slug: string, filter: SavedFilter) => ({
+  to: filter.screen === "runs" ? ("/w/$slug/test-runs" as const) : ("/w/$slug/tests" as const),
+  params: { slug },
+  search: filteredBy(filter).search
+})
+
 /** What is sent to keep what is shown. */
 export const toSave = (filtered: Filtered): Pick<SavedFilter, "product" | "query"> => {
   if (filtered.screen === "runs") return { product: null, query: queryOf(filtered.search) }
