@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router"
 import { buttonClass } from "../ui/Button.tsx"
 import { Empty } from "../ui/States.tsx"
 
-/** In place of a view that was deleted, or that the person does not see any more. */
+/** In place of a view that was deleted, or that the person does not see. */
 const GoneView = ({ slug }: { readonly slug: string }) => (
   <Empty
     action={
@@ -11,9 +11,10 @@ const GoneView = ({ slug }: { readonly slug: string }) => (
       </Link>
     }
     icon="filter"
-    title="There is no such view any more"
+    title="This view was deleted, or you cannot see it"
   >
-    Somebody deleted it, or keeps it for themselves now. Its tickets are where they were.
+    Only those who see a private team see its views, and some views only their maker. Tickets are never deleted with a
+    view.
   </Empty>
 )
 

@@ -991,7 +991,7 @@ describe("A view", () => {
     await page.getByRole("menuitem", { name: "Show only to you" }).click()
     await page.getByText("Only you see Just mine now").first().waitFor()
     await tab(other).waitFor({ state: "detached" })
-    await other.getByRole("heading", { name: "There is no such view any more" }).waitFor()
+    await other.getByRole("heading", { name: "This view was deleted, or you cannot see it" }).waitFor()
     expect(await other.getByRole("link", { name: "All tickets" }).getAttribute("href")).toBe("/w/main/tickets")
     await page.getByRole("button", { name: "More" }).click()
     await page.getByRole("menuitem", { name: "Delete" }).click()
