@@ -10,6 +10,9 @@ import type { ElsewhereFailure, FailedTest } from "./TestRulesRepo.ts"
 /** How many tests are named, and how many of them and of the files are links. */
 const [namedTests, linked] = [100, 20]
 
+/** How many pictures are shown (what was expected, what was there, and the difference), and how many traces are opened. */
+const [pictures, traces] = [3, 3]
+
 /** Where the run is shown, and where its files are. */
 export interface RunPlace {
   readonly page: string
@@ -61,9 +64,24 @@ const listed = <A>(
   ...(all.length > most ? [`- and ${all.length - most} more`] : [])
 ]
 
-const linkTo = (place: RunPlace) => (path: string) => {
-  const link = path.split("/").map(encodeURIComponent).join("/")
-  return link.length > longestLink ? code(path) : `[${code(path)}](${place.files}${link})`
+const [picture, trace] = [/\.(?:png|jpe?g|gif|webp|avif)$/i, /trace[^/]*\.zip$/i]
+
+/** The files that failed tests left: the first pictures to be seen, and traces to be opened on the page of their test. */
+const filesOf = (tests: ReadonlyArray<FailedTest>, { files, page }: RunPlace): ReadonlyArray<string> => {
+  const testOf = new Map<string, FailedTest>()
+  for (const test of tests) for (const path of test.files) if (!testOf.has(path)) testOf.set(path, test)
+  const paths = [...testOf.keys()]
+  const first = paths.slice(0, linked)
+  const shown = new Set(first.filter((path) => picture.test(path)).slice(0, pictures))
+  const openable = new Set(first.filter((path) => trace.test(path)).slice(0, traces))
+  return listed(paths, linked, (path) => {
+    const link = path.split("/").map(encodeURIComponent).join("/")
+    const file = link.length > longestLink ? code(path) : `[${code(path)}](${files}${link})`
+    const of = encodeURIComponent(testOf.get(path)!.caseId)
+    const opened =
+      openable.has(path) && of.length <= longestLink ? `, [open trace](${page}/tests/${of}?open=trace)` : ""
+    return `${shown.has(path) && file.startsWith("[") ? "!" : ""}${file}${opened}`
+  })
 }
 
 /** In how many runs tests must fail. */
@@ -81,12 +99,12 @@ export const descriptionOf = (
   rule: string
 ): string => {
   const [first] = tests
-  const files = [...new Set(tests.flatMap((test) => test.files))]
+  const files = filesOf(tests, place)
   return [
     `Run [${run.number}](${place.page}) ${ofCommit(run)} failed.`,
     listed(tests, namedTests, aboutIn(place)).join("\n"),
     first!.error === "" ? "The failure says nothing." : block(firstCharacters(first!.error, 4_000)),
-    ...(files.length === 0 ? [] : [`Files:\n\n${listed(files, linked, linkTo(place)).join("\n")}`]),
+    ...(files.length === 0 ? [] : [`Files:\n\n${files.join("\n")}`]),
     `By ${rule}.`
   ].join("\n\n")
 }

@@ -119,7 +119,7 @@ withServicesOnEachStorage("Test rules", (it) => {
       for (const part of [
         `[${number}](${page})`,
         "````\n" + spoof + "\n````",
-        `[\`trace.zip\`](${files})`,
+        `[\`trace.zip\`](${files}), [open trace](${page}/tests/a?open=trace)`,
         `[\`a\`](${page}/tests/a) in `,
         "checkout.spec.ts"
       ]) {

@@ -25,7 +25,7 @@ for (const character of ["a", "\u202e", "`", "💥"]) {
       title: long(3_900, index),
       file: long(3_900, index),
       error: character.repeat(4_000),
-      files: [long(490, index)]
+      files: [`${long(480, index)}trace.zip`]
     }))
     const run = runOf(character.repeat(500))
     assert.isTrue(fits(descriptionOf(tests, run, place, "test rule"), maxMarkdown))
@@ -33,3 +33,16 @@ for (const character of ["a", "\u202e", "`", "💥"]) {
     assert.isTrue(fits(titleOf(tests.slice(0, 1), run), 200))
   })
 }
+
+it("A ticket about a test shows its first three pictures, and opens its trace where the test is", () => {
+  const files = ["a/trace.zip", "a/1.png", "a/2.PNG", "a/3.webp", "a/4.png", "a/log.txt"]
+  const test = { caseId: "a/b", title: "Pays", file: "a.spec.ts", error: "No", files }
+  const of = (path: string) => `[\`${path}\`](${place.files}${path})`
+  assert.include(
+    descriptionOf([test], runOf("main"), place, "test rule"),
+    `Files:\n\n- ${of(files[0]!)}, [open trace](${place.page}/tests/a%2Fb?open=trace)\n${[
+      ...files.slice(1, 4).map((path) => `- !${of(path)}`),
+      ...files.slice(4).map((path) => `- ${of(path)}`)
+    ].join("\n")}\n\nBy test rule.`
+  )
+})

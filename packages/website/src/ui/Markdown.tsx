@@ -21,6 +21,16 @@ const headings = ["text-lg font-semibold", "text-md font-semibold", "font-semibo
 /** The file that a text refers to by `attachment:ID`; undefined for another address. */
 const attachmentIn = (url: string): string | undefined => /^attachment:([0-9a-f-]{36})$/i.exec(url)?.[1]?.toLowerCase()
 
+/** The address of a picture that a test run of this service has; undefined for another: nothing else is asked for by a text. */
+const runPicture = (url: string): string | undefined => {
+  const { origin } = location
+  const at = URL.canParse(url, origin) ? new URL(url, origin) : undefined
+  return at?.origin === origin &&
+    /^\/v1\/workspaces\/[^/]+\/test-runs\/\d+\/files\/.+\.(?:png|jpe?g|gif|webp|avif)$/i.test(at.pathname)
+    ? at.pathname
+    : undefined
+}
+
 const fileLink = "text-accent underline"
 
 interface FileProps {
@@ -40,20 +50,29 @@ const FileLink = ({ children, id }: FileProps) => {
   )
 }
 
-/** A picture of this service is shown, and leads to itself in its own size; another file is a link. */
+interface ShownPictureProps {
+  readonly alt: string
+  readonly name: string
+  readonly url: string
+}
+
+/** A picture of this service is shown, and leads to itself in its own size. */
+const ShownPicture = ({ alt, name, url }: ShownPictureProps) => (
+  <a className="inline-block max-w-full" href={url} rel="noopener" target="_blank" title={name}>
+    <img
+      alt={alt === "" ? name : alt}
+      className="border-border max-h-120 max-w-full rounded-md border"
+      loading="lazy"
+      src={url}
+    />
+  </a>
+)
+
+/** A file of the ticket: another than a picture is a link. */
 const Picture = ({ alt, id }: { readonly id: string; readonly alt: string }) => {
   const file = use(FilesContext)(id)
   if (file == null || !file.isPicture) return <FileLink id={id}>{alt === "" ? (file?.name ?? id) : alt}</FileLink>
-  return (
-    <a className="inline-block max-w-full" href={file.url} rel="noopener" target="_blank" title={file.name}>
-      <img
-        alt={alt === "" ? file.name : alt}
-        className="border-border max-h-120 max-w-full rounded-md border"
-        loading="lazy"
-        src={file.url}
-      />
-    </a>
-  )
+  return <ShownPicture alt={alt} name={file.name} url={file.url} />
 }
 
 /** A link of others leads to a page of the web, to a page of this website, to a file of the ticket, or nowhere. */
@@ -225,7 +244,13 @@ const drawn = (node: Nodes, render: Render): ReactNode => {
     case "image": {
       const file = attachmentIn(node.url)
       if (file !== undefined) return <Picture alt={node.alt ?? ""} id={file} />
-      return <Anchor url={node.url}>{node.alt || node.url}</Anchor>
+      const picture = runPicture(node.url)
+      const alt = node.alt || node.url
+      return picture === undefined ? (
+        <Anchor url={node.url}>{alt}</Anchor>
+      ) : (
+        <ShownPicture alt={alt} name={alt} url={picture} />
+      )
     }
     case "imageReference":
       return node.alt ?? ""

@@ -34,8 +34,8 @@ const seedCatalog = async (call: Call): Promise<void> => {
   await call("POST", "deployments", { product: "shop", environment: "staging", baseUrl: "https://shop.example.com" })
 }
 
-/** A run of two tests that failed: one has a trace, of the other it was never uploaded. */
-const seedRun = async (call: Call): Promise<number> => {
+/** A run of tests that failed: the first has a trace, and a picture if one is given; of the others it was never uploaded. */
+const seedRun = async (call: Call, names = ["pays", "searches"], picture?: Buffer): Promise<number> => {
   const { number } = await call<{ number: number }>("POST", "test-runs", {
     product: "shop",
     environment: "staging",
@@ -44,13 +44,14 @@ const seedRun = async (call: Call): Promise<number> => {
     machine: { hostname: "ci-7", platform: "linux" },
     selection: { coverage: "critical", folders: [], caseIds: [] }
   })
-  await call("PUT", `test-runs/${number}/files/pays/it's a trace.zip`, trace)
+  await call("PUT", `test-runs/${number}/files/${names[0]}/it's a trace.zip`, trace)
+  if (picture !== undefined) await call("PUT", `test-runs/${number}/files/${names[0]}/screen.png`, picture)
   await call("POST", `test-runs/${number}/finish`, {
     interrupted: false,
     durationMs: 1_000,
     error: null,
     cleanup: null,
-    tests: ["pays", "searches"].map((name) => ({
+    tests: names.map((name) => ({
       caseId: name,
       title: `Shop › ${name}`,
       file: "shop.spec.ts",
@@ -64,7 +65,7 @@ const seedRun = async (call: Call): Promise<number> => {
         startedAt: new Date().toISOString(),
         errorMessage: "Error: expected 1",
         errorStack: null,
-        files: [`${name}/it's a trace.zip`]
+        files: [`${name}/it's a trace.zip`, ...(picture === undefined ? [] : [`${name}/screen.png`])]
       }
     }))
   })
@@ -196,6 +197,23 @@ describe("A server with an origin for files", () => {
     const opened = await tab
     await opened.getByText("Was never uploaded").waitFor()
     expect(await opened.getByRole("link", { name: /trace/ }).count()).toBe(0)
+  })
+
+  it("shows the picture of a failure, and opens its trace, from the ticket that a rule has made", async () => {
+    await site.call("POST", "teams", { key: "OPS", name: "Operations" })
+    await site.call("POST", "test-rules", { product: "shop", when: { failures: 1 }, team: "OPS" })
+    const page = await openScreen(site, `test-runs/${run}`)
+    const made = await seedRun(site.call, ["refunds"], await page.screenshot())
+    await openScreen(site, "tickets/OPS-1", page)
+    const picture = page.getByRole("img", { name: "refunds/screen.png" })
+    await picture.scrollIntoViewIfNeeded()
+    await expect
+      .poll(() => picture.evaluate((one: HTMLImageElement) => one.complete && one.naturalWidth > 0))
+      .toBe(true)
+    const viewer = await openedTrace(page, () => page.getByRole("link", { name: "open trace" }).first().click())
+    expect(new URL(viewer.url()).hostname).toBe("files.localhost")
+    const link = await page.getByRole("link", { name: "open trace" }).first().getAttribute("href")
+    expect(link).toBe(`${site.origin}/w/main/test-runs/${made}/tests/refunds?open=trace`)
   })
 })
 
