@@ -55,17 +55,23 @@ export const checkEvidence = (dependencies: Dependencies) => {
       const action = isWaived ? "evidence_waived" : "evidence_changed"
       if (changes.length > 0) yield* audit.record(by, { action, subject, changes })
     }
-    // One that is completed already proves as much by it.
-    const wasAsked = before?.status.category === "completed" && before.completion === "evidence"
-    const isCompleted = after.status.category === "completed" && !wasAsked
-    if (!isCompleted || after.completion !== "evidence") return []
-    const missing = yield* find(by, after)
+    if (after.status.category !== "completed" || after.completion !== "evidence") return []
+    const missing = yield* find(by, newlyAsked(before, after))
     if (missing.length === 0) return []
     if (override === undefined) return yield* evidenceMissing(missing)
     const changes = [{ field: "override", from: null, to: override }]
     yield* audit.record(by, { action: "evidence_overridden", subject, changes })
     return changes
   })
+}
+
+/** One that is completed already proves its tests by that, as often as it asked: others of it are asked for. */
+const newlyAsked = (before: TicketDetails | undefined, after: TicketDetails): TicketDetails => {
+  const wasAsked = before?.status.category === "completed" && before.completion === "evidence"
+  const [were, are] = [before?.cases, after.cases]
+  if (!wasAsked || are === null || were?.productId !== are.productId || before.passes < after.passes) return after
+  const proven = new Set(were.caseIds)
+  return { ...after, cases: { ...are, caseIds: are.caseIds.filter((caseId) => !proven.has(caseId)) } }
 }
 
 /** The ticket in an entry of the audit. */
@@ -186,15 +192,15 @@ const notCountedOf = (runs: FoundEvidence["runs"]): Missing[number]["notCounted"
 }
 
 /** What there is for each case of the ticket, in their order. */
-const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
-  Effect.fnUntraced(function* (by: Access, { cases, createdAt, owner, passes, pastOwners }: TicketDetails) {
+const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) => {
+  const completing = completingOf(repo)
+  return Effect.fnUntraced(function* (by: Access, { cases, createdAt, owner, passes, pastOwners }: TicketDetails) {
     if (cases === null) return []
     const results = yield* repo.results(by.workspace.id, cases.productId, cases.caseIds)
     const byCase = Map.groupBy(results, ({ caseId }) => caseId)
-    // Who completes it has an interest in the outcome, whether or not they own the ticket.
     const present: ReadonlyArray<OwnerRef> = [
       ...(owner === null ? [] : [ownerRefOf(owner)]),
-      ...(by.actor.kind === "user" || by.actor.kind === "agent" ? [by.actor] : [])
+      ...(yield* completing(by.actor, createdAt))
     ]
     const everOwners = new Set(yield* repo.personsOf([...present, ...(pastOwners ?? [])]))
     const found: Array<FoundEvidence> = []
@@ -219,6 +225,15 @@ const evidenceOf = ({ repo }: Pick<Dependencies, "repo">) =>
     }
     return found
   })
+}
+
+/** Who completes a ticket has an interest in the outcome, whether or not they own it: so has who made a key for that. */
+const completingOf = (repo: EvidenceRepo["Service"]) => (actor: Access["actor"], madeAt: Timestamp) =>
+  actor.kind === "user" || actor.kind === "agent"
+    ? Effect.succeed<ReadonlyArray<OwnerRef>>([actor])
+    : actor.kind === "apiKey"
+      ? Effect.map(repo.makersOf(actor.id, madeAt), (makers) => makers.map((id): OwnerRef => ({ kind: "user", id })))
+      : Effect.succeed<ReadonlyArray<OwnerRef>>([])
 
 /** The run that failed last, where it is flaky by now: only a retry makes it so, and a team sees a run that has passed. */
 const retriedOf = ({ failed }: Place): FoundEvidence["runs"] =>
@@ -368,7 +383,13 @@ const failuresText = (missing: Missing): string => {
   const more = failed.size - named.length
   return named.length === 0
     ? ""
-    : ` ${missing.length === 1 ? "It" : "They"} failed last in ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`
+    : ` ${whichFailed(missing)} failed last in ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`
+}
+
+/** Which of them failed: the others may never have run. */
+const whichFailed = (missing: Missing): string => {
+  const count = missing.filter(({ failed }) => failed !== undefined).length
+  return count < missing.length ? `${count} of them` : count === 1 ? "It" : "They"
 }
 
 /** How many tests a refusal names that nobody has seen. */

@@ -1,6 +1,7 @@
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { agents, apiKeys } from "../access/ActorRows.ts"
@@ -29,6 +30,13 @@ export const layer = Layer.effect(
       results: results(memory),
       personsOf: (owners) =>
         memory.read((database) => [...new Set(owners.flatMap((owner) => personOf(database, owner) ?? []))]),
+      makersOf: (id, since) =>
+        memory.read((database) => {
+          const key = database.table(apiKeys).get(id)
+          const maker =
+            key === undefined || key.createdAt <= since ? undefined : personBehind(database, { kind: "apiKey", id })
+          return maker === undefined ? [] : [maker]
+        }),
       needing: (status) =>
         memory.read((database) =>
           database
@@ -108,6 +116,9 @@ const newestRuns = (database: MemoryDatabase, workspaceId: WorkspaceId, productI
   return [runs.slice(0, evidenceRuns), runs.slice(evidenceRuns)] as const
 }
 
+const notAfter = (startedAt: Timestamp | undefined, finishedAt: Timestamp): Timestamp | null =>
+  startedAt === undefined ? null : startedAt < finishedAt ? startedAt : finishedAt
+
 const resultsOf = (
   database: MemoryDatabase,
   run: TestRunRow,
@@ -133,7 +144,7 @@ const resultsOf = (
       isOfDeployment: testsDeploymentNow(database, run),
       deploymentChanged: run.deploymentChanged === true,
       finishedAt: run.finishedAt!,
-      startedAt: attempts[0]?.startedAt ?? null,
+      startedAt: notAfter(attempts[0]?.startedAt, run.finishedAt!),
       publisher,
       personId: personOf(database, publisher),
       keyName: key?.name ?? null,

@@ -1,4 +1,12 @@
-import type { ProductId, TestRunId, TicketId, TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
+import type {
+  ApiKeyId,
+  PersonId,
+  ProductId,
+  TestRunId,
+  TicketId,
+  TicketStatusId,
+  WorkspaceId
+} from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -25,7 +33,7 @@ export interface EvidenceResult {
   /** Whether the deployment changed while it ran. */
   readonly deploymentChanged: boolean
   readonly finishedAt: Timestamp
-  /** When its first attempt began, as who published it says; null where it does not say. */
+  /** When its first attempt began, as who published it says, but not after the run ended; null where it does not say. */
   readonly startedAt: Timestamp | null
   readonly publisher: ActorRef
   /** The person who published it, or for whom an agent did; null for an account key. */
@@ -61,6 +69,8 @@ export class EvidenceRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<EvidenceResult>>
     /** The persons that owners are, or for whom they work. */
     readonly personsOf: (owners: ReadonlyArray<OwnerRef>) => Effect.Effect<ReadonlyArray<string>>
+    /** The person who made an account key, also by a key of theirs, where that was after a time. */
+    readonly makersOf: (key: ApiKeyId, since: Timestamp) => Effect.Effect<ReadonlyArray<PersonId>>
     /** The tickets of the status that need evidence to be completed. */
     readonly needing: (status: TicketStatusId) => Effect.Effect<ReadonlyArray<TicketId>>
     /** The open tickets that need evidence and block, in a project with products. In no order. */

@@ -1,5 +1,5 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
-import type { TicketId, TicketStatusId } from "@delivery/domain/Ids"
+import type { PersonId, TicketId, TicketStatusId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -23,6 +23,7 @@ export const layer = Layer.effect(
     EvidenceRepo.of({
       results: results(sql),
       personsOf: personsOf(sql),
+      makersOf: makersOf(sql),
       needing: needing(sql),
       holding: holding(sql)
     })
@@ -91,7 +92,7 @@ const results =
       select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
         r.git_sha as commit, r.git_dirty as dirty, ${testsDeploymentNow(sql, "r")} as "isOfDeployment",
         r.deployment_changed is not distinct from true as "deploymentChanged",
-        e.archived_at is null as "isActive", r.finished_at as "finishedAt", t.attempt_started_at as "startedAt",
+        e.archived_at is null as "isActive", r.finished_at as "finishedAt", case when t.attempt_started_at is not null then least(t.attempt_started_at, r.finished_at) end as "startedAt",
         (${selectPersonBehind(sql, sql`'apiKey'`, sql`k.id`)}) as "keyMaker", k.created_at as "keyMadeAt",
         k.name as "keyName",
         r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
@@ -120,6 +121,16 @@ const personsOf =
     sql<{ readonly id: string }>`select distinct case o.kind when 'user' then o.id
         else (select a.person_id from agents a where a.id = o.id) end as id
       from ${actorRows(sql, owners)} as o (kind, id)`.pipe(
+      Effect.map((rows) => rows.map(({ id }) => id)),
+      dieOnSqlError
+    )
+
+const makersOf =
+  (sql: PgClient.PgClient): Repo["makersOf"] =>
+  (key, since) =>
+    sql<{ readonly id: PersonId }>`select maker.id from api_keys k
+        cross join lateral (${selectPersonBehind(sql, sql`'apiKey'`, sql`k.id`)}) maker
+      where k.id = ${key} and k.created_at > ${since}`.pipe(
       Effect.map((rows) => rows.map(({ id }) => id)),
       dieOnSqlError
     )

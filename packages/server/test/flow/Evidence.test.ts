@@ -216,7 +216,7 @@ withServicesOnEachStorage("Evidence", (it) => {
         "missing" in refused
           ? refused.missing?.map(({ caseId, failed, notCounted }) => [caseId, failed, notCounted])
           : [],
-        /(?:It|They) failed last in [^.]+\./.exec(refused.message)?.[0]
+        /(?:It|They|\d+ of them) failed last in [^.]+\./.exec(refused.message)?.[0]
       ])
       const first = { run: 1, environment: slug, commit: broken }
       assert.deepStrictEqual(yield* told, [
@@ -253,7 +253,7 @@ withServicesOnEachStorage("Evidence", (it) => {
         ])
       )
       const named = numbers.slice(0, 3).map((run) => `run ${run} (${slug}, commit ${mended.slice(0, 12)})`)
-      assert.strictEqual(message, `They failed last in ${named.join(", ")} and 2 more.`)
+      assert.strictEqual(message, `5 of them failed last in ${named.join(", ")} and 2 more.`)
     })
   )
 
@@ -314,6 +314,8 @@ withServicesOnEachStorage("Evidence", (it) => {
 
   it.effect("is no result from before the failure that is published after it, such as what a job has left behind", () =>
     Effect.gen(function* () {
+      const failedAt = attempt("failed").startedAt
+      yield* TestClock.setTime(Date.parse(failedAt) + 1_000)
       const at = yield* makeEvidenceScene
       const runs = yield* TestRuns
       const publish = (startedAt: string) =>
@@ -325,7 +327,6 @@ withServicesOnEachStorage("Evidence", (it) => {
           yield* as(at.memberKey)(runs.finish(number, finishBody({ tests })))
           return number
         })
-      const failedAt = attempt("failed").startedAt
       const left = yield* publish(new Date(Date.parse(failedAt) - 1).toISOString())
       assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1", "b 0/1"])
       const read = readEvidence({ repo: yield* EvidenceRepo, tickets: yield* TicketsRepo })
@@ -823,6 +824,71 @@ withServicesOnEachStorage("Evidence", (it) => {
       yield* runBy(at, older, mended, [], ["a", "b"])
       assert.deepStrictEqual(yield* at.missing(at.admin), [])
       assert.deepStrictEqual(yield* at.missing(at.member), [])
+    })
+  )
+
+  it.effect("is not of who completes the ticket by a key that they made after it", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* TestClock.adjust("1 second")
+      const createdBy = { createdByKind: "user", createdById: at.admin.principal.id } as const
+      const made = yield* newKey(at, null, { ...createdBy, createdAt: yield* now })
+      const second = yield* newKey(at, null, {
+        createdByKind: "apiKey",
+        createdById: made.principal.id,
+        createdAt: yield* now
+      })
+      const older = yield* newKey(at, null, { ...createdBy, createdAt: at.ticket.createdAt })
+      yield* runBy(at, at.admin, mended, [], ["a", "b"])
+      yield* runBy(at, made, mended, [], ["a", "b"])
+      for (const by of [at.admin, made, second]) assert.deepStrictEqual(yield* at.missing(by), ["a 0/1", "b 0/1"])
+      assert.deepStrictEqual(yield* at.missing(older), [])
+    })
+  )
+
+  it.effect("is asked for of what a completed ticket did not prove, too", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const { done, update } = at
+      yield* runBy(at, at.memberKey, mended, ["c"], ["a", "b"])
+      yield* update(at.admin, { status: done })
+      const { slug: product } = at.product
+      const add = (caseIds: ReadonlyArray<string>, more: object = {}) =>
+        update(at.admin, { cases: { product, caseIds: [...caseIds] }, ...more })
+      const refused = yield* Effect.flip(add(["a", "b", "c", "d"]))
+      assert.deepStrictEqual("missing" in refused ? refused.missing?.map(({ caseId }) => caseId) : undefined, [
+        "c",
+        "d"
+      ])
+      assert.include(refused.message, "2 of its tests have not passed again")
+      assert.include(refused.message, "1 of them failed last in run 2 ")
+      assert.strictEqual(yield* refusal(add(["a"], { passes: 2 })), "Conflict evidence_missing")
+      // What it proved may fail since: nobody is asked for that again.
+      yield* runBy(at, at.memberKey, "d".repeat(40), ["a"], ["b", "c"])
+      assert.deepStrictEqual((yield* add(["a", "c"])).cases?.caseIds, ["a", "c"])
+      const audit = yield* Audit
+      const overridden = Effect.map(as(at.owner)(audit.list({ action: "evidence_overridden" })), ({ entries }) =>
+        entries.map(({ changes }) => changes)
+      )
+      assert.deepStrictEqual(yield* overridden, [])
+      yield* add(["c", "d"], { override: "d is gone." })
+      assert.deepStrictEqual(yield* overridden, [[{ field: "override", from: null, to: "d is gone." }]])
+    })
+  )
+
+  it.effect("is not lost to a failure that says that it began after its run ended", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const { number } = yield* as(at.memberKey)(runs.start(startBody(at, { git: gitOf("d".repeat(40)) })))
+      const ran = { ...attempt("failed"), startedAt: "2999-01-01T00:00:00.000Z" }
+      yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: [report("a", { attempt: ran })] })))
+      yield* TestClock.adjust("1 minute")
+      const passed = { ...attempt("passed"), startedAt: yield* now }
+      const later = yield* as(at.memberKey)(runs.start(startBody(at, { git: gitOf(mended) })))
+      const tests = ["a", "b"].map((caseId) => report(caseId, { attempt: passed }))
+      yield* as(at.memberKey)(runs.finish(later.number, finishBody({ tests })))
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
     })
   )
 
