@@ -185,6 +185,7 @@ const nouns: Readonly<Record<string, string>> = {
   environments: "environment",
   expectedVersions: "environment",
   lead: "member",
+  milestones: "milestone",
   moveTo: "ticket status",
   owner: "member or agent",
   owners: "member or agent",

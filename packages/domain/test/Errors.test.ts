@@ -49,6 +49,10 @@ describe("Errors", () => {
     assert.strictEqual(said("values.staging", "x"), 'values.staging: there is no environment "x" that you can see.')
     assert.strictEqual(said("moveTo", "x"), 'moveTo: there is no ticket status "x" that you can see.')
     assert.strictEqual(said("before", "site", "project"), 'before: there is no project "site" that you can see.')
+    assert.strictEqual(
+      said("filters.milestones", "shop/1"),
+      'filters.milestones: there is no milestone "shop/1" that you can see.'
+    )
     assert.strictEqual(said("milestone", 3), 'milestone: there is no milestone "3" that you can see.')
   })
 

@@ -351,10 +351,16 @@ const ExpectedTicket = Exact({
 
 const maxOverride = 2_000
 
+/** What may ask for evidence. */
+const proving = ["status", "cases", "completion", "passes"] as const
+
+const provingText = "Expected `status`, `cases`, `completion` or `passes` beside it"
+
 export const UpdateTicket = Body({
   override: Schema.optionalKey(
     Text(maxOverride).check(atLeast(1), isVisible).annotate({
-      description: "Why the ticket is completed without evidence, beside `status`. Only people may; it is audited."
+      description:
+        "Why the ticket is completed without evidence, beside `status`; or, where it is completed, beside `cases`, `completion` or `passes`. Only people may; it is audited."
     })
   ),
   team: Schema.optionalKey(Ref.annotate({ description: "The team to move the ticket to, by key." })),
@@ -369,8 +375,9 @@ export const UpdateTicket = Body({
       { toJsonSchema: undocumented }
     ),
     Schema.makeFilter(
-      ({ override, status }: { readonly override?: string; readonly status?: string }) =>
-        override === undefined || status !== undefined || { path: ["override"], issue: "Expected `status` beside it" },
+      ({ override, ...changes }: { readonly override?: string } & Readonly<Record<string, unknown>>) =>
+        override === undefined ||
+        proving.some((field) => changes[field] !== undefined) || { path: ["override"], issue: provingText },
       { toJsonSchema: undocumented }
     )
   )

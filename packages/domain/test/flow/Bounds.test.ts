@@ -40,11 +40,15 @@ describe("Tickets take", () => {
     within((passes) => Schema.is(UpdateTicket)({ passes }), { minimum: 1, maximum: 10 })
   })
 
-  it("an override beside a status alone", () => {
+  it("an override beside what may ask for evidence alone", () => {
     const takes = Schema.is(UpdateTicket)
     const status = "0197a1b2-0000-7000-8000-0000000000f1"
     assert.isTrue(takes({ status, override: "Checked by hand." }))
     assert.isFalse(takes({ override: "Checked by hand." }))
+    assert.isFalse(takes({ title: "Pay", override: "Checked by hand." }))
+    for (const more of [{ passes: 2 }, { completion: "evidence" }, { cases: { product: "shop", caseIds: ["a"] } }]) {
+      assert.isTrue(takes({ ...more, override: "Checked by hand." }))
+    }
     assert.isFalse(takes({ status, override: "" }))
   })
 })

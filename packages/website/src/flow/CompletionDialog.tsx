@@ -2,13 +2,13 @@ import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"
 import { client } from "../api/client.ts"
-import { issueAt } from "../api/failures.ts"
+import { failureOf, issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { productsQuery } from "../catalog/queries.ts"
 import { casesQuery } from "../runs/queries.ts"
-import { Input } from "../ui/Field.tsx"
+import { Input, TextArea } from "../ui/Field.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Select } from "../ui/Select.tsx"
 import { Truncated } from "../ui/Truncated.tsx"
@@ -105,6 +105,8 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
   const [ids, setIds] = useState<ReadonlyArray<string>>(cases?.caseIds ?? [])
   const [passes, setPasses] = useState(String(ticket.passes))
   const [how, setHow] = useState<Ticket["completion"]>(cases === null ? "evidence" : completion)
+  const [reason, setReason] = useState("")
+  const [isRefused, setRefused] = useState(false)
   const chosen = product ?? products?.products[0]?.slug ?? ""
   const count = wholeAt(passes, 1, 10)
   const save = useAction({
@@ -114,19 +116,22 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
         payload: {
           cases: ids.length === 0 ? null : { product: chosen, caseIds: [...ids] },
           completion: how,
-          passes: count ?? 1
+          passes: count ?? 1,
+          ...(reason.trim() === "" ? {} : { override: reason.trim() })
         }
       }),
     changes: ["tickets", "evidence"].map((kind) => workspaceKey(slug, kind)),
     done: () => ({ title: `${identifier} asks for ${how === "free" ? "no evidence" : "other evidence"}` }),
     onDone: onClose
   })
+  // A completed ticket says that its tests pass: what it did not prove needs the evidence, or a reason.
+  if (!isRefused && save.error !== null && failureOf(save.error).reason === "evidence_missing") setRefused(true)
   return (
     <FormDialog
       action="Save"
       description="Evidence is that each of its tests passes again, in so many runs."
       doing={save}
-      fields={["passes", "cases", "completion"]}
+      fields={["passes", "cases", "completion", "override"]}
       missing={[
         ...(how === "evidence" && ids.length === 0 ? ["a test"] : []),
         ...(count === undefined ? ["a number of runs from 1 to 10"] : [])
@@ -170,6 +175,17 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
       />
       {chosen !== "" && (
         <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />
+      )}
+      {isRefused && (
+        <TextArea
+          hint="The audit keeps who changed it, and this reason."
+          issue={issueAt(save.error, "override")}
+          label="Why without evidence"
+          maxLength={2_000}
+          onChange={(event) => setReason(event.target.value)}
+          rows={3}
+          value={reason}
+        />
       )}
       <WhichRuns />
     </FormDialog>

@@ -19,7 +19,7 @@ export const MenuContent = ({ item }: { readonly item: MenuItem }) => (
         <Icon name={item.icon} size={14} />
       </span>
     )}
-    <span className="min-w-0 flex-1 truncate">{item.label}</span>
+    <span className="min-w-0 flex-auto truncate">{item.label}</span>
     {item.hint !== undefined && <span className="text-muted shrink-999 truncate text-xs">{item.hint}</span>}
     {item.shortcut !== undefined && <Kbd keys={item.shortcut} />}
   </>

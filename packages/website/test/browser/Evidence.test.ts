@@ -122,6 +122,29 @@ describe("Evidence", () => {
     expect(entries).toHaveLength(1)
   })
 
+  it("is asked for of more runs where a ticket is completed; a reason does, too", async () => {
+    const identifier = await ask("Pay again")
+    const done = statuses.find(({ category }) => category === "completed")!.id
+    await site.call("PATCH", `tickets/${identifier}`, { status: done, override: "Tried by hand" })
+    const page = await openScreen(site, `tickets/${identifier}`)
+    await page.getByRole("button", { name: /^Completion: Needs evidence/ }).waitFor()
+    await page.keyboard.press("v")
+    await page.getByRole("menuitem", { name: /^Tests and runs that are asked/ }).click()
+    const dialog = page.getByRole("dialog", { name: `How ${identifier} is completed` })
+    await dialog.getByLabel("Runs that each must pass").fill("2")
+    expect(await dialog.getByLabel("Why without evidence").count()).toBe(0)
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByText(/1 of its tests has not passed again in enough runs/).waitFor()
+    await dialog.getByLabel("Why without evidence").fill("Tried by hand, twice")
+    await page.keyboard.press("Control+Enter")
+    await page.getByRole("button", { name: /Completion: Needs evidence.*2 runs/ }).waitFor()
+    const { entries } = await site.call<{ entries: ReadonlyArray<{ changes: ReadonlyArray<{ to: string }> }> }>(
+      "GET",
+      "audit?action=evidence_overridden"
+    )
+    expect(entries[0]!.changes[0]!.to).toBe("Tried by hand, twice")
+  })
+
   it("that is missing is told where a ticket is completed by its key, with links; a reason completes it", async () => {
     const identifier = await ask("Pay by card")
     const page = await openScreen(site, `tickets/${identifier}`)
