@@ -11,7 +11,7 @@ import { open } from "./Bench.ts"
 import { fillRuns, layerPlanting, makeProduct, plantCounts, tests } from "./PlantedCases.ts"
 import { boardPath, listPath, moveByKey, openBoard, plantTickets, tickets } from "./PlannedTickets.ts"
 import { median } from "./Processes.ts"
-import { interactionOf, settledVitals, slowDown, timeUntil, watchVitals } from "./Vitals.ts"
+import { interactionOf, settledVitals, slowDown, speedOf, timeUntil, watchVitals } from "./Vitals.ts"
 
 /**
  * The website in a real Chromium, over a server on PostgreSQL with 20,000 runs of 50 tests and one of 5,000: how soon screens show, what
@@ -245,6 +245,13 @@ const measurePlanning = async (site: Site) => {
   console.log(shown("A card is moved by key", took, most.interaction))
 }
 
+/** Beside the figures, since machines differ, and this one from hour to hour. */
+const printSpeed = async (site: Site) => {
+  const page = await site.browser.newPage()
+  console.log(`Speed of the browser (BenchmarkIndex of Lighthouse), not slowed down: ${await speedOf(page)}.`)
+  await page.close()
+}
+
 const printSizes = () => {
   const build = join(import.meta.dirname, "../packages/website/build/build.ts")
   const sizes = pageSizes(execFileSync(process.execPath, [build], { encoding: "utf8" }).trim())
@@ -262,11 +269,13 @@ try {
     `${runs} runs of ${tests} tests, and one of 5,000. Processor ${slowness}x slower, medians of ${rounds}. ` +
       `Load of the machine before: ${loadavg()[0]!.toFixed(1)}.`
   )
+  await printSpeed(site)
   await measured("screens", () => measureScreens(site, screensOf(large)))
   await measured("interactions", () => measureInteractions(site, interactionsOf(large)))
   await measured("cached", () => measureCached(site, large))
   await measured("filters", () => measureFilters(site, large))
   await measured("planning", () => measurePlanning(site))
+  await printSpeed(site)
   printSizes()
 } finally {
   await site.close()
