@@ -69,7 +69,7 @@ withServicesOnEachStorage("Releases", (it) => {
   it.effect("tell why they went out against the policy, where whoever recorded them says so", () =>
     Effect.gen(function* () {
       const scene = yield* makeProduct
-      const { create, history, update } = deploymentIn(scene, scene.product, scene.staging)
+      const { create, history, remove, update } = deploymentIn(scene, scene.product, scene.staging)
       yield* create("v1")
       const override = "The payment is down"
       yield* update({ version: "v2", override })
@@ -98,6 +98,14 @@ withServicesOnEachStorage("Releases", (it) => {
           [["version", "v2", "v3"]]
         ]
       )
+      // One that is made anew says so, too.
+      yield* remove
+      yield* create("v4", { override: "Again" })
+      assert.deepInclude((yield* history())[0]!, { version: "v4", override: "Again" })
+      assert.deepStrictEqual((yield* eventsOf(scene.workspace)).at(-1)!.changes, [
+        { field: "version", from: null, to: "v4" },
+        { field: "override", from: null, to: "Again" }
+      ])
     })
   )
 

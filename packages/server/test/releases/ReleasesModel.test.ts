@@ -1,10 +1,11 @@
 import { assert } from "@effect/vitest"
+import type { DeploymentId } from "@delivery/domain/Ids"
 import type { Release } from "@delivery/domain/releases/Release"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { Releases } from "../../src/releases/Releases.ts"
-import { answer, as } from "../identity/Scene.ts"
+import { answer, as, eventsOf } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { deploymentIn, makeProduct } from "./Scene.ts"
 import { isOneVersion, spelledVersions } from "./Spellings.ts"
@@ -107,6 +108,18 @@ withServicesOnEachStorage("Random changes of versions", (it) => {
           assert.strictEqual(deployment.deletedAt === null, deployment.id === made.at(-1))
         }
         assert.strictEqual((yield* get).version, had.at(-1)!.at(-1))
+        // The events tell of each version that it came, and of the last one that it went with its deployment.
+        const told = (yield* eventsOf(scene.workspace)).flatMap(({ changes, subjectId }) =>
+          changes.flatMap(({ field, from, to }) =>
+            field === "version" ? [JSON.stringify([made.indexOf(subjectId as DeploymentId), from, to])] : []
+          )
+        )
+        const came = modelOf(had).map(({ deployment, previous, version }) => [deployment, previous, version])
+        const went = had.slice(0, -1).flatMap((all, deployment) => {
+          const last = all.at(-1)!
+          return last === null ? [] : [[deployment, last, null]]
+        })
+        assert.deepStrictEqual(told.toSorted(), [...came, ...went].map((change) => JSON.stringify(change)).toSorted())
         for (const version of versions.concat(spelledVersions)) {
           if (version === null) continue
           const isSame = isOneVersion([...had.flat(), version])
