@@ -72,20 +72,39 @@ const target = {
   )
 }
 
+const maxOverride = 2_000
+
+const override = Text(maxOverride)
+  .check(atLeast(1), isVisible)
+  .annotate({
+    description:
+      "Why the version goes out although the readiness policy keeps it back, beside `version`. The release and the event tell it. The service does not check it, and asks nobody for it. Where the deployment runs the version already there is no release to tell it: another reason than the release has is 400.",
+    examples: ["The payment is down: the fix cannot wait for the regression tests."]
+  })
+
+/** Without a version there is no release to tell it. */
+const overridesVersion = Schema.makeFilter<{ readonly override?: string; readonly version?: string | null }>(
+  ({ override, version }) =>
+    override === undefined ||
+    typeof version === "string" || { path: ["override"], issue: "Expected a version beside it" },
+  { toJsonSchema: undocumented }
+)
+
 export const CreateDeployment = Body({
   product: Ref.annotate({ description: "The slug or id of the product." }),
   environment: Ref.annotate({ description: "The slug or id of the environment." }),
-  ...target
-}).annotate({
-  identifier: "CreateDeployment",
-  description: "Which product runs in which environment, and where.",
-  examples: [
-    { product: "shop", environment: "staging", baseUrl: "https://staging.shop.example.com", version: "9fceb02" }
-  ]
+  ...target,
+  override: Schema.optionalKey(override)
 })
+  .check(overridesVersion)
+  .annotate({
+    identifier: "CreateDeployment",
+    description: "Which product runs in which environment, and where.",
+    examples: [
+      { product: "shop", environment: "staging", baseUrl: "https://staging.shop.example.com", version: "9fceb02" }
+    ]
+  })
 export type CreateDeployment = typeof CreateDeployment.Type
-
-const maxOverride = 2_000
 
 /** The longest that a change of a version waits for locked runs, in milliseconds. */
 const longestWait = 30_000
@@ -115,26 +134,10 @@ export const whileLocked = {
 export const UpdateDeployment = Body({
   ...target,
   commits: Schema.optionalKey(Commits),
-  override: Schema.optionalKey(
-    Text(maxOverride)
-      .check(atLeast(1), isVisible)
-      .annotate({
-        description:
-          "Why the version goes out although the readiness policy keeps it back, beside `version`. The release and the event tell it. The service does not check it, and asks nobody for it. Where the deployment runs the version already there is no release to tell it: another reason than the release has is 400.",
-        examples: ["The payment is down: the fix cannot wait for the regression tests."]
-      })
-  ),
+  override: Schema.optionalKey(override),
   ...whileLocked
 })
-  .check(
-    haveVersion,
-    Schema.makeFilter(
-      ({ override, version }: { readonly override?: string; readonly version?: string | null }) =>
-        override === undefined ||
-        typeof version === "string" || { path: ["override"], issue: "Expected a version beside it" },
-      { toJsonSchema: undocumented }
-    )
-  )
+  .check(haveVersion, overridesVersion)
   .annotate({
     identifier: "UpdateDeployment",
     description: "The fields to change.",

@@ -159,7 +159,7 @@ const EnvironmentReleases = Schema.Struct({
 /** A version of a product: where it runs and ran (docs/contract.md, Releases). */
 export const ProductVersion = Schema.Struct({
   product: ProductRef,
-  version: Schema.String.annotate({ examples: ["9fceb02"] }),
+  version: Schema.String.annotate({ description: "The version, as it was asked for.", examples: ["9fceb02"] }),
   commits: Schema.Array(ReleasedCommit).annotate({
     description: `The first ${maxVersionCommits.toLocaleString("en-US")} commits, in the order in which they were sent.`
   }),

@@ -56,7 +56,7 @@ export class ReleasesApi extends HttpApiGroup.make("releases")
       doc(
         "read",
         "Get a version of a product",
-        "Returns the commits of the version, every environment where it runs or ran and when, deleted deployments included, the runs that tested it there, and the tickets that its commits name. Tickets that you do not see are left out. Returns 404 if the version was never released. Any role may call this."
+        "Returns the commits of the version, every environment where it runs or ran and when, deleted deployments included, the runs that tested it there, and the tickets that its commits name. One commit is one version, however it is written: with 7 digits or more, in any case. Tickets that you do not see are left out. Returns 404 if the version was never released, or is the beginning of several commits. Any role may call this."
       )
     ),
     HttpApiEndpoint.get("trace", `${workspacePath}/tickets/:ticket/trace`, {
@@ -73,7 +73,7 @@ export class ReleasesApi extends HttpApiGroup.make("releases")
       doc(
         "read",
         "Trace a ticket",
-        "Returns the commits whose subjects name the ticket by one of its identifiers, the releases of the versions that contain them, the runs that tested those versions, and the messages to agents about the ticket. `text` says where the ticket has come to: it takes a version to contain those that were first released before it. Any role may call this."
+        "Returns the commits whose subjects name the ticket by one of its identifiers, the releases of the versions that contain them, the runs that tested those versions, and the messages to agents about the ticket. `text` says where the ticket has come to: it takes a version to contain those that were first released before it, and one commit to be one version, however it is written. Any role may call this."
       )
     )
   )

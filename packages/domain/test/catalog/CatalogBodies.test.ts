@@ -109,5 +109,15 @@ describe("bodies of the catalog room", () => {
     for (const version of ["", "x".repeat(201), "\u0000", 1]) {
       assert.isUndefined(decode(UpdateDeployment, { version }), JSON.stringify(version))
     }
+    for (const override of ["The payment is down", "x".repeat(2_000)]) {
+      const input = { ...deployment, version: "9fceb02", override }
+      assert.deepStrictEqual<unknown>(decode(CreateDeployment, input), input)
+      for (const version of [null, undefined]) {
+        assert.isUndefined(decode(CreateDeployment, { ...deployment, ...(version === null && { version }), override }))
+      }
+    }
+    for (const override of ["", " ", "x".repeat(2_001), null, 1]) {
+      assert.isUndefined(decode(CreateDeployment, { ...deployment, version: "9fceb02", override }), String(override))
+    }
   })
 })

@@ -221,9 +221,14 @@ const create = (dependencies: Dependencies) => {
         updatedAt: now,
         deletedAt: null
       }
-      const release = deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment, { judged })
+      const release =
+        deployment.release === 0
+          ? undefined
+          : yield* releaseOf(by, pair, deployment, { override: input.override, judged })
       yield* repo.insert(deployment, release)
-      yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
+      const brought = { version: deployment.version, override: input.override ?? null }
+      const changes = changesBetween({ version: null, override: null }, brought, "version", "override")
+      yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment), changes })
       return present({ ...pair, deployment })
     })
     return yield* storage.transaction(inserted).pipe(Effect.catchTag("UniqueViolation", () => deploymentExists))
@@ -416,15 +421,18 @@ const remove = ({ audited, ends, events, repo, storage }: Dependencies) =>
       if (!(yield* repo.delete(pair.deployment.id, now)))
         return yield* NotFound.of("deployment", `${product}/${environment}`)
       yield* ends.ended(by, pair)
-      const event = { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) } as const
       const { notReady, releases, version } = yield* repo.ended(pair.deployment.id)
+      const event = {
+        kind: "deployment_deleted",
+        subject: subjectOf(pair, pair.deployment),
+        changes: version === null ? [] : [{ field: "version", from: version, to: null }]
+      } as const
       if (releases === 0) return yield* events.record(by, event)
-      const had = [
-        ...(version === null ? [] : [{ field: "version", from: version }]),
-        { field: "releases", from: String(releases) },
-        { field: "notReady", from: String(notReady) }
-      ]
-      const changes = had.map((one) => ({ ...one, to: null }))
+      const changes = Object.entries({ releases, notReady }).map(([field, count]) => ({
+        field,
+        from: String(count),
+        to: null
+      }))
       yield* audited.record(by, event, { changes })
     })
     yield* storage.transaction(deleted)

@@ -1,4 +1,4 @@
-import { spellingsAmong } from "@delivery/domain/catalog/WholeVersion"
+import { beginOf, spellingsAmong } from "@delivery/domain/catalog/WholeVersion"
 import type { ProductId } from "@delivery/domain/Ids"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import { deploymentReleases } from "./ReleaseRows.ts"
@@ -23,6 +23,22 @@ export const spelledAmong = ({
     .map((version) => ({ productId, version, spellings: spellings(version) }))
     .filter(({ spellings }) => spellings.length > 1)
 }
+
+/** Each of the versions with those of the known ones that are the same commit, itself among them. */
+export const spelledWith = (
+  versions: ReadonlyArray<Pick<Spelled, "productId" | "version">>,
+  known: ReadonlyArray<Pick<Spelled, "productId" | "version">>
+): ReadonlyArray<Spelled> => {
+  const spellings = new Map(
+    [...Map.groupBy([...versions, ...known], beginningOf)].map(
+      ([key, those]) => [key, spellingsAmong(those.map(({ version }) => version))] as const
+    )
+  )
+  return versions.map((one) => ({ ...one, spellings: spellings.get(beginningOf(one))!(one.version) }))
+}
+
+const beginningOf = ({ productId, version }: Pick<Spelled, "productId" | "version">): string =>
+  `${productId}/${beginOf(version)}`
 
 export const spellingsInMemory = (database: MemoryDatabase, productId: ProductId) =>
   spellingsAmong(

@@ -25,11 +25,14 @@ import { present as presentMessage } from "../agents/Messages.ts"
 import { MessagesRepo } from "../agents/MessagesRepo.ts"
 import { DeploymentsRepo, type ReleasePlace } from "../catalog/DeploymentsRepo.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
+import type { Spelled } from "../catalog/Spellings.ts"
 import { identifierOf } from "../planning/TicketRefs.ts"
 import { TicketsRepo } from "../planning/TicketsRepo.ts"
 import { viewerOf } from "../planning/Viewer.ts"
 import { TestRuns } from "../runs/TestRuns.ts"
+import type { ProductVersion as TestedVersion } from "../runs/TestRunsRepo.ts"
 import {
+  type CommitBounds,
   type DeployedVersion,
   type FoundCommit,
   type LiveRelease,
@@ -101,8 +104,15 @@ const history = ({ deployments, repo }: Dependencies) => {
     const releases = yield* repo.history(place, yield* cursorOf(place, query), releasesPageSize)
     const versions = new Set(releases.flatMap(({ version }) => version ?? []))
     const named = [...versions].map((version) => ({ productId: product.id, version }))
-    const commits = named.length === 0 ? [] : yield* repo.commits(viewerOf(access), named, listed)
-    const byVersion = Map.groupBy(commits, ({ version }) => version)
+    const spelled = named.length === 0 ? [] : yield* repo.spelled(workspaceId, named)
+    const commits = spelled.length === 0 ? [] : yield* repo.commits(viewerOf(access), everySpelling(spelled), listed)
+    const told = Map.groupBy(commits, ({ version }) => version)
+    const byVersion = new Map(
+      spelled.map(({ spellings, version }) => {
+        const all = spellings.flatMap((one) => told.get(one) ?? [])
+        return [version, ofOneVersion(all, listed)]
+      })
+    )
     return releases.map(({ failed, passed, ...release }) => ({
       ...release,
       commits: release.version === null ? [] : (byVersion.get(release.version) ?? []).map(presentCommit),
@@ -129,16 +139,19 @@ const version = ({ products, repo, runs }: Dependencies) =>
     const access = yield* anyRole
     const product = yield* products.find(access.workspace.id, productRef)
     if (product === undefined) return yield* NotFound.of("product", productRef)
-    const named = [{ productId: product.id, version }]
-    const releases = isVersion(version) ? yield* repo.releasesOf(access.workspace.id, named) : []
+    const spelled = isVersion(version)
+      ? everySpelling(yield* repo.spelled(access.workspace.id, [{ productId: product.id, version }]))
+      : []
+    const releases = spelled.length === 0 ? [] : yield* repo.releasesOf(access.workspace.id, spelled)
     if (releases.length === 0) return yield* NotFound.of("version", version)
-    const commits = yield* repo.commits(viewerOf(access), named, { count: maxVersionCommits, subject: maxSubject })
+    const bounds = { count: maxVersionCommits, subject: maxSubject }
+    const commits = ofOneVersion(yield* repo.commits(viewerOf(access), spelled, bounds), bounds)
     return {
       product: releases[0]!.product,
       version,
       commits: commits.map(presentCommit),
       environments: inEnvironments(releases),
-      runs: yield* runs.ofVersions(access, named),
+      runs: yield* runs.ofVersions(access, spelled),
       tickets: ticketsOf(commits).map(({ id, key, number, title }) => ({
         id,
         identifier: ticketIdentifier(key, number),
@@ -146,6 +159,23 @@ const version = ({ products, repo, runs }: Dependencies) =>
       }))
     }
   })
+
+/** Versions in each way in which they are written, each once. */
+const everySpelling = (spelled: ReadonlyArray<Spelled>): ReadonlyArray<TestedVersion> => {
+  const all = spelled.flatMap(({ productId, spellings }) => spellings.map((version) => ({ productId, version })))
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()]
+}
+
+const keyOf = ({ productId, version }: TestedVersion): string => `${productId}/${version}`
+
+/** The first commits of a version, whichever of its spellings they were told with, each SHA once. */
+const ofOneVersion = (commits: ReadonlyArray<FoundCommit>, { count }: CommitBounds): ReadonlyArray<FoundCommit> => {
+  const bySha = new Map<string, FoundCommit>()
+  for (const commit of commits.toSorted((a, b) => compare(a.id, b.id))) {
+    if (!bySha.has(commit.sha)) bySha.set(commit.sha, commit)
+  }
+  return [...bySha.values()].slice(0, count)
+}
 
 const inEnvironments = (releases: ReadonlyArray<LiveRelease>): ProductVersion["environments"] =>
   [...Map.groupBy(releases, ({ environment }) => environment.id).values()]
@@ -162,7 +192,8 @@ const trace = ({ messages, repo, runs, tickets }: Dependencies) =>
     const ticket = yield* tickets.find(viewer, ref)
     if (ticket === undefined) return yield* NotFound.of("ticket", ref)
     const commits = yield* repo.commitsNaming(viewer, ticket.id, { count: maxTraced, subject: maxListedSubject })
-    const versions = yield* repo.versionsNaming(viewer, ticket.id)
+    const spelled = yield* repo.spelled(viewer.workspaceId, yield* repo.versionsNaming(viewer, ticket.id))
+    const versions = everySpelling(spelled)
     const products = [...new Set(versions.map(({ productId }) => productId))]
     const releases = versions.length === 0 ? [] : yield* repo.releasesOf(viewer.workspaceId, versions)
     const deployed = versions.length === 0 ? [] : yield* repo.deployed(viewer.workspaceId, products)
@@ -179,9 +210,23 @@ const trace = ({ messages, repo, runs, tickets }: Dependencies) =>
       releases: releases.slice(-maxTraced).map(presentRelease),
       runs: tested,
       messages: (yield* messages.list(viewer, { ticketId: ticket.id })).map(presentMessage),
-      text: textOf(identifier, releases, deployed, tested)
+      text: textOf(identifier, changesOf(releases, spelled), deployed, tested)
     }
   })
+
+/** The releases without those that only write the commit of the one before in another way. */
+const changesOf = (releases: ReadonlyArray<LiveRelease>, spelled: ReadonlyArray<Spelled>) => {
+  const spellings = new Map(
+    spelled.flatMap(({ productId, spellings }) =>
+      spellings.map((version) => [keyOf({ productId, version }), spellings] as const)
+    )
+  )
+  const versions = new Map(releases.map(({ deploymentId, number, version }) => [`${deploymentId}/${number}`, version]))
+  return releases.filter(({ deploymentId, number, product, version }) => {
+    const previous = versions.get(`${deploymentId}/${number - 1}`)
+    return previous === undefined || !spellings.get(keyOf({ productId: product.id, version }))?.includes(previous)
+  })
+}
 
 const textOf = (
   identifier: string,

@@ -16,7 +16,7 @@ import {
   type ReleaseRow,
   versionCommits
 } from "../catalog/ReleaseRows.ts"
-import { spellingsInMemory } from "../catalog/Spellings.ts"
+import { spelledWith, spellingsInMemory } from "../catalog/Spellings.ts"
 import { teams } from "../planning/TeamsRepo.ts"
 import { findTicketInMemory } from "../planning/TicketRefs.ts"
 import type { Viewer } from "../planning/Viewer.ts"
@@ -33,6 +33,7 @@ export const layer = Layer.effect(
     ReleasesRepo.of({
       history: history(memory),
       wasDeployed: wasDeployed(memory),
+      spelled: spelled(memory),
       commits: commits(memory),
       commitsNaming: commitsNaming(memory),
       versionsNaming: versionsNaming(memory),
@@ -162,6 +163,15 @@ const isOneOf =
   (row: { readonly productId: ProductId; readonly version: string | null }): boolean =>
     versions.some(({ productId, version }) => row.productId === productId && row.version === version)
 
+const spelled = (memory: Memory) => (workspaceId: WorkspaceId, versions: ReadonlyArray<ProductVersion>) =>
+  memory.read((database) => {
+    const known = database.table(deploymentReleases).filter((release) => release.workspaceId === workspaceId)
+    return spelledWith(
+      versions,
+      known.flatMap(({ productId, version }) => (version === null ? [] : [{ productId, version }]))
+    )
+  })
+
 const shortened = (commits: ReadonlyArray<FoundCommit>, { subject }: CommitBounds): ReadonlyArray<FoundCommit> =>
   commits.map((commit) => ({ ...commit, subject: firstCharacters(commit.subject, subject) }))
 
@@ -214,8 +224,10 @@ const releasesOf = (memory: Memory) => (workspaceId: WorkspaceId, versions: Read
 
 const deployed = (memory: Memory) => (workspaceId: WorkspaceId, productIds: ReadonlyArray<ProductId>) =>
   memory.read((database) => {
-    const originOf = ({ id, version }: DeploymentRow) =>
-      releasesIn(database, id).find((release) => version !== null && release.version === version)?.number ?? null
+    const originOf = ({ id, productId, version }: DeploymentRow) => {
+      const same = new Set<string | null>(version === null ? [] : spellingsInMemory(database, productId)(version))
+      return releasesIn(database, id).find((release) => same.has(release.version))?.number ?? null
+    }
     return database
       .table(deployments)
       .filter((row) => row.workspaceId === workspaceId && row.deletedAt === null && productIds.includes(row.productId))

@@ -7,6 +7,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ReleasePlace } from "../catalog/DeploymentsRepo.ts"
 import type { CommitRow } from "../catalog/ReleaseRows.ts"
+import type { Spelled } from "../catalog/Spellings.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import type { ProductVersion } from "../runs/TestRunsRepo.ts"
 
@@ -66,7 +67,7 @@ export interface LiveRelease {
   readonly until: Timestamp | null
 }
 
-/** A deployment, and which of its releases first had the version that it has now; null where it has none. */
+/** A deployment, and which of its releases first had the commit that it has now, however it is written; null where it has none. */
 export interface DeployedVersion {
   readonly deploymentId: DeploymentId
   readonly product: ProductRef
@@ -89,6 +90,11 @@ export class ReleasesRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<FoundRelease>>
     /** Whether there is or was a deployment at the place: any, or that one. */
     readonly wasDeployed: (place: ReleasePlace, deployment: DeploymentId | undefined) => Effect.Effect<boolean>
+    /** The versions, each with those that are the same commit, itself among them, as far as a deployment of the product had them. */
+    readonly spelled: (
+      workspaceId: WorkspaceId,
+      versions: ReadonlyArray<ProductVersion>
+    ) => Effect.Effect<ReadonlyArray<Spelled>>
     /** The first commits of each of the versions, in the order in which they were told. */
     readonly commits: (
       viewer: Viewer,

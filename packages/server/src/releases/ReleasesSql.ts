@@ -8,7 +8,8 @@ import { presentRefs, type ReleasePlace } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { versionCommits } from "../catalog/ReleaseRows.ts"
-import { spelledIn } from "../catalog/SpellingStatements.ts"
+import { type Spelled, spelledWith } from "../catalog/Spellings.ts"
+import { begunIn, isCommitSql, spelledIn, spelledRows } from "../catalog/SpellingStatements.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
 import { testsDeployment } from "../runs/TestedAddress.ts"
@@ -30,6 +31,7 @@ export const layer = Layer.effect(
     ReleasesRepo.of({
       history: history(sql),
       wasDeployed: wasDeployed(sql),
+      spelled: spelled(sql),
       commits: commits(sql),
       commitsNaming: commitsNaming(sql),
       versionsNaming: versionsNaming(sql),
@@ -179,6 +181,22 @@ const earlierOf = (
   )
 }
 
+const spelled =
+  (sql: PgClient.PgClient): ReleasesRepo["Service"]["spelled"] =>
+  (workspaceId, versions) => {
+    const commits = versions.filter(({ version }) => isCommit(version))
+    if (commits.length === 0) return Effect.succeed(spelledWith(versions, []))
+    const begins = sql`select distinct product_id, digits
+      from unnest(${column(commits, PgTypes.OID.uuid, ({ productId }) => productId)},
+        ${texts(commits, ({ version }) => beginOf(version))}) as asked (product_id, digits)`
+    return Effect.map(begunIn(sql, workspaceId, begins, 1), (rows) =>
+      spelledWith(
+        versions,
+        rows.flatMap(({ productId, versions }) => versions.map((version) => ({ productId, version })))
+      )
+    )
+  }
+
 /** The versions as a table `named`. */
 const versionRows = (versions: ReadonlyArray<ProductVersion>, sql: PgClient.PgClient): Statement.Fragment =>
   sql`unnest(${column(versions, PgTypes.OID.uuid, ({ productId }) => productId)},
@@ -287,10 +305,26 @@ const releasesOf = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, versio
     dieOnSqlError
   )
 
-const deployed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, productIds: ReadonlyArray<ProductId>) =>
+const deployed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, productIds: ReadonlyArray<ProductId>) => {
+  const begins = sql`select distinct product_id, left(lower(version), 7) from deployments
+    where workspace_id = ${workspaceId} and product_id = any(${uuids(productIds)}) and deleted_at is null
+      and ${sql.literal(isCommitSql)}`
+  return Effect.flatMap(spelledIn(sql, workspaceId, begins), (several) =>
+    deployedAs(sql, workspaceId, productIds, several)
+  )
+}
+
+const deployedAs = (
+  sql: PgClient.PgClient,
+  workspaceId: WorkspaceId,
+  productIds: ReadonlyArray<ProductId>,
+  several: ReadonlyArray<Spelled>
+) =>
   sql<SelectedRow & { readonly origin: number | null }>`select d.id as "deploymentId", ${sql.literal(pairColumns)},
-      (select min(r.number) from deployment_releases r where r.deployment_id = d.id and r.version = d.version) as origin
+      (select min(r.number) from deployment_releases r
+        where r.deployment_id = d.id and r.version = any(coalesce(s.spellings, array[d.version]))) as origin
     from deployments d join products p on p.id = d.product_id join environments e on e.id = d.environment_id
+      left join (${spelledRows(sql, several)}) as s on s.product_id = d.product_id and s.version = d.version
     where d.workspace_id = ${workspaceId} and d.product_id = any(${uuids(productIds)}) and d.deleted_at is null
       and p.archived_at is null and e.archived_at is null`.pipe(
     Effect.map((rows) => rows.map((row) => ({ ...readDeployed(row), origin: row.origin }))),

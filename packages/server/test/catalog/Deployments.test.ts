@@ -119,6 +119,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           [event?.subjectType, event?.subjectId, event?.subjectLabel, event?.subjectPath],
           ["deployment", made.id, "Shop in Staging", `deployments/${product.slug}/${environment.slug}`]
         )
+        assert.deepStrictEqual(event?.changes, [{ field: "version", from: null, to: "9fceb02" }])
         assert.deepStrictEqual(more, [])
       }
     })
@@ -431,6 +432,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { deployment, environment, get, member, product, update, workspace } = yield* makeDeployed()
+      yield* update({ version: "2" })
       const remove = deployments.delete(product.id, environment.slug).pipe(as(member))
       yield* remove
       assert.strictEqual(yield* refusal(remove), "NotFound")
@@ -443,13 +445,18 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
       assert.notStrictEqual(again.id, deployment.id)
       assert.strictEqual(again.createdAt, yield* now)
       assert.deepStrictEqual(yield* get, again)
+      yield* remove
       const events = yield* eventsOf(workspace)
+      const version = (from: string | null, to: string | null) => [{ field: "version", from, to }]
+      const first = deployment.version
       assert.deepStrictEqual(
-        events.map((event) => [event.kind, event.subjectId, event.subjectLabel]),
+        events.map((event) => [event.kind, event.subjectId, event.subjectLabel, event.changes]),
         [
-          ["deployment_created", deployment.id, "Shop in Staging"],
-          ["deployment_deleted", deployment.id, "Shop in Staging"],
-          ["deployment_created", again.id, "Shop in Staging"]
+          ["deployment_created", deployment.id, "Shop in Staging", first === null ? [] : version(null, first)],
+          ["deployment_updated", deployment.id, "Shop in Staging", version(first, "2")],
+          ["deployment_deleted", deployment.id, "Shop in Staging", version("2", null)],
+          ["deployment_created", again.id, "Shop in Staging", []],
+          ["deployment_deleted", again.id, "Shop in Staging", []]
         ]
       )
     })

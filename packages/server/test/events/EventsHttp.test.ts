@@ -241,7 +241,43 @@ onEachServer("events", (test) => {
     await assertRecorded(
       sam,
       () => sam.delete("deployments/shop/qa"),
-      () => [{ kind: "deployment_deleted", ...subject }]
+      () => [{ kind: "deployment_deleted", ...subject, changes: [{ field: "version", from: "v2", to: null }] }]
+    )
+    const override = "The payment is down"
+    const anew = () =>
+      sam.post<{ id: string }>("deployments", {
+        product: "shop",
+        environment: "qa",
+        baseUrl: "https://a.example",
+        version: "v3",
+        override
+      })
+    await assertRecorded(sam, anew, ({ id }) => [
+      {
+        kind: "deployment_created",
+        ...subject,
+        id,
+        changes: [
+          { field: "version", from: null, to: "v3" },
+          { field: "override", from: null, to: override }
+        ]
+      }
+    ])
+    assert.deepInclude(
+      (await sam.get<{ releases: ReadonlyArray<object> }>("deployments/shop/qa/history")).releases[0],
+      { version: "v3", override }
+    )
+    await workspace.post("environments", { slug: "demo", name: "Demo", class: "non-production" })
+    await assertRecorded(
+      sam,
+      () =>
+        sam.refuse("400 override", "POST", "deployments", {
+          product: "shop",
+          environment: "demo",
+          baseUrl: "https://a.example",
+          override
+        }),
+      noEvents
     )
   })
 

@@ -69,7 +69,7 @@ withServicesOnEachStorage("Releases", (it) => {
   it.effect("tell why they went out against the policy, where whoever recorded them says so", () =>
     Effect.gen(function* () {
       const scene = yield* makeProduct
-      const { create, history, update } = deploymentIn(scene, scene.product, scene.staging)
+      const { create, history, remove, update } = deploymentIn(scene, scene.product, scene.staging)
       yield* create("v1")
       const override = "The payment is down"
       yield* update({ version: "v2", override })
@@ -98,6 +98,14 @@ withServicesOnEachStorage("Releases", (it) => {
           [["version", "v2", "v3"]]
         ]
       )
+      // One that is made anew says so, too.
+      yield* remove
+      yield* create("v4", { override: "Again" })
+      assert.deepInclude((yield* history())[0]!, { version: "v4", override: "Again" })
+      assert.deepStrictEqual((yield* eventsOf(scene.workspace)).at(-1)!.changes, [
+        { field: "version", from: null, to: "v4" },
+        { field: "override", from: null, to: "Again" }
+      ])
     })
   )
 
@@ -395,6 +403,112 @@ withServicesOnEachStorage("Releases", (it) => {
       const untouched = yield* as(viewer)(releases.trace(other.id))
       assert.deepStrictEqual([untouched.commits, untouched.releases, untouched.runs], [[], [], []])
       assert.strictEqual(untouched.text, `No release contains a commit that names ${other.identifier}.`)
+    })
+  )
+
+  it.effect("of one commit are one version for it and for tickets, however it is written", () =>
+    Effect.gen(function* () {
+      const releases = yield* Releases
+      const scene = yield* makeProduct
+      const { product, production, staging, viewer } = scene
+      yield* makeTeam(scene, "ENG")
+      const { identifier } = yield* makeTicket(scene, "ENG")
+      const trace = as(viewer)(releases.trace(identifier))
+      const version = (text: string) => as(viewer)(releases.version(product.slug, text))
+      const inStaging = deploymentIn(scene, product, staging)
+      const inProduction = deploymentIn(scene, product, production)
+      const commit = `d4c3b2a${"1".repeat(33)}`
+      const short = commit.slice(0, 12)
+      const other = `d4c3b2a2${"1".repeat(32)}`
+      yield* inStaging.create("v0")
+      yield* inProduction.create("v0")
+      const [mend, more] = [
+        { sha: commit, subject: `${identifier} Mend it` },
+        { sha: other, subject: "More" }
+      ]
+      yield* TestClock.adjust("1 day")
+      yield* inStaging.update({ version: commit, commits: [mend] })
+      const staged = yield* now
+      const first = yield* inStaging.start()
+      yield* inStaging.finish(first)
+      assert.include((yield* trace).text, `tested by run ${first}, not in Production.`)
+
+      yield* TestClock.adjust("1 day")
+      yield* inProduction.update({ version: short, commits: [more, mend] })
+      const live = yield* now
+      const second = yield* inProduction.start()
+      yield* inProduction.finish(second, "failed")
+      const text = `In Production since ${live.slice(0, 10)} and in Staging since ${staged.slice(0, 10)}, run ${second} failed.`
+      assert.strictEqual((yield* trace).text, text)
+      const numbers = (found: { readonly runs: ReadonlyArray<{ readonly number: number }> }) =>
+        found.runs.map(({ number }) => number)
+      assert.deepStrictEqual(numbers(yield* trace), [second, first])
+      // What only writes the commit anew is no later day.
+      yield* TestClock.adjust("1 day")
+      yield* inStaging.update({ version: short.toUpperCase() })
+      assert.strictEqual((yield* trace).text, text)
+      assert.deepStrictEqual(
+        (yield* trace).releases.map(({ environment, version }) => [environment.slug, version]),
+        [
+          ["staging", commit],
+          ["production", short],
+          ["staging", short.toUpperCase()]
+        ]
+      )
+
+      const written = [commit, commit.toUpperCase(), short, commit.slice(0, 8), commit.slice(0, 7)]
+      for (const spelling of written) {
+        const page = yield* version(spelling)
+        assert.strictEqual(page.version, spelling)
+        assert.deepStrictEqual(
+          page.environments.map(({ environment, releases }) => [
+            environment.slug,
+            ...releases.map(({ number, until }) => [number, until])
+          ]),
+          [
+            ["production", [2, null]],
+            ["staging", [2, yield* now], [3, null]]
+          ]
+        )
+        assert.deepStrictEqual(
+          page.commits.map(({ sha }) => sha),
+          [commit, other]
+        )
+        assert.deepStrictEqual(
+          page.tickets.map((ticket) => ticket.identifier),
+          [identifier]
+        )
+        assert.deepStrictEqual(numbers(page), [second, first])
+      }
+      for (const unknown of [commit.slice(0, 6), "d4c3b2b", `${commit.slice(0, 39)}2`]) {
+        assert.strictEqual(yield* refusal(version(unknown)), "NotFound", unknown)
+      }
+      for (const { history } of [inStaging, inProduction]) {
+        assert.deepStrictEqual(
+          (yield* history())[0]!.commits.map(({ sha }) => sha),
+          [commit, other]
+        )
+      }
+
+      // What begins two commits is neither, and what was rolled back to is what came first, however it is written.
+      yield* inStaging.update({ version: other })
+      assert.strictEqual(yield* refusal(version(commit.slice(0, 7))), "NotFound")
+      assert.deepStrictEqual(
+        (yield* version(other.slice(0, 8))).environments.flatMap(({ releases }) =>
+          releases.map(({ number }) => number)
+        ),
+        [4]
+      )
+      assert.strictEqual((yield* trace).text, text)
+      yield* inProduction.update({ version: "V0" })
+      yield* inProduction.update({ version: "v0" })
+      assert.include((yield* trace).text, "no longer in Production")
+      const before = `0ddba11${"2".repeat(33)}`
+      const { identifier: later } = yield* makeTicket(scene, "ENG")
+      yield* inProduction.update({ version: before.slice(0, 10) })
+      yield* inProduction.update({ version: "v1", commits: [{ sha: sha("e"), subject: later }] })
+      yield* inProduction.update({ version: before })
+      assert.include((yield* as(viewer)(releases.trace(later))).text, "no longer in Production")
     })
   )
 

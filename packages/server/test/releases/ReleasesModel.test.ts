@@ -1,9 +1,11 @@
 import { assert } from "@effect/vitest"
+import type { DeploymentId } from "@delivery/domain/Ids"
 import type { Release } from "@delivery/domain/releases/Release"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { answer } from "../identity/Scene.ts"
+import { Releases } from "../../src/releases/Releases.ts"
+import { answer, as, eventsOf } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { deploymentIn, makeProduct } from "./Scene.ts"
 import { isOneVersion, spelledVersions } from "./Spellings.ts"
@@ -106,6 +108,30 @@ withServicesOnEachStorage("Random changes of versions", (it) => {
           assert.strictEqual(deployment.deletedAt === null, deployment.id === made.at(-1))
         }
         assert.strictEqual((yield* get).version, had.at(-1)!.at(-1))
+        // The events tell of each version that it came, and of the last one that it went with its deployment.
+        const told = (yield* eventsOf(scene.workspace)).flatMap(({ changes, subjectId }) =>
+          changes.flatMap(({ field, from, to }) =>
+            field === "version" ? [JSON.stringify([made.indexOf(subjectId as DeploymentId), from, to])] : []
+          )
+        )
+        const came = modelOf(had).map(({ deployment, previous, version }) => [deployment, previous, version])
+        const went = had.slice(0, -1).flatMap((all, deployment) => {
+          const last = all.at(-1)!
+          return last === null ? [] : [[deployment, last, null]]
+        })
+        assert.deepStrictEqual(told.toSorted(), [...came, ...went].map((change) => JSON.stringify(change)).toSorted())
+        for (const version of versions.concat(spelledVersions)) {
+          if (version === null) continue
+          const isSame = isOneVersion([...had.flat(), version])
+          const numbers = modelOf(had).flatMap((one) => (isSame(one.version, version) ? [one.number] : []))
+          const asked = Effect.flatMap(Releases, (releases) => releases.version(scene.product.slug, version))
+          const page = yield* asked.pipe(
+            as(scene.viewer),
+            Effect.catchTag("NotFound", () => Effect.succeed({ environments: [] }))
+          )
+          const named = page.environments.flatMap(({ releases }) => releases.map(({ number }) => number))
+          assert.deepStrictEqual(named, numbers, version)
+        }
         assert.deepStrictEqual(
           found.map(({ at }) => at),
           found

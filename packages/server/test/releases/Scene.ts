@@ -1,4 +1,4 @@
-import type { UpdateDeployment } from "@delivery/domain/catalog/Deployment"
+import type { CreateDeployment, UpdateDeployment } from "@delivery/domain/catalog/Deployment"
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import { Effect } from "effect"
@@ -39,9 +39,9 @@ export const deploymentIn = (
 ) => {
   const refs = { product: product.slug, environment: environment.slug }
   return {
-    create: (version?: string) =>
+    create: (version?: string, fields: Pick<CreateDeployment, "override"> = {}) =>
       Effect.flatMap(Deployments, (deployments) =>
-        deployments.create({ ...refs, ...(version === undefined ? {} : { version }) })
+        deployments.create({ ...refs, ...(version === undefined ? {} : { version }), ...fields })
       ).pipe(as(member)),
     update: (input: UpdateDeployment, by = member) =>
       Effect.flatMap(Deployments, (deployments) => deployments.update(product.slug, environment.slug, input)).pipe(

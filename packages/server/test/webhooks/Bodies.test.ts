@@ -36,6 +36,13 @@ describe("What webhooks send", () => {
     )
   })
 
+  it("names the version that a deployment is made with, and that it takes with it", () => {
+    const line = (kind: Event["kind"], from: string | null, to: string | null) =>
+      slack({ kind, changes: [{ field: "version", from, to }] }).split("\n")[1]
+    assert.strictEqual(line("deployment_created", null, "a".repeat(40)), "• version: none → aaaaaaa")
+    assert.strictEqual(line("deployment_deleted", "a".repeat(40), null), "• version: aaaaaaa → none")
+  })
+
   it("shortens the ids of commits that versions are", () => {
     const changes = [{ field: "version", from: "a".repeat(40), to: "b".repeat(40) }]
     assert.strictEqual(slack({ changes }).split("\n")[1], "• version: aaaaaaa → bbbbbbb")

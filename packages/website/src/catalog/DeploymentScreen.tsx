@@ -135,21 +135,43 @@ const Runs = ({ deployment, slug }: Props) => {
 const isOfOneCommit = ({ commits: [first, ...rest], version }: Release): boolean =>
   version !== null && rest.length === 0 && first?.sha.startsWith(version) === true
 
-/** What readiness said of it. Of what was ready by a run only the warnings are of interest. */
+/** Why it was ready: of a policy that warns only, no run may have decided. */
+const readyTitle = ({ runs }: NonNullable<Release["readiness"]>): string =>
+  `By the policy of then${runs.length === 0 ? "" : `, and ${runs.length === 1 ? "run" : "runs"} ${runs.join(", ")}`}`
+
+/** What readiness said of it. */
 const Judged = ({ readiness }: { readonly readiness: NonNullable<Release["readiness"]> }) => {
   const warned = warnedText(readiness)
   return (
     <>
       {!readiness.ready && <Badge tone="danger">{verdictText(readiness)}</Badge>}
-      {readiness.ready && readiness.requires.length === 0 && (
-        <span className="text-warning">{verdictText(readiness)}</span>
-      )}
+      {readiness.ready &&
+        (readiness.requires.length === 0 ? (
+          <span className="text-warning">{verdictText(readiness)}</span>
+        ) : (
+          <span className="text-success" title={readyTitle(readiness)}>
+            {verdictText(readiness)}
+          </span>
+        ))}
       {warned !== undefined && <span className="text-warning">{warned}</span>}
     </>
   )
 }
 
-const ReleaseRow = ({ release }: { readonly release: Release }) => (
+/** That nobody can say whether it was ready. */
+const NotJudged = () => (
+  <span className="text-muted" title="There was no policy then, or it could not be told in time">
+    not judged
+  </span>
+)
+
+interface ReleaseRowProps {
+  readonly release: Release
+  /** Whether others beside it were judged: else no word is needed for what was not. */
+  readonly areJudged: boolean
+}
+
+const ReleaseRow = ({ areJudged, release }: ReleaseRowProps) => (
   <li className="border-border flex flex-col gap-1 border-b px-4 py-2">
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <span className="text-muted tabular w-8">#{release.number}</span>
@@ -158,7 +180,11 @@ const ReleaseRow = ({ release }: { readonly release: Release }) => (
       ) : (
         <Copyable label="Copy the version" shown={shortSha(release.version)} text={release.version} />
       )}
-      {release.readiness !== null && <Judged readiness={release.readiness} />}
+      {release.readiness !== null ? (
+        <Judged readiness={release.readiness} />
+      ) : (
+        areJudged && release.version !== null && <NotJudged />
+      )}
       {release.rolledBackTo !== null && <Badge tone="warning">back to release {release.rolledBackTo}</Badge>}
       {release.runs.failed > 0 && <span className="text-danger">{counted(release.runs.failed, "run")} failed</span>}
       {release.runs.passed > 0 && <span className="text-success">{counted(release.runs.passed, "run")} passed</span>}
@@ -204,6 +230,7 @@ const History = ({ deployment, slug }: Props) => {
       </Empty>
     )
   }
+  const areJudged = data.releases.some(({ readiness }) => readiness !== null)
   return (
     <ol aria-label="Releases">
       {data.releases.map((release, index) => (
@@ -217,7 +244,7 @@ const History = ({ deployment, slug }: Props) => {
                 </span>
               </li>
             )}
-          <ReleaseRow release={release} />
+          <ReleaseRow areJudged={areJudged} release={release} />
         </Fragment>
       ))}
     </ol>

@@ -448,7 +448,19 @@ describe("Readiness", () => {
       "The releases below",
       ...before.map((_, index) => `#${before.length - index}`)
     ])
+    const words = texts.flatMap(
+      (text) => /not ready|not judged|ready, but nothing is required|ready/.exec(text)?.[0] ?? []
+    )
+    expect(words).toEqual(["not ready", "ready", "ready, but nothing is required", "not ready", "not judged"])
+    const ready = rows.getByText("ready", { exact: true })
+    expect(await ready.getAttribute("title")).toMatch(/^By the policy of then, and run \d+$/)
+    expect(await rows.getByText("not judged").getAttribute("title")).toContain("no policy then")
     expect(await axeFindings(anew)).toEqual([])
+
+    // Where nothing was judged there is nothing to tell apart.
+    const plain = await openScreen(site, `deployments/${product}/staging`, anew)
+    await plain.getByRole("list", { name: "Releases" }).getByText("#1").waitFor()
+    expect(await plain.getByText("not judged").count()).toBe(0)
   })
 
   it("replaces the version that runs with what is typed, and doubts what is typed in full", async () => {
