@@ -13,13 +13,13 @@ export const bodyOf = (format: WebhookFormat, event: Event): string =>
 /** Slack cuts what is longer. */
 const maxSlackText = 3_000
 
-/** Marks that turn the text that follows them, which is what others have written. */
-const turning = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+/** Marks that turn the text that follows them, which is what others have written, and what a terminal would obey. */
+const unseen = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]|[^\P{Cc}\s]/gu
 
 /** What Slack would else take for mentions, links and entities. */
 const escaped = (text: string): string =>
   text
-    .replaceAll(turning, "")
+    .replaceAll(unseen, "")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")

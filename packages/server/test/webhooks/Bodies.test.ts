@@ -152,7 +152,7 @@ describe("What webhooks send", () => {
   })
 
   it("lets no text mention people or channels, link, begin a line or turn what follows in Slack", () => {
-    const bad = "<!channel> & <@U1>\n<https://evil.example|here> | \u202Egnp.exe\u2066"
+    const bad = "<!channel> & <@U1>\n<https://evil.example|here> | \u001b[31m\u202Egnp.exe\u2066"
     const text = slack({
       actor: { kind: "user", id: "0197a1b2-0000-7000-8000-000000000001" as PersonId, name: bad, email: "a@b.c" },
       subject: { type: "ticket", id: "1", label: bad, url: `https://delivery.example/${bad}` },
@@ -161,13 +161,13 @@ describe("What webhooks send", () => {
     assert.deepStrictEqual([...text.matchAll(/<[^>]*/g)].length, 1)
     assert.lengthOf(text.split("\n"), 2)
     assert.include(text, "gnp.exe")
-    assert.notMatch(text, /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/)
+    assert.notMatch(text, /[\u200E\u200F\u202A-\u202E\u2066-\u2069\u001b]/)
     assert.notMatch(text.replace(/&(amp|lt|gt);/g, ""), /&/)
     const fields = ["product", "environment", "version", "result", "counts", "flakyCount"]
     const run = slack({ kind: "run_finished", changes: fields.map((field) => ({ field, from: bad, to: bad })) })
     assert.deepStrictEqual([...run.matchAll(/<[^>]*/g)].length, 1)
     assert.lengthOf(run.split("\n"), 4)
-    assert.notMatch(run, /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/)
+    assert.notMatch(run, /[\u200E\u200F\u202A-\u202E\u2066-\u2069\u001b]/)
   })
 
   it("is short in Slack, however much changed", () => {
