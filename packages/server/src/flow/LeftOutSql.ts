@@ -144,17 +144,24 @@ const failures = (sql: PgClient.PgClient) => {
       )`
 }
 
-/** The runs in which the test of `f` passed, as `l`, with when that began; as far as that is said of where it failed. */
+/**
+ * The runs up to that of `f` in which its test passed, as `l`, with when that began; as far as that is said of where it failed. In that itself
+ * it passed in a retry that began before it failed.
+ */
 const passes = (sql: PgClient.PgClient) => sql`before l cross join lateral (
               select status, case status when 'flaky' then ${sql.literal(retriedAt("l.id", "f.case_id"))} else attempt_started_at end as began_at
               from test_run_tests where run_id = l.id and case_id = f.case_id offset 0
             ) p
             where l.coverage = f.coverage and not l.is_interrupted and (p.status = 'passed' or (p.status = 'flaky' and not l.is_elsewhere))
+              and l.place <= f.place and (l.place < f.place or p.status = 'flaky')
               and (l.former_url is null or ${sameAddress(sql, "l.former_url", "f.former_url")})`
+
+const settlesSql = `(l.place < f.place and coalesce(p.began_at + ${clocksApartSql} >= f.began_at, true))`
 
 /**
  * Of those runs, that alone is read which failed (`test_run_tests_failed`), then for each test its last failure is looked up in those since.
- * Each look is by itself (`offset 0`): the planner takes them to be many, and would read the tests of all runs.
+ * Each look is by itself (`offset 0`): the planner takes them to be many, and would read the tests of all runs. Where any pass is found that
+ * began too early, all are looked at; mostly it is the first that settles, or there is none.
  */
 export const leftOut =
   (sql: PgClient.PgClient): Repo["leftOut"] =>
@@ -166,10 +173,7 @@ export const leftOut =
         f.git_branch as branch, f.other_version as "otherVersion", f.former_url is not null as "isFormer", greatest(f.finished_at, (
           select max(r.finished_at) from test_run_attempts a join test_run_retries r on r.run_id = a.run_id and r.number = a.retry
           where a.run_id = f.id and a.case_id = f.case_id and a.status = 'failed'
-        )) as "failedAt", (
-          select l.number from ${passes(sql)} and (l.place < f.place or (l.place = f.place and p.status = 'flaky'))
-          order by l.place limit 1
-        ) as "oldPass", (
+        )) as "failedAt", case when f.has_settled is not null then (select l.number from ${passes(sql)} order by l.place limit 1) end as "oldPass", (
           select jsonb_build_object('coverage', b.coverage, 'number', b.number) from besides b cross join lateral (
             select status from test_run_tests where run_id = b.id and case_id = f.case_id offset 0
           ) t
@@ -177,12 +181,10 @@ export const leftOut =
           order by b.number desc limit 1
         ) as "passedIn"
       from deciding d cross join lateral (
-        select f.*, d.id as deciding_id from (
+        select f.*, d.id as deciding_id, one.has_settled from (
           select * from failures where coverage = d.coverage order by is_other, place, case_id offset 0
-        ) f
-        where not exists (
-            select 1 from ${passes(sql)} and l.place < f.place and coalesce(p.began_at + ${sql.literal(clocksApartSql)} >= f.began_at, true)
-          )
+        ) f left join lateral (select ${sql.literal(settlesSql)} as has_settled from ${passes(sql)} limit 1) one on true
+        where one.has_settled is not true and (one.has_settled is null or not exists (select 1 from ${passes(sql)} and ${sql.literal(settlesSql)}))
           and (f.place = 1 or not exists (select 1 from test_run_tests where run_id = d.id and case_id = f.case_id and status = 'failed' offset 0))
           and (not f.is_later or exists (
             select 1 from before o cross join lateral (
