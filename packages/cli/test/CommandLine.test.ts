@@ -1307,6 +1307,15 @@ describe("delivery", () => {
         [""]
       ]
     )
+    const undeployed = await ready("--version", "1")
+    assert.strictEqual(undeployed.code, 1)
+    assert.include(undeployed.out, "The product is not deployed in QA, from which versions come")
+    await workspace.post("deployments", {
+      product: "shop",
+      environment: "qa",
+      version: "1",
+      baseUrl: "https://qa.example"
+    })
     assert.include(await ready("--version", "1"), { code: 0, err: "" })
     assert.include(await ready("--version"), { code: 2, out: "" })
     assert.include(await at.delivery(["deployments", "ready", "shop"], { env }), { code: 2, out: "" })

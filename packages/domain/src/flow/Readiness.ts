@@ -12,14 +12,14 @@ const kinds = {
   version_missing:
     "the request names no version, and none of the product is known to run in the environment of the policy's `from`, or here where the policy has none, or that environment is archived; always `block`",
   source_archived:
-    "the request names a version, and the environment of the policy's `from`, whose runs decide, is archived; always `block`",
+    "the request names a version, and the environment of the policy's `from`, whose runs decide, is archived, or the product is not deployed there; always `block`",
   version_name:
     "a run decides, and the version has no digit, such as `latest`, or is a branch in full or that which the run tested: other code may have the same name; always `warn`",
   run_missing:
     "no run of the version with the whole coverage, without folders or cases that narrow it, has finished in the environment of `from`, or in another one where the policy has no `from`; runs that skipped everything, of agents, with uncommitted changes, and those against another address than the deployment's, do not count",
   run_failed: "the newest of them failed",
   test_missing:
-    "the newest of them passed, but without tests that failed in an earlier one of the version, have not passed there since, and are not muted",
+    "the newest of them passed, but without tests that failed in an earlier one of the version, also at an address that the deployment had then, have not passed there since, by when the tests began, and are not muted",
   test_dropped:
     "the newest of them passed, but without tests that failed when they last ran in its environment with its coverage, in a run of another version, have passed in no run that counts there since, are not muted, and are in no ticket that needs evidence and was completed since; always `warn`",
   tests_fewer:

@@ -1,13 +1,17 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import { firstCharacters } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { deploymentReleases } from "../catalog/ReleaseRows.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
 import { isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
+import { isSameAddress, testsDeployment } from "@delivery/domain/runs/TestedAddress"
+import { testRunAttemptsTable, testRunRetries } from "../runs/RetriesRepo.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
+import { isBefore } from "../runs/TestTimes.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import type { MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { lastFirst, mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideMemory.ts"
@@ -40,6 +44,8 @@ interface Before {
   readonly isOther: boolean
   /** Whether it is of another version, and began when its environment had had the version already: that was put back since. */
   readonly isLater: boolean
+  /** The address that it tested, where the deployment had that then, and has not now. */
+  readonly formerUrl: string | null
 }
 
 /** The runs up to one that decides, that itself first. */
@@ -57,12 +63,12 @@ const runsBefore = (
     run.coverage === deciding.coverage &&
     isWhole(run) &&
     (mayDecide(run) || (isInterrupted(run) && isReproducible(run))) &&
-    testsDeploymentNow(database, run)
+    testsDeployment(run)
   const own = versions.flatMap((version) => {
     const those = ofProduct.filter((run) => run.deploymentVersion === version && matches(run))
     return [
       ...those
-        .filter(({ result }) => result !== null)
+        .filter((run) => run.result !== null && lastFirst(run, deciding) >= 0)
         .toSorted(lastFirst)
         .slice(0, mostElsewhere),
       ...newest(those.filter(({ result }) => result === null))
@@ -89,6 +95,7 @@ const runsBefore = (
     ...others.map((run) => ({ run, isOther: true, isLater: released !== undefined && run.startedAt >= released }))
   ]
     .filter(({ run }) => lastFirst(run, deciding) >= 0 && !ranBefore(database, run))
+    .map((one) => ({ ...one, formerUrl: testsDeploymentNow(database, one.run) ? null : one.run.baseUrl }))
     .toSorted((a, b) => lastFirst(a.run, b.run))
 }
 
@@ -118,55 +125,104 @@ const runsBeside = (
   )
 }
 
+/** A test that failed in a run before, or in the one that decides. */
+interface Failure extends Before {
+  readonly place: number
+  readonly test: RecordedTest
+  readonly beganAt: Timestamp | null
+}
+
+const testsIn = (database: MemoryDatabase, run: TestRunRow): ReadonlyArray<RecordedTest> =>
+  database.table(testRunTestsTable).get(run.id) ?? []
+
+const retriedIn = (database: MemoryDatabase, run: TestRunRow, caseId: string) =>
+  (database.table(testRunAttemptsTable).get(run.id) ?? []).filter((attempt) => attempt.caseId === caseId)
+
+/** When a test began that passed in a run, by its last attempt. */
+const passBegan = (database: MemoryDatabase, run: TestRunRow, test: RecordedTest): Timestamp | null =>
+  (test.status === "flaky" ? retriedIn(database, run, test.caseId) : test.attempts).at(-1)?.startedAt ?? null
+
+/** When a test began that failed in a run: not after that, whatever the clock of its machine said. */
+const failureBegan = ({ finishedAt }: TestRunRow, { attempts: [attempt] }: RecordedTest): Timestamp | null =>
+  attempt === undefined ? null : attempt.startedAt < finishedAt! ? attempt.startedAt : finishedAt!
+
+/** What failed in a run; so has what passed in a retry that began before it failed, also in the run that decides. */
+const failuresIn = (database: MemoryDatabase, before: Before, place: number): ReadonlyArray<Failure> =>
+  testsIn(database, before.run).flatMap((test) => {
+    const { run } = before
+    const beganAt = failureBegan(run, test)
+    const hasFailed = isFailure(run, test)
+      ? place > 0
+      : test.status === "flaky" && isBefore(passBegan(database, run, test), beganAt)
+    return hasFailed ? [{ ...before, place, test, beganAt }] : []
+  })
+
+/** The last time when a test failed in a run or a retry of it, as that was told. */
+const failedAt = (database: MemoryDatabase, run: TestRunRow, caseId: string): Timestamp => {
+  const again = new Set(
+    retriedIn(database, run, caseId).flatMap(({ retry, status }) => (status === "failed" ? [retry] : []))
+  )
+  return database
+    .table(testRunRetries)
+    .filter(({ number, runId }) => runId === run.id && again.has(number))
+    .reduce((last, { finishedAt }) => (finishedAt !== null && finishedAt > last ? finishedAt : last), run.finishedAt!)
+}
+
 export const leftOut =
   (memory: Memory): Repo["leftOut"] =>
   (asked, ids) =>
     memory.read((database) =>
       ids.flatMap((id): ReadonlyArray<LeftOutTest> => {
         const before = runsBefore(database, asked, database.table(testRuns).get(id)!)
-        const testsOf = (run: TestRunRow) => database.table(testRunTestsTable).get(run.id) ?? []
-        const had = new Set(
-          before.flatMap(({ isOther, run }) => (isOther ? [] : testsOf(run).map((one) => one.caseId)))
-        )
-        // What runs in the one that decides is said of that, whatever came of it.
-        const told = new Set(testsOf(before[0]!.run).flatMap((one) => (one.status === "skipped" ? [] : [one.caseId])))
-        const found = new Map<string, LeftOutTest>()
         const besides = runsBeside(database, asked, before[0]!.run)
+        const testOf = (run: TestRunRow, caseId: string) =>
+          testsIn(database, run).find((test) => test.caseId === caseId)
+        /** The runs up to the failure in which it passed, the newest first. */
+        const passes = ({ formerUrl: failedThere, place, test: { caseId } }: Failure) =>
+          before.slice(0, place + 1).flatMap(({ formerUrl, run }, index) => {
+            const test = run.result === null ? undefined : testOf(run, caseId)
+            if (test === undefined || test.status === "skipped" || isFailure(run, test)) return []
+            if (formerUrl !== null && (failedThere === null || !isSameAddress(formerUrl, failedThere))) return []
+            return [{ number: run.number, place: index, beganAt: passBegan(database, run, test) }]
+          })
+        const isTold = (failure: Failure) => {
+          const { beganAt, isLater, place, test } = failure
+          // What failed in the one that decides is said of that.
+          if (place > 0 && testOf(before[0]!.run, test.caseId)?.status === "failed") return false
+          if (isLater && before.every(({ isOther, run }) => isOther || testOf(run, test.caseId) === undefined))
+            return false
+          return passes(failure).every((pass) => pass.place === place || isBefore(pass.beganAt, beganAt))
+        }
         const passedIn = (caseId: string) => {
-          const run = besides.find((one) =>
-            testsOf(one).some((test) => test.caseId === caseId && test.status !== "skipped" && !isFailure(one, test))
-          )
+          const run = besides.find((one) => {
+            const test = testOf(one, caseId)
+            return test !== undefined && test.status !== "skipped" && !isFailure(one, test)
+          })
           return run === undefined ? null : { coverage: run.coverage!, number: run.number }
         }
-        for (const { isLater, isOther, run } of before.slice(1)) {
-          for (const test of testsOf(run)) {
-            const { caseId, status, title } = test
-            if (status === "skipped" || told.has(caseId)) continue
-            if (!isFailure(run, test)) {
-              if (run.result !== null) told.add(caseId)
-              continue
-            }
-            const isNearer = !isOther && (found.get(caseId)?.otherVersion ?? null) !== null
-            if ((isLater && !had.has(caseId)) || (found.has(caseId) && !isNearer)) continue
-            // In the order of the runs that are told.
-            found.delete(caseId)
-            found.set(caseId, {
-              coverage: run.coverage!,
-              caseId,
-              title: firstCharacters(title, maxShownName),
-              number: run.number,
-              branch: run.gitBranch,
-              finishedAt: run.finishedAt!,
-              otherVersion: isOther ? run.deploymentVersion : null,
-              passedIn: passedIn(caseId)
-            })
-          }
+        const failures = before
+          .flatMap((one, place) => failuresIn(database, one, place))
+          .toSorted((a, b) => Number(a.isOther) - Number(b.isOther))
+        const found = new Map<string, LeftOutTest>()
+        for (const failure of failures) {
+          const { formerUrl, isOther, run, test } = failure
+          const { caseId, title } = test
+          if (found.has(caseId) || !isTold(failure)) continue
+          found.set(caseId, {
+            coverage: run.coverage!,
+            caseId,
+            title: firstCharacters(title, maxShownName),
+            number: run.number,
+            branch: run.gitBranch,
+            isFormer: formerUrl !== null,
+            failedAt: failedAt(database, run, caseId),
+            oldPass: passes(failure)[0]?.number ?? null,
+            otherVersion: isOther ? run.deploymentVersion : null,
+            passedIn: passedIn(caseId)
+          })
         }
-        // Those of the version first, then as they were found: with the newest run.
-        return [...found.values()]
-          .toSorted((a, b) => Number(a.otherVersion !== null) - Number(b.otherVersion !== null))
-          .slice(0, mostLeftOut)
-          .toSorted((a, b) => compare(a.caseId, b.caseId))
+        // Those of the version first, then those of the newest runs.
+        return [...found.values()].slice(0, mostLeftOut).toSorted((a, b) => compare(a.caseId, b.caseId))
       })
     )
 
@@ -197,7 +253,9 @@ export const fewer =
         const [first, ...before] = runsBefore(database, asked, database.table(testRuns).get(id)!)
         const ranIn = ({ failed, flaky, passed }: TestRunRow) => passed + flaky + failed
         const others = before
-          .filter(({ isLater, isOther, run }) => isOther && !isLater && run.result !== null)
+          .filter(
+            ({ formerUrl, isLater, isOther, run }) => isOther && !isLater && formerUrl === null && run.result !== null
+          )
           .toSorted((a, b) => a.run.number - b.run.number)
         const newest = new Map(others.map(({ run }) => [run.deploymentVersion, run]))
         const [last] = [...newest.values()]

@@ -286,8 +286,8 @@ export const findingsOf = (
       changed,
       fromName: from?.name ?? null,
       ...(asked === undefined
-        ? { withoutVersion: withoutVersion(pair, from, coming), archivedSource: undefined }
-        : { withoutVersion: undefined, archivedSource: from?.archivedAt == null ? undefined : sourceOf(from, coming) })
+        ? { withoutVersion: withoutVersion(pair, from, coming), goneSource: undefined }
+        : { withoutVersion: undefined, goneSource: goneSource(from, coming) })
     }
     return found
   })
@@ -316,7 +316,7 @@ const leftOutOf = ({ muting, repo, runMutes }: Pick<Dependencies, "muting" | "re
     const settled = new Map((yield* repo.settled(asked, dropped)).map(({ at, caseId }) => [caseId, at]))
     return told.filter((one) => {
       const at = settled.get(one.caseId)
-      return !isDropped(one) || at === undefined || at <= one.finishedAt
+      return !isDropped(one) || at === undefined || at <= one.failedAt
     })
   })
 
@@ -343,16 +343,25 @@ const withoutVersion = (
   coming: Pick<DeploymentRow, "version"> | undefined
 ): Findings["withoutVersion"] => {
   const [source, there] = from === undefined ? [environment, deployment] : [from, coming]
-  const isArchived = source.archivedAt !== null
-  if ((there?.version ?? null) !== null && !isArchived) return undefined
-  return { ...sourceOf(source, there), isHere: from === undefined, isArchived }
+  if ((there?.version ?? null) !== null && source.archivedAt === null) return undefined
+  return { ...sourceOf(source, there), isHere: from === undefined }
 }
 
-const sourceOf = ({ id, name, slug }: Source, there: Pick<DeploymentRow, "version"> | undefined) => ({
+/** Where versions come from, if nothing is tested there any more: it is archived, or the product is not deployed there. */
+const goneSource = (
+  from: Source | undefined,
+  coming: Pick<DeploymentRow, "version"> | undefined
+): Findings["goneSource"] => {
+  const source = from && sourceOf(from, coming)
+  return source === undefined || (source.isDeployed && !source.isArchived) ? undefined : source
+}
+
+const sourceOf = ({ archivedAt, id, name, slug }: Source, there: Pick<DeploymentRow, "version"> | undefined) => ({
   id,
   name,
   slug,
-  isDeployed: there !== undefined
+  isDeployed: there !== undefined,
+  isArchived: archivedAt !== null
 })
 
 /** How the secrets of a deployment differ from those that it has loaded, and from those of another environment. */

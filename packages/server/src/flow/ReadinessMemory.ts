@@ -14,12 +14,13 @@ import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
-import { testRunRetries } from "../runs/RetriesRepo.ts"
+import { testRunAttemptsTable, testRunRetries } from "../runs/RetriesRepo.ts"
 import { hasFailed, isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { isRunning } from "../runs/TestRunState.ts"
+import { isBefore, withAttempts } from "../runs/TestTimes.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { secrets as secretRows, secretValues, secretVersions } from "../vault/VaultRepo.ts"
 import { fewer, isFailure, leftOut, settled } from "./LeftOutMemory.ts"
@@ -154,6 +155,17 @@ const failuresOf = (database: MemoryDatabase, run: TestRunRow): FoundRun["failur
   return { count: failed.length, titles: failed.slice(0, namedFailures).map(({ title }) => shownName(title)) }
 }
 
+/** Whether the last retry that passed elsewhere began all its attempts before the tests of the run. */
+const retriedBefore = (database: MemoryDatabase, { firstTestAt, id }: TestRunRow): boolean => {
+  const numbers = database
+    .table(testRunRetries)
+    .filter(({ elsewhere, flakyCount, runId }) => runId === id && elsewhere === true && flakyCount > 0)
+    .map(({ number }) => number)
+  const last = Math.max(...numbers)
+  const attempts = (database.table(testRunAttemptsTable).get(id) ?? []).filter(({ retry }) => retry === last)
+  return isBefore(withAttempts({ lastTestAt: null }, attempts), firstTestAt)
+}
+
 const unresolved =
   (memory: Memory): Repo["unresolved"] =>
   (asked, now) =>
@@ -274,6 +286,7 @@ const runs =
             result: result!,
             gateResult: gateResult ?? result!,
             retriedElsewhere: retriedElsewhere === true,
+            retriedBefore: retriedElsewhere === true && retriedBefore(database, last),
             runningRetry:
               database.table(testRunRetries).find((one) => one.runId === id && isRunning(one, now))?.number ?? null,
             error: error === null ? null : firstCharacters(error, maxErrorLine),

@@ -45,9 +45,9 @@ export interface Findings {
   /** The name of the environment that versions come from. */
   readonly fromName: string | null
   /** Where a version was to be found, when none was named and none runs there: that environment, or the place's own where versions come from nowhere. */
-  readonly withoutVersion: (FoundSource & { readonly isHere: boolean; readonly isArchived: boolean }) | undefined
-  /** The environment that versions come from, where it is archived and a version was named. */
-  readonly archivedSource: FoundSource | undefined
+  readonly withoutVersion: (FoundSource & { readonly isHere: boolean }) | undefined
+  /** The environment that versions come from, where nothing is tested there any more and a version was named. */
+  readonly goneSource: FoundSource | undefined
 }
 
 /** An environment where versions come from. */
@@ -56,6 +56,7 @@ interface FoundSource {
   readonly slug: string
   readonly name: string
   readonly isDeployed: boolean
+  readonly isArchived: boolean
 }
 
 /** Where the website shows things. */
@@ -76,7 +77,7 @@ export const reasonsOf = (policy: ReadinessPolicy, found: Findings, pages: Pages
 const byKind = (policy: ReadinessPolicy, found: Findings, pages: Pages): ReadonlyArray<Reason> => [
   ...weighed("version_unknown", "warn", versionReasons(found)),
   ...weighed("version_missing", "block", sourceReasons(found, pages)),
-  ...weighed("source_archived", "block", archivedReasons(found, pages)),
+  ...weighed("source_archived", "block", goneReasons(found, pages)),
   ...weighed("version_name", "warn", nameReasons(found)),
   ...runReasons(policy, found, pages),
   ...weighed("mute_overdue", policy.mutes, muteReasons(found, pages)),
@@ -137,13 +138,15 @@ const sourceSubject = (
 })
 
 /** Nothing runs there any more: what ran there once would decide for good. */
-const archivedReasons = ({ archivedSource }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
-  archivedSource === undefined
+const goneReasons = ({ goneSource }: Findings, pages: Pages): ReadonlyArray<Unweighed> =>
+  goneSource === undefined
     ? []
     : [
         {
-          subject: sourceSubject(archivedSource, pages),
-          message: `${archivedSource.name}, from which versions come, is archived: nothing is tested there any more. Restore it, or name another environment in the policy.`
+          subject: sourceSubject(goneSource, pages),
+          message: goneSource.isArchived
+            ? `${goneSource.name}, from which versions come, is archived: nothing is tested there any more. Restore it, or name another environment in the policy.`
+            : `The product is not deployed in ${goneSource.name}, from which versions come: nothing is tested there. Deploy it there, or name another environment in the policy.`
         }
       ]
 
@@ -231,12 +234,28 @@ const namesOf = ({ run }: AboutRun, leftOut: ReadonlyArray<LeftOutTest>): string
   return `${named.join(", ")}${others === 0 ? "" : ` and ${others} more`}`
 }
 
-/** Where it failed: of another version also the branch, where that is another one, since a branch has tests of its own. And where it passed. */
-const whereOf = ({ git }: FoundRun, { branch, number, otherVersion, passedIn }: LeftOutTest): ReadonlyArray<string> => {
-  if (otherVersion === null) return [`run ${number}`]
+/**
+ * Where it failed: of another version also the branch, where that is another one, since a branch has tests of its own. And where it passed, if
+ * that does not undo it.
+ */
+const whereOf = (
+  { git }: FoundRun,
+  { branch, isFormer, number, oldPass, otherVersion, passedIn }: LeftOutTest
+): ReadonlyArray<string> => {
+  const former = isFormer ? " at the address of before" : ""
+  const old =
+    oldPass === null
+      ? []
+      : [
+          oldPass === number
+            ? "passed in a retry that began before it failed"
+            : `its pass in run ${oldPass} began before it failed`
+        ]
+  if (otherVersion === null) return [`run ${number}${former}`, ...old]
   const on = branch === git.branch || branch === "unknown" ? "" : ` on ${shownName(branch)}`
   return [
-    `run ${number} of ${shortened(otherVersion)}${on}`,
+    `run ${number} of ${shortened(otherVersion)}${on}${former}`,
+    ...old,
     ...(passedIn === null
       ? []
       : [`passed in run ${passedIn.number} of this version with the coverage ${passedIn.coverage}`])
@@ -246,12 +265,18 @@ const whereOf = ({ git }: FoundRun, { branch, number, otherVersion, passedIn }: 
 const mutedByOf = ({ mutedBy }: LeftOutTest): ReadonlyArray<string> =>
   typeof mutedBy === "string" ? [`muted by ${mutedBy}`] : []
 
+/** The run has left them out, or it or one before it has passes of them that began before they failed. */
+const passedWithout = (all: ReadonlyArray<LeftOutTest>, failed = "failed before"): string =>
+  all.every(({ oldPass }) => oldPass === null)
+    ? `passed without ${testsOf(all)} that ${failed}`
+    : `passed, but ${testsOf(all)} that failed before ${all.length === 1 ? "has" : "have"} not passed since`
+
 const testMissing = (about: AboutRun, severity: Severity, missing: ReadonlyArray<LeftOutTest>): Reason =>
   aboutRun(
     about,
     "test_missing",
     severity,
-    `passed without ${testsOf(missing)} that failed before: ${namesOf(about, missing)}. Run all of ${about.run.coverage} again with ${them(missing)}, or mute ${them(missing)} with a ticket.`
+    `${passedWithout(missing)}: ${namesOf(about, missing)}. Run all of ${about.run.coverage} again with ${them(missing)}, or mute ${them(missing)} with a ticket.`
   )
 
 /** Where tests live with the code, to leave one out is a new version: it may be meant, so it is told and keeps nothing back. */
@@ -260,7 +285,7 @@ const testDropped = (about: AboutRun, dropped: ReadonlyArray<LeftOutTest>): Reas
     about,
     "test_dropped",
     "warn",
-    `passed without ${testsOf(dropped)} that failed when ${dropped.length === 1 ? "it" : "they"} last ran there: ${namesOf(about, dropped)}. No run of ${about.run.coverage} that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket. Where ${dropped.length === 1 ? "it was" : "they were"} renamed or taken out on purpose, complete a ticket that needs evidence of ${them(dropped)}, with the reason as its override.`
+    `${passedWithout(dropped, `failed when ${dropped.length === 1 ? "it" : "they"} last ran there`)}: ${namesOf(about, dropped)}. No run of ${about.run.coverage} that counts has passed ${them(dropped)} since. Run ${them(dropped)} with this version, or mute ${them(dropped)} with a ticket. Where ${dropped.length === 1 ? "it was" : "they were"} renamed or taken out on purpose, complete a ticket that needs evidence of ${them(dropped)}, with the reason as its override.`
   )
 
 /** A file of results that was not published, or a part that never ran, shows by nothing else. */
@@ -277,7 +302,7 @@ const testMuted = (about: AboutRun, muted: ReadonlyArray<LeftOutTest>): Reason =
     about,
     "test_muted",
     "warn",
-    `passed without ${testsOf(muted)} that failed before, and ${muted.length === 1 ? "is" : "are"} muted: ${namesOf(about, muted)}.`
+    `${passedWithout(muted)}, and ${muted.length === 1 ? "is" : "are"} muted: ${namesOf(about, muted)}.`
   )
 
 const runSubject = ({ id, number }: FoundRun, { workspaceUrl }: Pages) => ({
@@ -342,17 +367,20 @@ const runFailed = (about: AboutRun, severity: Severity): Reason => {
 }
 
 /** Why it failed, where not by a test. */
-const failureOf = ({ error, failures, gateResult }: FoundRun): string => {
-  if (gateResult === "passed")
-    return "failed; its retry passed on another release or address, or with uncommitted changes"
+const failureOf = ({ error, failures, gateResult, retriedBefore }: FoundRun): string => {
+  if (gateResult === "passed") {
+    return retriedBefore
+      ? "failed; its retry passed, but by the times of its tests it ran before the run"
+      : "failed; its retry passed on another release or address, or with uncommitted changes"
+  }
   if (error === null || failures.count > 0) return "failed"
   return `failed outside of its tests: ${error.split(/[\r\n]/, 1)[0]!.replace(/[.\s]+$/, "")}`
 }
 
-const nextStep = ({ coverage, failures: { count }, gateResult }: FoundRun): string => {
+const nextStep = ({ coverage, failures: { count }, gateResult, retriedBefore }: FoundRun): string => {
   const again = `Run all of ${coverage} again`
-  if (gateResult === "passed") return `${again} against the deployment, from a commit.`
-  return count === 0
+  if (gateResult === "passed" && !retriedBefore) return `${again} against the deployment, from a commit.`
+  return count === 0 || gateResult === "passed"
     ? `${again}.`
     : `${again} once ${count === 1 ? "it passes" : "they pass"}, or mute ${count === 1 ? "it" : "them"} with a ticket and run it again.`
 }

@@ -61,6 +61,8 @@ export interface FoundRun {
   readonly gateResult: RunResult
   /** Whether what failed in it passed only in retries of another release or address, or with uncommitted changes: it failed on this one. */
   readonly retriedElsewhere: boolean
+  /** Whether the last of those retries began all its attempts before the tests of the run. */
+  readonly retriedBefore: boolean
   /** The number of its retry that is running. */
   readonly runningRetry: number | null
   /** What went wrong outside of its tests: the first characters of it. */
@@ -130,8 +132,12 @@ export interface LeftOutTest {
   readonly number: number
   /** The branch of that. */
   readonly branch: string
-  /** When that ended. */
-  readonly finishedAt: Timestamp
+  /** Whether that tested an address that the deployment had then, and has not now. */
+  readonly isFormer: boolean
+  /** When that ended, or the last retry of it in which it failed again. */
+  readonly failedAt: Timestamp
+  /** The newest run since, or that itself by a retry, in which it passed, but began before it had failed. */
+  readonly oldPass: number | null
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
   /** The run in which it passed in the version and environment with another coverage, of the newest of each of those: the newest such run. */
@@ -222,9 +228,10 @@ export class ReadinessRepo extends Context.Service<
     readonly uncounted: (asked: AskedRuns) => Effect.Effect<ReadonlyArray<UncountedRun>>
     /**
      * The tests that failed when they ran last in the environment with the coverage before a run that decides, which has not run them. Looks
-     * at the last `mostElsewhere` runs of the version that might have decided and as many that were interrupted, and at those of other versions
+     * at the last `mostElsewhere` runs of the version that might have decided, also at an address that the deployment had then, and as many that were interrupted, and at those of other versions
      * among the last `mostElsewhere` finished ones of the environment and as many interrupted ones of the product that started before. What
-     * passed in an interrupted run has not passed. Tests of another version that began to run when the environment had had this one already
+     * passed in an interrupted run has not passed, what passed at an address of before has passed there alone, and what passed in a test that
+     * began before another failed has not passed since. Tests of another version that began to run when the environment had had this one already
      * are left out, unless a run of this one has them. Says where they passed with another coverage. Of each run the
      * first `mostLeftOut`: those of its version, then those of the newest runs. By the coverages and the ids.
      */

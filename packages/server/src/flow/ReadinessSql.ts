@@ -10,6 +10,7 @@ import type { Viewer } from "../planning/Viewer.ts"
 import { seesTeam } from "../planning/Visibility.ts"
 import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, testsDeploymentNow } from "../runs/TestedAddress.ts"
+import { clocksApartSql } from "../runs/TestTimes.ts"
 import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
@@ -157,6 +158,15 @@ const isSource = (
 const versionsOf = (sql: PgClient.PgClient, versions: AskedRuns["versions"]) =>
   sql`unnest(${texts(versions, (version) => version)}) as v (version)`
 
+/** Of `newest`. */
+const retriedBefore = (sql: PgClient.PgClient) => sql`coalesce((
+          select max(started_at) + ${sql.literal(clocksApartSql)} < newest.first_test_at from test_run_attempts
+          where run_id = newest.id and retry = (
+            select max(number) from test_run_retries
+            where run_id = newest.id and newest.retried_elsewhere and elsewhere and flaky_count > 0
+          )
+        ), false)`
+
 /** One look into the index for each coverage and environment, however many runs there are (`test_runs_deciding`). */
 const runs =
   (sql: PgClient.PgClient) =>
@@ -165,6 +175,7 @@ const runs =
         newest.retried_elsewhere as "retriedElsewhere", newest.error,
         newest.finished_at as "finishedAt",
         newest.git_branch as branch, newest.git_sha as sha, newest.git_dirty as dirty, newest.slug, newest.name,
+        ${retriedBefore(sql)} as "retriedBefore",
         (select number from test_run_retries r
           where r.run_id = newest.id and r.state = 'running' and r.expires_at > ${date(now)}) as "runningRetry",
         newest.total, newest.passed, newest.flaky, newest.failed, newest.skipped,
@@ -174,7 +185,7 @@ const runs =
         select t.*, e.slug, e.name
         from environments e cross join ${versionsOf(sql, versions)} cross join lateral (
           select id, number, result, coalesce(gate_result, result) as gate_result, retried_elsewhere, left(error, ${maxErrorLine}::integer) as error, finished_at, total, passed, flaky,
-            failed, skipped, mutes, git_branch, git_sha, git_dirty
+            failed, skipped, mutes, git_branch, git_sha, git_dirty, first_test_at
           from test_runs
           where workspace_id = ${workspaceId} and product_id = ${productId} and deployment_version = v.version
             and coverage = asked.coverage and environment_id = e.id and ${sql.literal(mayDecide)}
@@ -227,6 +238,7 @@ const foundRunOf = ({
   number,
   passed,
   result,
+  retriedBefore,
   retriedElsewhere,
   runningRetry,
   sha,
@@ -240,6 +252,7 @@ const foundRunOf = ({
   result,
   gateResult,
   retriedElsewhere: retriedElsewhere === true,
+  retriedBefore,
   runningRetry,
   error,
   git: { branch, sha, dirty },

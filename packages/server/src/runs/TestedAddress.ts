@@ -5,10 +5,17 @@ import type { Statement } from "effect/sql"
 /** What the domain says of addresses that were tested, in SQL. */
 
 const plain = (url: string): string =>
-  `regexp_replace(regexp_replace(lower(rtrim(${url}, '/')), '^(https://[^/]+):443(/|$)', '\\1\\2'), '^(http://[^/]+):80(/|$)', '\\1\\2')`
+  [
+    ["^(https?://[^/:?#]*[^/:?#.])\\.([/:?#]|$)", "\\1\\2"],
+    ["^(https://[^/]+):443(/|$)", "\\1\\2"],
+    ["^(http://[^/]+):80(/|$)", "\\1\\2"]
+  ].reduce(
+    (so, [pattern, by]) => `regexp_replace(${so}, '${pattern}', '${by}')`,
+    `lower(regexp_replace(${url}, '/*\\??#?$', ''))`
+  )
 
 /** Whether two expressions are of one address. */
-const sameAddress = (sql: PgClient.PgClient, one: string, other: string): Statement.Fragment =>
+export const sameAddress = (sql: PgClient.PgClient, one: string, other: string): Statement.Fragment =>
   sql.literal(`(${one} = ${other} or ${plain(one)} = ${plain(other)})`)
 
 /** Of the rows of `test_runs`, called `of` where they are not alone. */

@@ -115,7 +115,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
           pg_stat_get_xact_numscans(t::regclass)::int as scans,
           (select sum(pg_stat_get_xact_tuples_returned(i.indexrelid))::int from pg_index i where i.indrelid = t::regclass)
             as returned
-        from unnest(array['test_runs', 'test_run_tests', 'deployment_releases']) t`
+        from unnest(array['test_runs', 'test_run_tests', 'test_run_attempts', 'deployment_releases']) t`
       const asked = { workspaceId: at.workspace.id, productId: at.product.id, versions: ["v499"] }
       const reads = [
         Effect.map(repo.leftOut(asked, [deciding!.id]), (found) => {

@@ -6,9 +6,10 @@ import { TestClock } from "effect/testing"
 import { Audit } from "../../src/audit/Audit.ts"
 import { Mutes } from "../../src/flow/Mutes.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
+import { Retries } from "../../src/runs/Retries.ts"
 import { as, minute, refusal } from "../identity/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
-import { attempt, git, report } from "../runs/Scene.ts"
+import { attempt, git, machine, report } from "../runs/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addQa, makeReadinessScene, newShop, statusesFor } from "./ReadinessScene.ts"
 
@@ -58,7 +59,7 @@ const makeScene = Effect.gen(function* () {
       ready,
       ...reasons.map(
         ({ kind, message }) =>
-          `${kind} ${/(?:last ran there|before|muted): (.*?)\. |(\d+ tests fewer.*?)\./.exec(`${message} `)?.slice(1).join("")}`
+          `${kind} ${/(?:last ran there|before|since|muted): (.*?)\. |(\d+ tests fewer.*?)\./.exec(`${message} `)?.slice(1).join("")}`
       )
     ])
   return { scene, shop, tested, told }
@@ -117,6 +118,50 @@ withServicesOnEachStorage("What a version has left out", (it) => {
         true,
         `test_dropped Test f (run ${failed} of v1, passed in run ${besides} of this version with the coverage acceptance)`
       ])
+    })
+  )
+
+  it.effect("has failed at an address that the deployment had then, too, until it passes in a run that counts", () =>
+    Effect.gen(function* () {
+      const { shop, tested, told } = yield* makeScene
+      const [http, https, preview] = ["http", "https", "https://preview"].map((begin) =>
+        begin.includes(":") ? `${begin}.example` : `${begin}://staging.example`
+      ) as [string, string, string]
+      const at = (baseUrl: string) => ({ start: { baseUrl } })
+      yield* shop.staging.update({ baseUrl: http })
+      const cut = yield* tested("v1", { e: "failed" }, { ...at(http), fields: { interrupted: true } })
+      const failed = yield* tested("v1", { a: "failed", b: "passed", c: "failed" }, at(http))
+      // What passed at the same address has passed there.
+      yield* tested("v1", { b: "passed", c: "passed" }, at(`${http}/`))
+      yield* tested("v1", { d: "failed" }, at(preview))
+      yield* shop.staging.update({ baseUrl: https })
+      assert.deepStrictEqual(
+        (yield* shop.ready("v1")).reasons.map(({ kind }) => kind),
+        ["run_missing"]
+      )
+      yield* tested("v1", { b: "passed" }, at(https))
+      const named = (of = "") =>
+        `Test a (run ${failed}${of} at the address of before), Test e (run ${cut}${of} at the address of before)`
+      assert.deepStrictEqual(yield* told("v1"), [false, `test_missing ${named()}`])
+      yield* tested("v2", { b: "passed" }, at(https))
+      assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped ${named(" of v1")}`])
+      // A pass at an address that was the deployment's for a run alone undoes nothing elsewhere.
+      yield* shop.staging.update({ baseUrl: preview })
+      yield* tested("v1", { a: "passed", e: "passed" }, at(preview))
+      yield* shop.staging.update({ baseUrl: https })
+      assert.deepStrictEqual(yield* told("v1"), [false, `test_missing ${named()}`])
+      assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped ${named(" of v1")}`])
+      // Where it failed at the address of now, it passes there alone.
+      const now = yield* tested("v1", { b: "failed" }, at(https))
+      yield* shop.staging.update({ baseUrl: http })
+      yield* tested("v1", { a: "passed", b: "passed", e: "passed" }, at(http))
+      assert.deepStrictEqual(yield* told("v1"), [true])
+      yield* shop.staging.update({ baseUrl: `${https}/?` })
+      yield* tested("v1", { z: "passed" }, at(`${https}.`))
+      assert.deepStrictEqual(yield* told("v1"), [false, `test_missing Test b (run ${now})`])
+      yield* tested("v1", { b: "passed" }, at(`${https}.:443/#`))
+      assert.deepStrictEqual(yield* told("v1"), [true])
+      assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped ${named(" of v1")}`])
     })
   )
 
@@ -221,7 +266,25 @@ withServicesOnEachStorage("What a version has left out", (it) => {
         yield* update({ cases })
         const again = yield* tested("f2", { new: "failed" }, feature)
         yield* tested("v4", { b: "passed" })
-        assert.deepStrictEqual(yield* told("v4"), [true, `test_dropped Test new (run ${again} of f2 on feature/x)`])
+        const since = [true, `test_dropped Test new (run ${again} of f2 on feature/x)`]
+        assert.deepStrictEqual(yield* told("v4"), since)
+        // So is a failure in a retry.
+        yield* update({ status: statusOf("started") })
+        yield* TestClock.adjust("1 second")
+        yield* update(done)
+        assert.deepStrictEqual(yield* told("v4"), [true])
+        yield* TestClock.adjust("1 second")
+        const retries = yield* Retries
+        const retry = (status: "failed" | "passed", tests: Tests) =>
+          Effect.gen(function* () {
+            const { retry } = yield* retries.start(again, { passes: 1, baseUrl: null, git, machine })
+            const attempts = Object.keys(tests).map((caseId) => ({ caseId, attempts: [attempt(status)] }))
+            yield* retries.finish(again, retry, { interrupted: false, tests: attempts })
+          }).pipe(as(scene.member))
+        yield* retry("failed", {})
+        assert.deepStrictEqual(yield* told("v4"), [true])
+        yield* retry("failed", { new: "failed" })
+        assert.deepStrictEqual(yield* told("v4"), since)
       })
   )
 

@@ -106,10 +106,10 @@ withServicesOnEachStorage("Runs of tests that ran before", (it) => {
       yield* second(2200)
       const failed = yield* tested({ a: ["failed", 2190] })
       assert.deepStrictEqual(yield* told, [false, ["run_failed"], [failed], []])
-      // The one decides that finished last, whichever began first.
+      // The one decides that finished last, whichever began first. The test has failed since all the same.
       yield* second(2300)
       yield* shop.staging.finish(slow, "passed", { tests: reportsOf({ a: ["passed", 2001] }) })
-      assert.deepStrictEqual(yield* told, [true, [], [slow], []])
+      assert.deepStrictEqual(yield* told, [false, ["test_missing"], [slow], []])
     })
   )
 
@@ -135,8 +135,77 @@ withServicesOnEachStorage("Runs of tests that ran before", (it) => {
       // What was told of a retry may be older than the failure, too.
       yield* retry(failed, 3800)
       assert.deepStrictEqual(yield* told, [false, ["run_failed"], [failed], [[old, "passed", "ran_before"]]])
+      assert.strictEqual(
+        (yield* shop.ready()).reasons[0]?.message,
+        `Run ${failed} in Staging, the newest of v2 with the coverage critical, failed; its retry passed, but by the times of its tests it ran before the run: a. Run all of critical again.`
+      )
       yield* retry(failed, 4010)
       assert.deepStrictEqual(yield* told, [true, [], [old], []])
+    })
+  )
+
+  it.effect("undo by none of their tests what has failed since that began", () =>
+    Effect.gen(function* () {
+      const { shop, tested, told } = yield* makeScene
+      const messages = Effect.map(shop.ready(), ({ reasons }) => reasons.map(({ message }) => message))
+      yield* second(2000)
+      const failed = yield* tested({ a: ["failed", 1990], b: ["passed", 1995] })
+      const merged = yield* tested({ a: ["passed", 1500], b: ["passed", 2002] })
+      assert.deepStrictEqual(yield* told, [false, ["test_missing"], [merged], []])
+      const missing = (run: number, old: number) =>
+        `Run ${run} in Staging, the newest of v1 with the coverage critical, passed, but a test that failed before has not passed since: a (run ${failed}, its pass in run ${old} began before it failed). Run all of critical again with it, or mute it with a ticket.`
+      assert.deepStrictEqual(yield* messages, [missing(merged, merged)])
+      // Neither does it for the runs after.
+      const without = yield* tested({ b: ["passed", 2100] })
+      assert.deepStrictEqual(yield* told, [false, ["test_missing"], [without], []])
+      assert.deepStrictEqual(yield* messages, [missing(without, merged)])
+      // A failure of before that is told later, and has passed since, hides none.
+      yield* tested({ a: ["failed", 1400], b: ["passed", 2110] })
+      const again = yield* tested({ a: ["passed", 1500], b: ["passed", 2120] })
+      assert.deepStrictEqual(yield* messages, [missing(again, again)])
+      // Another version is told of it.
+      yield* second(3000)
+      yield* shop.staging.update({ version: "v2" })
+      const other = yield* tested({ a: ["passed", 1500], b: ["passed", 3001] })
+      assert.deepStrictEqual(yield* told, [true, ["test_dropped"], [other], []])
+      assert.deepStrictEqual(yield* messages, [
+        `Run ${other} in Staging, the newest of v2 with the coverage critical, passed, but a test that failed before has not passed since: a (run ${failed} of v1, its pass in run ${other} began before it failed). No run of critical that counts has passed it since. Run it with this version, or mute it with a ticket. Where it was renamed or taken out on purpose, complete a ticket that needs evidence of it, with the reason as its override.`
+      ])
+      // As much as clocks may differ it may have begun before.
+      const near = yield* tested({ a: ["passed", 1930], b: ["passed", 3010] })
+      assert.deepStrictEqual(yield* told, [true, [], [near], []])
+    })
+  )
+
+  it.effect("undo nothing by a retry of one test that began before it failed", () =>
+    Effect.gen(function* () {
+      const { scene, shop, tested, told } = yield* makeScene
+      const retries = yield* Retries
+      const retry = Effect.fnUntraced(function* (run: number, times: Readonly<Record<string, number>>) {
+        const { retry } = yield* retries.start(run, { passes: 1, baseUrl: null, git, machine })
+        const tests = Object.entries(times).map(([caseId, at]) => ({
+          caseId,
+          attempts: [{ ...attempt("passed"), startedAt: timestamp(at * 1000) }]
+        }))
+        yield* retries.finish(run, retry, { interrupted: false, tests })
+      }, as(scene.member))
+      yield* second(2000)
+      const failed = yield* tested({ a: ["failed", 1990], b: ["failed", 1000] })
+      yield* retry(failed, { a: 1500, b: 2010 })
+      assert.deepStrictEqual(yield* told, [false, ["test_missing"], [failed], []])
+      assert.strictEqual(
+        (yield* shop.ready()).reasons[0]?.message,
+        `Run ${failed} in Staging, the newest of v1 with the coverage critical, passed, but a test that failed before has not passed since: a (run ${failed}, passed in a retry that began before it failed). Run all of critical again with it, or mute it with a ticket.`
+      )
+      const without = yield* tested({ b: ["passed", 2020] })
+      assert.deepStrictEqual(yield* told, [false, ["test_missing"], [without], []])
+      // That of a later run undoes it by when it began itself.
+      const later = yield* tested({ a: ["failed", 1300], b: ["failed", 2030] })
+      yield* retry(later, { a: 1500, b: 2040 })
+      assert.deepStrictEqual(yield* told, [false, ["test_missing"], [later], []])
+      const last = yield* tested({ a: ["failed", 1300], b: ["failed", 2030] })
+      yield* retry(last, { a: 2050, b: 2050 })
+      assert.deepStrictEqual(yield* told, [true, [], [last], []])
     })
   )
 

@@ -364,6 +364,13 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.deepStrictEqual(yield* tested(`${baseUrl.toUpperCase()}/`), ["passed", "passed", true])
       assert.deepStrictEqual(yield* tested(baseUrl.replace(/\/*$/, ":443/")), ["passed", "passed", true])
       assert.deepStrictEqual(yield* tested(baseUrl.replace(/\/*$/, ":80")), ["passed", "failed", false, "run_failed"])
+      for (const end of ["?", "#", "/?#", ".", ".:443/", ".?"]) {
+        assert.deepStrictEqual(yield* tested(baseUrl.replace(/\/*$/, end)), ["passed", "passed", true], end)
+      }
+      for (const end of ["/?a", "/#a", "..", "/."]) {
+        const told = yield* tested(baseUrl.replace(/\/*$/, end))
+        assert.deepStrictEqual(told, ["passed", "failed", false, "run_failed"], end)
+      }
       assert.deepStrictEqual(yield* tested(null), ["passed", "passed", true])
     })
   )
@@ -1311,45 +1318,61 @@ withServicesOnEachStorage("Readiness", (it) => {
     })
   )
 
-  it.effect("is kept back where versions come from an environment that is archived, whether or not one is named", () =>
-    Effect.gen(function* () {
-      const scene = yield* makeReadinessScene
-      const shop = yield* newShop(scene)
-      const environments = yield* Environments
-      yield* shop.setPolicy({ from: "staging", requires: [{ coverage: "critical" }] })
-      yield* shop.tested("passed", "critical")
-      const page = `${scene.workspace.slug}/deployments/${shop.product.slug}/staging`
-      const told = (version?: string) =>
-        Effect.map(shop.ready(version), ({ ready, reasons }) => [
-          ready,
-          ...reasons.map(({ kind, message, severity, subject }) => [
-            kind,
-            severity,
-            subject?.id,
-            subject?.url?.split("/w/")[1],
-            message
+  it.effect(
+    "is kept back where versions come from an environment that is archived or has none, whether or not one is named",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* makeReadinessScene
+        const shop = yield* newShop(scene)
+        const environments = yield* Environments
+        yield* shop.setPolicy({ from: "staging", requires: [{ coverage: "critical" }] })
+        yield* shop.tested("passed", "critical")
+        const page = `${scene.workspace.slug}/deployments/${shop.product.slug}/staging`
+        const told = (version?: string) =>
+          Effect.map(shop.ready(version), ({ ready, reasons }) => [
+            ready,
+            ...reasons.map(({ kind, message, severity, subject }) => [
+              kind,
+              severity,
+              subject?.id,
+              subject?.url?.split("/w/")[1],
+              message
+            ])
           ])
+        assert.deepStrictEqual(yield* told("v0"), [true])
+        yield* environments.archive("staging").pipe(as(scene.admin))
+        const archived = `${scene.staging.name}, from which versions come, is archived`
+        assert.deepStrictEqual(yield* told("v0"), [
+          false,
+          [
+            "source_archived",
+            "block",
+            scene.staging.id,
+            page,
+            `${archived}: nothing is tested there any more. Restore it, or name another environment in the policy.`
+          ]
         ])
-      assert.deepStrictEqual(yield* told("v0"), [true])
-      yield* environments.archive("staging").pipe(as(scene.admin))
-      const archived = `${scene.staging.name}, from which versions come, is archived`
-      assert.deepStrictEqual(yield* told("v0"), [
-        false,
-        [
-          "source_archived",
-          "block",
-          scene.staging.id,
-          page,
-          `${archived}: nothing is tested there any more. Restore it, or name another environment in the policy.`
-        ]
-      ])
-      assert.deepStrictEqual(yield* told(), [
-        false,
-        ["version_missing", "block", scene.staging.id, page, `${archived}, and no version was named.`]
-      ])
-      yield* environments.restore("staging").pipe(as(scene.admin))
-      assert.deepStrictEqual(yield* told("v0"), [true])
-    })
+        assert.deepStrictEqual(yield* told(), [
+          false,
+          ["version_missing", "block", scene.staging.id, page, `${archived}, and no version was named.`]
+        ])
+        yield* environments.restore("staging").pipe(as(scene.admin))
+        assert.deepStrictEqual(yield* told("v0"), [true])
+        yield* shop.staging.remove
+        const gone = `The product is not deployed in ${scene.staging.name}, from which versions come`
+        assert.deepStrictEqual(yield* told("v0"), [
+          false,
+          [
+            "source_archived",
+            "block",
+            scene.staging.id,
+            undefined,
+            `${gone}: nothing is tested there. Deploy it there, or name another environment in the policy.`
+          ]
+        ])
+        yield* shop.staging.create("v1")
+        assert.deepStrictEqual(yield* told("v0"), [true])
+      })
   )
 
   it.effect("says until which minute a test was muted, and of what is to come the minute when it is there", () =>
