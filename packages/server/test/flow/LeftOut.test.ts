@@ -261,9 +261,9 @@ withServicesOnEachStorage("What a version has left out", (it) => {
         assert.deepStrictEqual(yield* told("v3"), dropped)
         yield* update(done)
         assert.deepStrictEqual(yield* told("v3"), [true])
-        yield* update({ cases: { ...cases, caseIds: ["another"] } })
+        yield* update({ cases: { ...cases, caseIds: ["another"] }, override })
         assert.deepStrictEqual(yield* told("v3"), dropped)
-        yield* update({ cases })
+        yield* update({ cases, override })
         const again = yield* tested("f2", { new: "failed" }, feature)
         yield* tested("v4", { b: "passed" })
         const since = [true, `test_dropped Test new (run ${again} of f2 on feature/x)`]

@@ -98,6 +98,39 @@ const ChosenTests = ({ ids, onChange, product }: ChosenProps) => (
   </section>
 )
 
+interface AskedProps {
+  readonly how: Ticket["completion"]
+  readonly onHow: (how: Ticket["completion"]) => void
+  readonly passes: string
+  readonly onPasses: (passes: string) => void
+  readonly issue: string | undefined
+}
+
+/** Whether it needs evidence, and of how many runs. */
+const Asked = ({ how, issue, onHow, onPasses, passes }: AskedProps) => (
+  <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2 sm:items-end">
+    <Select
+      label="It is completed"
+      onChange={onHow}
+      options={[
+        { value: "free", label: "By whoever moves it" },
+        { value: "evidence", label: "Only with evidence" }
+      ]}
+      value={how}
+    />
+    <Input
+      inputMode="numeric"
+      issue={issue}
+      label="Runs that each must pass"
+      max={10}
+      min={1}
+      onChange={(event) => onPasses(event.target.value)}
+      type="number"
+      value={passes}
+    />
+  </div>
+)
+
 const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
   const { cases, completion, identifier } = ticket
   const { data: products } = useQuery(productsQuery(slug))
@@ -139,27 +172,7 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
       onClose={onClose}
       title={`How ${identifier} is completed`}
     >
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2 sm:items-end">
-        <Select
-          label="It is completed"
-          onChange={setHow}
-          options={[
-            { value: "free", label: "By whoever moves it" },
-            { value: "evidence", label: "Only with evidence" }
-          ]}
-          value={how}
-        />
-        <Input
-          inputMode="numeric"
-          issue={issueAt(save.error, "passes")}
-          label="Runs that each must pass"
-          max={10}
-          min={1}
-          onChange={(event) => setPasses(event.target.value)}
-          type="number"
-          value={passes}
-        />
-      </div>
+      <Asked how={how} issue={issueAt(save.error, "passes")} onHow={setHow} onPasses={setPasses} passes={passes} />
       {ids.length === 0 && (products?.products.length ?? 0) > 1 && (
         <Select
           label="Product"
