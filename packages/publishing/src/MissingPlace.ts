@@ -38,13 +38,18 @@ export const missingPlace = async (
   if (!products.value.products.some((one) => isNamed(one, product))) {
     const body = { slug: product, name: product, type: "website" }
     const there = existing(products.value.products.filter(isActive))
-    return `There is no product "${product}" in the workspace ${slug}${there}. An admin makes it with ${making(settings, "products", body)}.`
+    return `There is no product "${product}" in the workspace ${slug}${there}. An admin makes it, with their API key in DELIVERY_API_KEY: ${making(settings, "products", body)}.`
   }
   if (!environments.value.environments.some((one) => isNamed(one, environment))) {
-    const body = { slug: environment, name: environment, class: "non-production" }
+    // Others may read the values of secrets where it is not production.
+    const body = {
+      slug: environment,
+      name: environment,
+      class: /prod|live/i.test(environment) ? "production" : "non-production"
+    }
     const there = existing(environments.value.environments.filter(isActive))
-    return `There is no environment "${environment}" in the workspace ${slug}${there}. An admin makes it with ${making(settings, "environments", body)}.`
+    return `There is no environment "${environment}" in the workspace ${slug}${there}. An admin makes it, with their API key in DELIVERY_API_KEY: ${making(settings, "environments", body)}.`
   }
   const body = { product, environment, baseUrl: baseUrl ?? "https://ADDRESS" }
-  return `The product "${product}" has no deployment in "${environment}". A member makes it with ${making(settings, "deployments", body)}.`
+  return `The product "${product}" has no deployment in "${environment}". A member makes it, with their API key in DELIVERY_API_KEY: ${making(settings, "deployments", body)}.`
 }
