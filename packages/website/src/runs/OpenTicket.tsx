@@ -1,3 +1,4 @@
+import type { RunErrors } from "@delivery/domain/runs/Case"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { membersQuery } from "../identity/queries.ts"
@@ -5,26 +6,22 @@ import { useOwnerNames } from "../planning/ownerNames.ts"
 import { agentsQuery, ticketQuery } from "../planning/queries.ts"
 import { runErrorsQuery } from "./queries.ts"
 
+type Found = NonNullable<RunErrors["errors"][number]["cases"][number]["ticket"]>
+
 interface Props {
   readonly slug: string
   readonly run: number
   readonly caseId: string
 }
 
-/** Who looks after a test that fails: its open ticket, and whose that is. All rows share what is read once. */
-export const OpenTicket = ({ caseId, run, slug }: Props) => {
-  const { data } = useQuery(runErrorsQuery(slug, run))
-  const found = data?.errors.flatMap(({ cases }) => cases).find((one) => one.caseId === caseId)?.ticket
-  const { data: ticket } = useQuery({
-    ...ticketQuery(slug, found?.identifier ?? ""),
-    enabled: found !== undefined && found !== null
-  })
+/** Its owner is read where there is one: most rows have no ticket. */
+const Ticket = ({ found, slug }: { readonly found: Found; readonly slug: string }) => {
+  const { data: ticket } = useQuery(ticketQuery(slug, found.identifier))
   // Who they are, and whether they are still there.
   const enabled = ticket !== undefined && ticket.owner !== null
   useQuery({ ...membersQuery(slug), enabled })
   useQuery({ ...agentsQuery(slug), enabled })
   const ownerOf = useOwnerNames(slug)
-  if (found === undefined || found === null) return null
   const [owner, tone] = ticket === undefined ? [] : ownerOf(ticket.owner)
   return (
     <span className="text-muted mr-auto flex min-w-0 items-center gap-1 pr-1.5 pl-3 text-xs whitespace-nowrap">
@@ -41,4 +38,11 @@ export const OpenTicket = ({ caseId, run, slug }: Props) => {
       )}
     </span>
   )
+}
+
+/** Who looks after a test that fails: its open ticket, and whose that is. All rows share what is read once. */
+export const OpenTicket = ({ caseId, run, slug }: Props) => {
+  const { data } = useQuery(runErrorsQuery(slug, run))
+  const found = data?.errors.flatMap(({ cases }) => cases).find((one) => one.caseId === caseId)?.ticket
+  return found == null ? null : <Ticket found={found} slug={slug} />
 }
