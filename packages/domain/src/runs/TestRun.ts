@@ -262,7 +262,7 @@ export const Retry = Schema.Struct({
   }),
   elsewhere: Schema.Boolean.annotate({
     description:
-      "Whether it tested another address than the run, or with changes that are in no commit, or by their times all of its attempts began before the first test of the run, or it ended on another release than the run began on or after its deployment was deleted. What passed in it alone has failed for `gateResult`, and can be retried again."
+      "Whether it tested another address than the run, or with changes that are in no commit, or by their times all of its attempts began before the first test of the run, or it ended on another release than the run began on, after its deployment was deleted, or while that had another address than the run, which tested it. What passed in it alone has failed for `gateResult`, and can be retried again."
   }),
   baseUrl: Schema.String.annotate({ description: "The URL that the tests ran against." }),
   gitSha: Schema.String.annotate({ description: "The run's own commit." }),

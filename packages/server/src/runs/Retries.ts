@@ -142,22 +142,22 @@ const startable = ({ nextId, repo, runs }: Dependencies) =>
     yield* checkRetryable(asOf(run, timestamp(millis)), input.git.sha)
     const found = yield* repo.of(run.id)
     if (found === undefined) return undefined
-    const { count, fixtureUrl, isChanged, running } = found
+    const { count, fixtureUrl, isGone, running } = found
     if (running !== null) {
       if (isRunning(running, timestamp(millis))) return yield* stillRunning(running.number)
       yield* repo.expire(timestamp(millis), [yield* nextId<EventId>()], run.id)
       return undefined
     }
     const retried = yield* repo.tests(run.id)
-    const tests = testsToRetry(retried, !isChanged && !isOther(run, input.baseUrl ?? run.baseUrl, input.git.dirty))
-    if (tests.length === 0) return yield* nothingToRetry(whyNothing(run, isChanged, retried))
+    const tests = testsToRetry(retried, !isGone && !isOther(run, input.baseUrl ?? run.baseUrl, input.git.dirty))
+    if (tests.length === 0) return yield* nothingToRetry(whyNothing(run, isGone, retried))
     return { run, millis, count, fixtureUrl, tests }
   })
 
-const whyNothing = ({ baseUrl, git }: FoundTestRun, isChanged: boolean, tests: ReadonlyArray<RetriedTest>): string => {
+const whyNothing = ({ baseUrl, git }: FoundTestRun, isGone: boolean, tests: ReadonlyArray<RetriedTest>): string => {
   if (!tests.some(({ passedElsewhere }) => passedElsewhere)) return "The run has no failed tests."
-  return isChanged
-    ? "What failed in the run has passed on another release, and that of the run is not deployed any more: start a new run."
+  return isGone
+    ? "What failed in the run has passed elsewhere, and the release or the address that the run tested is not that of the deployment any more: start a new run."
     : `What failed in the run has passed elsewhere. To show that it passes where the run failed, retry it against ${shownName(baseUrl)}${git.dirty ? "" : ", without uncommitted changes"}.`
 }
 

@@ -20,6 +20,7 @@ import {
 import { endLeases } from "./SemaphoresMemory.ts"
 import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
+import { hasMoved } from "./TestedDeployment.ts"
 import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
 import { isBefore, withAttempts } from "./TestTimes.ts"
 
@@ -50,7 +51,7 @@ const ofRun = (memory: Memory) => (runId: TestRunId) =>
     return {
       count: run.retryCount,
       fixtureUrl: run.fixtureUrl,
-      isChanged: isChanged(database, run),
+      isGone: isChanged(database, run) || hasMoved(database, run),
       running:
         running === undefined
           ? null
@@ -144,7 +145,10 @@ const finish =
         const retry = rowsOf(database, runId).find((retry) => retry.number === number)
         if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return undefined
         const elsewhere =
-          isOther || isChanged(database, run) || isBefore(withAttempts({ lastTestAt: null }, attempts), run.firstTestAt)
+          isOther ||
+          isChanged(database, run) ||
+          hasMoved(database, run) ||
+          isBefore(withAttempts({ lastTestAt: null }, attempts), run.firstTestAt)
         database.table(testRunRetries).set(retry.id, {
           ...retry,
           state,

@@ -107,15 +107,15 @@ export class RetriesRepo extends Context.Service<
   RetriesRepo,
   {
     /**
-     * Of a run: how many retries it has had, its Fixture API, the retry that runs, and whether its deployment has another release by
-     * now, or was deleted. Undefined where the run is gone.
+     * Of a run: how many retries it has had, its Fixture API, the retry that runs, and whether what it tested is gone: its deployment
+     * has another release or address by now, or was deleted. Undefined where the run is gone.
      */
     readonly of: (runId: TestRunId) => Effect.Effect<
       | {
           readonly count: number
           readonly fixtureUrl: string | null
           readonly running: RunningRetry | null
-          readonly isChanged: boolean
+          readonly isGone: boolean
         }
       | undefined
     >

@@ -26,6 +26,7 @@ import {
 import { endLeases } from "./SemaphoresSql.ts"
 import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
+import { hasMoved } from "./TestedAddress.ts"
 import { isChanged, testedJson } from "./TestRunChangesSql.ts"
 import { clocksApartSql, type TestTimes, withAttempts } from "./TestTimes.ts"
 
@@ -58,8 +59,8 @@ const ofRun = (sql: PgClient.PgClient) => {
   const ofRetry = sql.literal(columnsOf(testRunRetries, { of: "t", only: publisherColumns }))
   return (runId: TestRunId) =>
     sql<
-      SelectedRow & { readonly isChanged: boolean }
-    >`select ${ofRun}, ${ofRetry}, ${isChanged(sql, "r")} as "isChanged"
+      SelectedRow & { readonly isGone: boolean }
+    >`select ${ofRun}, ${ofRetry}, (${isChanged(sql, "r")} or ${hasMoved(sql, "r")}) as "isGone"
       from test_runs r
       left join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
       where r.id = ${runId}`.pipe(
@@ -67,7 +68,7 @@ const ofRun = (sql: PgClient.PgClient) => {
         if (row === undefined) return undefined
         const run = readRun(row)
         const { fixtureUrl, retryCount: count } = run
-        return { count, fixtureUrl, running: readRunning(run, row), isChanged: row.isChanged }
+        return { count, fixtureUrl, running: readRunning(run, row), isGone: row.isGone }
       }),
       dieOnSqlError
     )
@@ -283,7 +284,7 @@ const end = (
   eventOf: (retriedElsewhere: boolean) => StoredEvent,
   running: Statement.Fragment
 ) => {
-  const elsewhere = sql`(${isOther}::boolean or ${isChanged(sql, "test_runs")}
+  const elsewhere = sql`(${isOther}::boolean or ${isChanged(sql, "test_runs")} or ${hasMoved(sql, "test_runs")}
     or coalesce(${dateOrNull(lastTestAt)}::timestamptz + ${sql.literal(clocksApartSql)} < test_runs.first_test_at, false))`
   return sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},

@@ -36,6 +36,10 @@ export const testsDeploymentNow = (sql: PgClient.PgClient, of: string): Statemen
       and now.base_url is not null and not ${sameAddress(sql, `${of}.base_url`, "now.base_url")}))`
 }
 
+/** Whether the run `of` tested the deployment, which has another address by now. */
+export const hasMoved = (sql: PgClient.PgClient, of: string): Statement.Fragment =>
+  sql`(${testsDeployment(sql, of)} and not ${testsDeploymentNow(sql, of)})`
+
 /** What a run tested, where another is asked for that tested the same. */
 export interface TestedAt {
   readonly baseUrl: string

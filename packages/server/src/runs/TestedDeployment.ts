@@ -14,3 +14,7 @@ export const testsDeploymentNow = (database: MemoryDatabase, run: TestRunRow): b
   const baseUrl = deployed?.baseUrl ?? null
   return testsDeployment(run) && (baseUrl === null || isSameAddress(run.baseUrl, baseUrl))
 }
+
+/** Whether the run tested its deployment, which has another address by now. */
+export const hasMoved = (database: MemoryDatabase, run: TestRunRow): boolean =>
+  testsDeployment(run) && !testsDeploymentNow(database, run)

@@ -165,6 +165,41 @@ withServicesOnEachStorage("What a version has left out", (it) => {
     })
   )
 
+  it.effect("is not undone by a retry at the address of before, but by one before the address changed", () =>
+    Effect.gen(function* () {
+      const { scene, shop, tested, told } = yield* makeScene
+      const retries = yield* Retries
+      const retry = Effect.fnUntraced(function* (run: number) {
+        const { retry } = yield* retries.start(run, { passes: 1, baseUrl: null, git, machine })
+        yield* TestClock.adjust("1 second")
+        return yield* retries.finish(run, retry, {
+          interrupted: false,
+          tests: [{ caseId: "a", attempts: [attempt("passed")] }]
+        })
+      }, as(scene.member))
+      const start = { baseUrl: "http://staging.example" }
+      yield* shop.staging.update(start)
+      const failed = yield* tested("v1", { a: "failed", b: "passed" }, { start })
+      const moved = { baseUrl: "https://staging.example" }
+      yield* shop.staging.update(moved)
+      const { gateResult, result } = yield* retry(failed)
+      assert.deepStrictEqual([result, gateResult], ["passed", "failed"])
+      yield* tested("v1", { b: "passed" }, { start: moved })
+      const told1 = [false, `test_missing Test a (run ${failed} at the address of before)`]
+      assert.deepStrictEqual(yield* told("v1"), told1)
+      const nothing = yield* Effect.flip(retry(failed))
+      assert.include(
+        nothing.message,
+        "the release or the address that the run tested is not that of the deployment any more"
+      )
+      // Back there, it may be retried, and stays so wherever the deployment moves then.
+      yield* shop.staging.update(start)
+      assert.deepInclude(yield* retry(failed), { result: "passed", gateResult: "passed" })
+      yield* shop.staging.update(moved)
+      assert.deepStrictEqual(yield* told("v1"), [true])
+    })
+  )
+
   it.effect("has no tests that a version never had which was put back", () =>
     Effect.gen(function* () {
       const { tested, told } = yield* makeScene
