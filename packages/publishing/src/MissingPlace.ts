@@ -5,10 +5,10 @@ import { shellWord } from "./Shell.ts"
 
 /** A run needs a product, an environment, and a deployment of the one in the other, which people make once. */
 
-/** The command that makes what a path lists. */
+/** That somebody makes what a path lists, and by which command. */
 const making = ({ url, workspace }: Settings, path: string, body: object): string => {
   const address = `${url.replace(/\/+$/, "")}/v1/workspaces/${encodeURIComponent(workspace)}/${path}`
-  return `\`curl --json ${shellWord(JSON.stringify(body))} -H "Authorization: Bearer $DELIVERY_API_KEY" ${shellWord(address)}\``
+  return `makes it, with their API key in DELIVERY_API_KEY: \`curl --json ${shellWord(JSON.stringify(body))} -H "Authorization: Bearer $DELIVERY_API_KEY" ${shellWord(address)}\``
 }
 
 const isActive = ({ archivedAt }: { readonly archivedAt: string | null }): boolean => archivedAt === null
@@ -38,7 +38,7 @@ export const missingPlace = async (
   if (!products.value.products.some((one) => isNamed(one, product))) {
     const body = { slug: product, name: product, type: "website" }
     const there = existing(products.value.products.filter(isActive))
-    return `There is no product "${product}" in the workspace ${slug}${there}. An admin makes it, with their API key in DELIVERY_API_KEY: ${making(settings, "products", body)}.`
+    return `There is no product "${product}" in the workspace ${slug}${there}. An admin ${making(settings, "products", body)}.`
   }
   if (!environments.value.environments.some((one) => isNamed(one, environment))) {
     // Others may read the values of secrets where it is not production.
@@ -48,8 +48,8 @@ export const missingPlace = async (
       class: /prod|live/i.test(environment) ? "production" : "non-production"
     }
     const there = existing(environments.value.environments.filter(isActive))
-    return `There is no environment "${environment}" in the workspace ${slug}${there}. An admin makes it, with their API key in DELIVERY_API_KEY: ${making(settings, "environments", body)}.`
+    return `There is no environment "${environment}" in the workspace ${slug}${there}. An admin ${making(settings, "environments", body)}.`
   }
   const body = { product, environment, baseUrl: baseUrl ?? "https://ADDRESS" }
-  return `The product "${product}" has no deployment in "${environment}". A member makes it, with their API key in DELIVERY_API_KEY: ${making(settings, "deployments", body)}.`
+  return `The product "${product}" has no deployment in "${environment}". A member ${making(settings, "deployments", body)}.`
 }

@@ -1,7 +1,6 @@
 import { shownName } from "@delivery/domain/flow/ShownName"
 import type { AgentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
-import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { agents, apiKeys } from "../access/ActorRows.ts"
@@ -13,6 +12,7 @@ import { tickets } from "../planning/TicketsRepo.ts"
 import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
+import { beganBy } from "../runs/TestTimes.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
   EvidenceRepo,
@@ -116,9 +116,6 @@ const newestRuns = (database: MemoryDatabase, workspaceId: WorkspaceId, productI
   return [runs.slice(0, evidenceRuns), runs.slice(evidenceRuns)] as const
 }
 
-const notAfter = (startedAt: Timestamp | undefined, finishedAt: Timestamp): Timestamp | null =>
-  startedAt === undefined ? null : startedAt < finishedAt ? startedAt : finishedAt
-
 const resultsOf = (
   database: MemoryDatabase,
   run: TestRunRow,
@@ -144,7 +141,7 @@ const resultsOf = (
       isOfDeployment: testsDeploymentNow(database, run),
       deploymentChanged: run.deploymentChanged === true,
       finishedAt: run.finishedAt!,
-      startedAt: notAfter(attempts[0]?.startedAt, run.finishedAt!),
+      startedAt: beganBy(attempts[0]?.startedAt ?? null, run.finishedAt!),
       publisher,
       personId: personOf(database, publisher),
       keyName: key?.name ?? null,

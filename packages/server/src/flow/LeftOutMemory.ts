@@ -1,5 +1,6 @@
 import { maxShownName } from "@delivery/domain/flow/ShownName"
 import { compare } from "@delivery/domain/Order"
+import { isSameAddress, testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import type { TestEntry } from "@delivery/domain/runs/TestEntry"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import { firstCharacters } from "@delivery/domain/Text"
@@ -8,10 +9,9 @@ import { deploymentReleases } from "../catalog/ReleaseRows.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
 import { isReproducible, isWhole } from "../runs/RunScope.ts"
 import { mostElsewhere } from "../runs/TestedAddress.ts"
-import { isSameAddress, testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { testRunAttemptsTable, testRunRetries } from "../runs/RetriesRepo.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
-import { isBefore } from "../runs/TestTimes.ts"
+import { beganBy, isBefore } from "../runs/TestTimes.ts"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import type { MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { lastFirst, mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideMemory.ts"
@@ -142,15 +142,11 @@ const retriedIn = (database: MemoryDatabase, run: TestRunRow, caseId: string) =>
 const passBegan = (database: MemoryDatabase, run: TestRunRow, test: RecordedTest): Timestamp | null =>
   (test.status === "flaky" ? retriedIn(database, run, test.caseId) : test.attempts).at(-1)?.startedAt ?? null
 
-/** When a test began that failed in a run: not after that, whatever the clock of its machine said. */
-const failureBegan = ({ finishedAt }: TestRunRow, { attempts: [attempt] }: RecordedTest): Timestamp | null =>
-  attempt === undefined ? null : attempt.startedAt < finishedAt! ? attempt.startedAt : finishedAt!
-
 /** What failed in a run; so has what passed in a retry that began before it failed, also in the run that decides. */
 const failuresIn = (database: MemoryDatabase, before: Before, place: number): ReadonlyArray<Failure> =>
   testsIn(database, before.run).flatMap((test) => {
     const { run } = before
-    const beganAt = failureBegan(run, test)
+    const beganAt = beganBy(test.attempts[0]?.startedAt ?? null, run.finishedAt!)
     const hasFailed = isFailure(run, test)
       ? place > 0
       : test.status === "flaky" && isBefore(passBegan(database, run, test), beganAt)

@@ -5,7 +5,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { isReproducibleSql, isWholeSql } from "../runs/RunScope.ts"
 import { mostElsewhere, sameAddress, testsDeployment, testsDeploymentNow } from "../runs/TestedAddress.ts"
-import { clocksApartSql } from "../runs/TestTimes.ts"
+import { beganBySql, clocksApartSql } from "../runs/TestTimes.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../storage/Sql.ts"
 import { mayDecide, ranBefore, testsWhatIsThere } from "./MayDecideSql.ts"
@@ -118,7 +118,7 @@ const retriedAt = (run: string, test: string) =>
  * what passed in a retry that began before it failed, also in the run that decides.
  */
 const failures = (sql: PgClient.PgClient) => {
-  const began = "case when t.attempt_started_at is not null then least(t.attempt_started_at, b.finished_at) end"
+  const began = beganBySql("t.attempt_started_at", "b.finished_at")
   const read = sql.literal("case_id, title, attempt_started_at from test_run_tests where run_id = b.id")
   const group = sql.literal("coverage, case_id, is_other, is_later, former_url")
   return sql`failures as materialized (

@@ -18,7 +18,7 @@ import {
   testRunRetries
 } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresMemory.ts"
-import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
+import { type TestRunRow, testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { hasMoved } from "./TestedDeployment.ts"
 import { isChanged, withNames as runWithNames } from "./TestRunsMemory.ts"
@@ -43,6 +43,10 @@ export const layer = Layer.effect(
   )
 )
 
+/** Whether what the run tested is gone: the release or the address of its deployment. */
+const isGone = (database: MemoryDatabase, run: TestRunRow): boolean =>
+  isChanged(database, run) || hasMoved(database, run)
+
 const ofRun = (memory: Memory) => (runId: TestRunId) =>
   memory.read((database) => {
     const run = database.table(testRuns).get(runId)
@@ -51,7 +55,7 @@ const ofRun = (memory: Memory) => (runId: TestRunId) =>
     return {
       count: run.retryCount,
       fixtureUrl: run.fixtureUrl,
-      isGone: isChanged(database, run) || hasMoved(database, run),
+      isGone: isGone(database, run),
       running:
         running === undefined
           ? null
@@ -145,10 +149,7 @@ const finish =
         const retry = rowsOf(database, runId).find((retry) => retry.number === number)
         if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return undefined
         const elsewhere =
-          isOther ||
-          isChanged(database, run) ||
-          hasMoved(database, run) ||
-          isBefore(withAttempts({ lastTestAt: null }, attempts), run.firstTestAt)
+          isOther || isGone(database, run) || isBefore(withAttempts({ lastTestAt: null }, attempts), run.firstTestAt)
         database.table(testRunRetries).set(retry.id, {
           ...retry,
           state,

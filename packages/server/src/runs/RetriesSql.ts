@@ -53,14 +53,16 @@ const readRun = partReaderOf(testRuns, runColumns)
 const publisherColumns = ["publisherKind", "publisherId"] as const
 const readPublisher = partReaderOf(testRunRetries, publisherColumns)
 
+/** Whether what the run `of` tested is gone: the release or the address of its deployment. */
+const isGone = (sql: PgClient.PgClient, of: string): Statement.Fragment =>
+  sql`(${isChanged(sql, of)} or ${hasMoved(sql, of)})`
+
 /** What a run's row says of its retries, with the publisher of the one that runs. */
 const ofRun = (sql: PgClient.PgClient) => {
   const ofRun = sql.literal(columnsOf(testRuns, { of: "r", only: runColumns }))
   const ofRetry = sql.literal(columnsOf(testRunRetries, { of: "t", only: publisherColumns }))
   return (runId: TestRunId) =>
-    sql<
-      SelectedRow & { readonly isGone: boolean }
-    >`select ${ofRun}, ${ofRetry}, (${isChanged(sql, "r")} or ${hasMoved(sql, "r")}) as "isGone"
+    sql<SelectedRow & { readonly isGone: boolean }>`select ${ofRun}, ${ofRetry}, ${isGone(sql, "r")} as "isGone"
       from test_runs r
       left join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
       where r.id = ${runId}`.pipe(
@@ -284,7 +286,7 @@ const end = (
   eventOf: (retriedElsewhere: boolean) => StoredEvent,
   running: Statement.Fragment
 ) => {
-  const elsewhere = sql`(${isOther}::boolean or ${isChanged(sql, "test_runs")} or ${hasMoved(sql, "test_runs")}
+  const elsewhere = sql`(${isOther}::boolean or ${isGone(sql, "test_runs")}
     or coalesce(${dateOrNull(lastTestAt)}::timestamptz + ${sql.literal(clocksApartSql)} < test_runs.first_test_at, false))`
   return sql<{ readonly retriedElsewhere: boolean }>`with recounted as (
         update test_runs set result = ${run.result}, gate_result = ${run.gateResult}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},

@@ -13,13 +13,20 @@ export const clocksApartSql = `interval '${clockSeconds} seconds'`
 export const isBefore = (lastTestAt: Timestamp | null, at: Timestamp | null): boolean =>
   lastTestAt !== null && at !== null && Date.parse(lastTestAt) + clockSeconds * 1000 < Date.parse(at)
 
+/** When a test began that was told at a time: not after that, whatever the clock of its machine said. */
+export const beganBy = (startedAt: Timestamp | null, toldAt: Timestamp): Timestamp | null =>
+  startedAt !== null && startedAt > toldAt ? toldAt : startedAt
+
+/** The same in SQL, of two expressions. */
+export const beganBySql = (startedAt: string, toldAt: string): string =>
+  `case when ${startedAt} is not null then least(${startedAt}, ${toldAt}) end`
+
 export type TestTimes = Pick<TestRunRow, "firstTestAt" | "lastTestAt">
 
 /** Of tests that are told at a time. None began later, whatever the clock of their machine said: nothing could come after them. */
 export const testTimesOf = (tests: ReadonlyArray<Pick<RecordedTest, "attempts">>, toldAt: Timestamp): TestTimes => {
   const times = tests.flatMap(({ attempts }) => attempts.map(({ startedAt }) => startedAt))
-  const first = furthestOf(times, isEarlier)
-  return { firstTestAt: first !== null && first > toldAt ? toldAt : first, lastTestAt: furthestOf(times, isLater) }
+  return { firstTestAt: beganBy(furthestOf(times, isEarlier), toldAt), lastTestAt: furthestOf(times, isLater) }
 }
 
 /** With the attempts of a retry, which is no run of its own: the first test is that of the run. */
