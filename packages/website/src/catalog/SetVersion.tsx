@@ -5,6 +5,7 @@ import { type KeyboardEvent, useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { readAgain } from "../api/readAgain.ts"
 import { readinessQuery } from "../flow/readiness.ts"
 import { Button } from "../ui/Button.tsx"
 import { Cancel, Dialog } from "../ui/Dialog.tsx"
@@ -72,7 +73,7 @@ const useSetVersion = ({ environment, name, onClose, product, slug, version }: P
       const readiness =
         isConfirmed || next === now
           ? undefined
-          : await queries.fetchQuery({ ...readinessQuery(slug, product, environment, next), staleTime: 0 })
+          : await readAgain(queries, readinessQuery(slug, product, environment, next))
       const doubt = readiness !== undefined && isDoubtful(readiness) ? readiness : undefined
       if (now !== told || doubt !== undefined) return { version: next, asked: { now, doubt } }
       await client.deployments.update({

@@ -6,6 +6,7 @@ import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
+import { readAgain } from "../api/readAgain.ts"
 import { useMe } from "../api/session.ts"
 import { useAction } from "../api/useAction.ts"
 import { keepTeam } from "../planning/lastTeam.ts"
@@ -187,7 +188,7 @@ const useMuted = (slug: string, product: string, chosen: ReadonlySet<string>, id
       .filter(({ overdue, ticket }) => !overdue && ticket?.identifier === identifier)
       .flatMap((mute) => mute.cases.filter((caseId) => !chosen.has(caseId))),
     told: toldOf(mutes),
-    readMuted: async () => toldOf((await queries.fetchQuery({ ...query, staleTime: 0 })).mutes)
+    readMuted: async () => toldOf((await readAgain(queries, query)).mutes)
   }
 }
 

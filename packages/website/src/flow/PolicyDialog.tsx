@@ -7,6 +7,7 @@ import { client } from "../api/client.ts"
 import { failureOf } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
+import { readAgain } from "../api/readAgain.ts"
 import { useAction } from "../api/useAction.ts"
 import { environmentsQuery } from "../catalog/queries.ts"
 import { Select } from "../ui/Select.tsx"
@@ -118,7 +119,7 @@ const PolicyDialog = ({ deployment, onClose, policy, slug }: Props) => {
   const { data } = useQuery(environmentsQuery(slug))
   const others = (data?.environments ?? []).filter((one) => one.slug !== environment)
   const queries = useQueryClient()
-  const read = () => queries.fetchQuery({ ...policyQuery(slug, product, environment), staleTime: 0 })
+  const read = () => readAgain(queries, policyQuery(slug, product, environment))
   const [told, setTold] = useState<ReadonlyArray<string>>([])
   const clashes = mine === undefined ? [] : policyClashes(base, mine, policy)
   const save = useAction({

@@ -5,6 +5,7 @@ import { client } from "../api/client.ts"
 import { issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
 import { workspaceKey } from "../api/queries.ts"
+import { readAgain } from "../api/readAgain.ts"
 import { useAction } from "../api/useAction.ts"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
@@ -279,7 +280,7 @@ const useCurrent = (slug: string, rule: TestRule | undefined) => {
   return {
     first,
     rule: of(data) ?? rule,
-    readAgain: async () => of(await queries.fetchQuery({ ...testRulesQuery(slug), staleTime: 0 }))
+    readCurrent: async () => of(await readAgain(queries, testRulesQuery(slug)))
   }
 }
 
@@ -287,7 +288,7 @@ const useSave = (slug: string, current: ReturnType<typeof useCurrent>, clashes: 
   const act = async (payload: RulePayload) => {
     const { first } = current
     if (first === undefined) return client.testRules.create({ params: { slug }, payload })
-    const rule = (await current.readAgain()) ?? first
+    const rule = (await current.readCurrent()) ?? first
     const unseen = clashesOf(first, rule, payload).filter((name) => !clashes.includes(name))
     if (unseen.length > 0) throw new Error("The rule was changed meanwhile: look at it, then save again.")
     return client.testRules.update({ params: { slug, testRule: first.id }, payload: changesOf(rule, payload) })

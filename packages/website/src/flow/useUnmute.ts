@@ -2,6 +2,7 @@ import type { ListedMute } from "@delivery/domain/flow/Mute"
 import { useQueryClient } from "@tanstack/react-query"
 import { client } from "../api/client.ts"
 import { workspaceKey } from "../api/queries.ts"
+import { readAgain } from "../api/readAgain.ts"
 import { useAction } from "../api/useAction.ts"
 import { counted } from "../ui/format.ts"
 import { undone } from "../ui/toast.ts"
@@ -41,7 +42,7 @@ export const useUnmute = (slug: string) => {
       await (rest === null
         ? client.mutes.end({ params })
         : client.mutes.set({ params, payload: { ...rest, expected: expectedOf(was) } }))
-      const { mutes } = await queries.fetchQuery({ ...mutesQuery(slug, was.product), staleTime: 0 })
+      const { mutes } = await readAgain(queries, mutesQuery(slug, was.product))
       return alreadyMuted(mutes, gone, params.ticket, Date.now())
     },
     changes,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { callWith, isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Coding agents: whose they are, where they work, and how they are connected and revoked. */
 
@@ -64,8 +64,8 @@ describe("Agents", () => {
     await ben.getByRole("list", { name: "Of others" }).getByText("of Owner").waitFor()
     expect(await ben.getByRole("button", { name: /^Revoke/ }).count()).toBe(0)
 
-    await mine.getByRole("button", { name: "Revoke Claude" }).press("Enter")
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).press("Enter")
+    await pressEnter(mine.getByRole("button", { name: "Revoke Claude" }))
+    await pressEnter(page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }))
     await page.getByText("Claude is revoked").first().waitFor()
     await page.getByText("Coding agents take tickets and answer messages").waitFor()
     await expect(site.call("GET", "agents")).resolves.toEqual({ agents: [] })
@@ -168,14 +168,14 @@ describe("Agents", () => {
     // Another member takes one over; the message is not theirs to withdraw.
     const kim = await joinAs(site, "kim@example.com", "Kim", "member")
     await openScreen(site, "agents", kim)
-    await kim.getByRole("button", { name: `Take over ${second.identifier}` }).press("Enter")
+    await pressEnter(kim.getByRole("button", { name: `Take over ${second.identifier}` }))
     await kim.getByText(`${second.identifier} is yours`).first().waitFor()
     expect(await ownerOf(second)).not.toBe(agent)
-    await kim.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(kim.getByRole("button", { name: "Undo" }).first())
     await expect.poll(() => ownerOf(second)).toBe(agent)
     await kim.context().close()
     // Its person does, and keeps the message from it.
-    await page.getByRole("button", { name: `Take over ${first.identifier}` }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: `Take over ${first.identifier}` }))
     await page.getByText(`${first.identifier} is yours, and the message to Cursor is withdrawn`).first().waitFor()
     const statusOf = async () => (await site.call<{ status: string }>("GET", `messages/${id}`)).status
     await expect.poll(statusOf).toBe("declined")

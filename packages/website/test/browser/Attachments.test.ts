@@ -2,7 +2,7 @@ import { crc32, deflateSync } from "node:zlib"
 import type { Locator, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Files on tickets: pasted, dropped, chosen; shown in texts and in a list, to others at once; refused, deleted, hostile. */
 
@@ -158,7 +158,7 @@ describe("Files on a ticket", () => {
     await isLive(other)
     const page = await openTicket(ticket)
     const choosing = page.waitForEvent("filechooser")
-    await page.getByRole("button", { name: "Attach files to the ticket" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Attach files to the ticket" }))
     await (await choosing).setFiles([{ name: "shot.png", mimeType: "image/png", buffer: Buffer.from(png(320, 200)) }])
     const row = filesIn(page).getByRole("listitem").filter({ hasText: "shot.png" })
     await row.getByText(/\d\s(?:B|KB) · .* · now/).waitFor()
@@ -169,10 +169,10 @@ describe("Files on a ticket", () => {
     // Who is neither the one who attached it nor the creator of the ticket cannot delete it.
     await filesIn(other).getByText("shot.png").waitFor()
     expect(await filesIn(other).getByRole("button", { name: "Delete shot.png" }).count()).toBe(0)
-    await row.getByRole("button", { name: "Delete shot.png" }).press("Enter")
+    await pressEnter(row.getByRole("button", { name: "Delete shot.png" }))
     await page.getByRole("dialog", { name: "Delete the file?" }).waitFor()
     expect(await axeFindings(page)).toEqual([])
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter")
+    await pressEnter(page.getByRole("dialog").getByRole("button", { name: "Delete" }))
     for (const one of [page, other]) {
       await expect.poll(() => one.getByRole("img", { name: "What I saw" }).count()).toBe(0)
       // Its name stays in the text.

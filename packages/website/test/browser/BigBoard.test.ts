@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** A board of 2,000 tickets: what is done on a small one is done on it, and one refusal puts one card back. */
 
@@ -109,7 +109,7 @@ describe("A board of 2,000 tickets", () => {
     await page.getByRole("button", { name: "Save as view" }).click()
     const dialog = page.getByRole("dialog", { name: "Save as view" })
     await dialog.getByRole("textbox", { name: "Name" }).fill("Begun")
-    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save view" }))
     await page.getByRole("heading", { level: 1, name: "Begun" }).waitFor()
     await expect.poll(() => column(page, "In progress").locator("[data-card]").count()).toBe(10)
     for (const one of [page, other]) await one.context().close()

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded } from "../support/Seed.ts"
-import { atRest, type Site, startSite } from "../support/Site.ts"
+import { atRest, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Tests over many runs in a real browser: their list, their trends, and two runs beside each other. */
 
@@ -45,7 +45,7 @@ describe("Tests over time", () => {
     await tests(page)
       .getByRole("link", { name: /downloads an invoice failing since run \d+/ })
       .waitFor()
-    await page.getByRole("button", { name: "failing" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "failing" }))
     await page.waitForURL(/state=failing/)
     await tests(page).getByText("adds a product from the list").waitFor({ state: "detached" })
     expect(await tests(page).getByRole("link").count()).toBe(4)
@@ -219,7 +219,7 @@ describe("Tests over time", () => {
       .first()
       .waitFor()
     await page.goto(`${site.origin}/w/main/tests?product=shop`)
-    await page.getByRole("button", { name: "muted" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "muted" }))
     await page.waitForURL(/state=muted/)
     await tests(page)
       .getByRole("link", { name: new RegExp(`downloads an invoice .*muted by ${identifier}`) })

@@ -1,7 +1,7 @@
 import type { Locator } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Products, environments and deployments: added, changed, archived and compared. */
 
@@ -46,7 +46,7 @@ describe("The catalog", () => {
     await page.keyboard.type("Staging")
     await page.keyboard.press("Enter")
     await environment.waitFor({ state: "detached" })
-    await page.getByRole("button", { name: "Web shop in Staging: not deployed, add it" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Web shop in Staging: not deployed, add it" }))
     const deployment = page.getByRole("dialog", { name: "Web shop in Staging" })
     await isIn(deployment.getByLabel("Address"))
     await page.keyboard.type("https://staging.shop.example.com")
@@ -83,7 +83,7 @@ describe("The catalog", () => {
     await page.getByRole("menuitem", { name: "Change" }).press("Enter")
     const dialog = page.getByRole("dialog", { name: "Change the product" })
     await dialog.getByLabel("Repository").fill("acme/shop")
-    await dialog.getByRole("button", { name: "Save" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save" }))
     await dialog.waitFor({ state: "detached" })
     expect(await site.call("GET", "products/web-shop")).toMatchObject({ repository: "acme/shop", slug: "web-shop" })
     const archive = async () => {
@@ -97,7 +97,7 @@ describe("The catalog", () => {
     await archive()
     await page.getByRole("button", { name: "More", exact: true }).click()
     await page.getByRole("menuitem", { name: /Archived/ }).click()
-    await page.getByRole("button", { name: "Restore Web shop" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Restore Web shop" }))
     await page.getByText("Nothing is archived.").waitFor()
     await page.keyboard.press("Escape")
     await menu.waitFor()

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { seed } from "../support/Seed.ts"
-import { atRest, type Call, callWith, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, type Call, callWith, isLive, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Tickets that are completed only with evidence, in a real browser: what is missing, and completing them all the same. */
 
@@ -256,7 +256,7 @@ describe("Evidence", () => {
       await needs(page, `${identifier} needs evidence`)
         .getByRole("link", { name: /^run \d+/ })
         .waitFor()
-      await page.getByRole("button", { name: "Complete anyway…" }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: "Complete anyway…" }))
       await why.waitFor()
     }
     await openWhy()

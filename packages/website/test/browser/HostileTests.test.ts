@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { type Site, startSite } from "../support/Site.ts"
+import { pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Text of strangers on the screens of tests over time and of the vault: nothing of it runs, and nothing breaks the layout. */
 
@@ -119,7 +119,7 @@ it("Hostile text stays text, within the window", async () => {
     await page.getByRole("list", { name: "Why" }).waitFor()
     await isSound("case")
     await page.getByRole("list", { name: "Newest results" }).getByRole("link").last().press("Enter")
-    await page.getByRole("button", { name: "Side by side" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Side by side" }))
     await page.getByText("was never uploaded").first().waitFor()
     await isSound("pictures")
   }

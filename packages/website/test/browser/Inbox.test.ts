@@ -1,7 +1,17 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { atRest, type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import {
+  atRest,
+  type Call,
+  callWith,
+  isLive,
+  joinAs,
+  openScreen,
+  pressEnter,
+  type Site,
+  startSite
+} from "../support/Site.ts"
 
 /** The inbox: what agents said, and what others asked of them, read and undone by keyboard. */
 
@@ -126,7 +136,7 @@ describe("The inbox", () => {
     await list(page).getByText("I need the colours first.").waitFor({ state: "detached" })
     await page.getByText("Marked read").first().waitFor()
     expect(await unreadOf()).toBe(before - 1)
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await list(page).getByText("I need the colours first.").waitFor()
     await expect.poll(unreadOf).toBe(before)
     await page.keyboard.press("E")
@@ -248,7 +258,7 @@ describe("The inbox", () => {
     await page.keyboard.press("E")
     await page.getByText("Nothing is unread").waitFor()
     await Promise.all([unread.waitFor({ state: "detached" }), told.waitFor({ state: "detached" })])
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await Promise.all([unread.waitFor(), told.waitFor()])
     await page.context().close()
   })
@@ -287,7 +297,7 @@ describe("The inbox", () => {
     await page.keyboard.press("E")
     await told.waitFor({ state: "detached" })
     await phone.getByText("Nothing is unread").waitFor()
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await told.waitFor()
     expect(asked).toEqual([])
     await list(other).getByText("mentioned you").waitFor()
@@ -332,7 +342,7 @@ describe("The inbox", () => {
     expect(await axeFindings(page)).toEqual([])
     await page.keyboard.press("E")
     await page.getByText("Nothing is unread").waitFor()
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await place.getByText("3 unread").waitFor()
   })
 
@@ -441,7 +451,7 @@ describe("The inbox", () => {
     await page.getByRole("link", { name: /^Unread/ }).click()
     await page.getByText("Nothing is unread").waitFor()
     // Also those that no page has shown come back.
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await place.getByText("161 unread").waitFor()
     await page.getByText(/^161.notifications unread again$/).waitFor()
     const { unreadCount } = await page.evaluate(async () => {

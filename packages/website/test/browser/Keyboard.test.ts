@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { atRest, isLive, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, isLive, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** A day by keyboard: where the keyboard is after each key, and that nothing typed goes elsewhere. */
 
@@ -180,7 +180,7 @@ describe("A .env file", () => {
     const chosen = (name: string) => dialog.getByRole("combobox", { name })
     const send = "Control+Enter"
     await page.getByRole("gridcell").first().waitFor()
-    await page.getByRole("button", { name: "Paste .env" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Paste .env" }))
     await chosen("Product").press("Enter")
     await page.getByRole("option", { name: "Shop" }).click()
     await chosen("Environment").getByText("production", { exact: true }).waitFor()
@@ -220,7 +220,7 @@ describe("A .env file", () => {
 describe("A new API key", () => {
   it("reads and writes until more is asked for", async () => {
     const page = await openScreen(site, "settings/api-keys")
-    await page.getByRole("button", { name: "New API key" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "New API key" }))
     await page.getByLabel("Name").fill("laptop")
     const scopes = page.getByRole("group", { name: "It may" }).getByRole("checkbox", { checked: true })
     expect(await scopes.evaluateAll((all) => all.map((one) => one.nextElementSibling!.textContent))).toEqual([

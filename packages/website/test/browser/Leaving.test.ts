@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed } from "../support/Seed.ts"
-import { openScreen, type Site, startSite } from "../support/Site.ts"
+import { openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Forms whose text is kept nowhere ask before it is lost: by the browser's buttons, too, and by the links beside them. */
 
@@ -57,7 +57,7 @@ describe("What was typed into a dialog", () => {
     await page.goBack()
     await question(dialog).waitFor()
     expect(await axeFindings(page)).toEqual([])
-    await dialog.getByRole("button", { name: "Keep typing" }).and(page.locator(":focus")).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Keep typing" }).and(page.locator(":focus")))
     await question(dialog).waitFor({ state: "detached" })
     await page.waitForURL(`${site.origin}/w/main/${path}`)
     await typed.and(page.locator(":focus")).waitFor()
@@ -67,7 +67,7 @@ describe("What was typed into a dialog", () => {
     // Who goes back twice is asked again, and gets there.
     await page.goBack()
     await question(dialog).waitFor()
-    await dialog.getByRole("button", { name: "Discard", exact: true }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Discard", exact: true }))
     await page.waitForURL(`${site.origin}/w/main/inbox`)
     await dialog.waitFor({ state: "detached" })
   })
@@ -82,7 +82,7 @@ describe("What was typed into a dialog", () => {
     await dialog.getByLabel("Name", { exact: true }).fill("Sent away")
     await dialog.getByLabel("Key").fill("SENT")
     // Its screen opens the team while what was typed is still in the dialog.
-    await dialog.getByRole("button", { name: "Add team" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Add team" }))
     await page.waitForURL(`${site.origin}/w/main/teams/SENT`)
     await dialog.waitFor({ state: "detached" })
   })
@@ -100,14 +100,14 @@ describe("What was typed into a form of a screen", () => {
     ]) {
       await leave()
       await question(page).waitFor()
-      await page.getByRole("button", { name: "Keep typing" }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: "Keep typing" }))
       await page.getByRole("button", { name: "Save" }).waitFor()
       expect([pathOf(page), await name.inputValue()]).toEqual(["/w/main/settings", "Half a name"])
     }
     await reloadAndStay(page)
     expect(await name.inputValue()).toBe("Half a name")
     await links(page).getByRole("link", { name: "Runs", exact: true }).click()
-    await page.getByRole("button", { name: "Discard" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Discard" }))
     await page.waitForURL(`${site.origin}/w/main/test-runs`)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { joinAs, type Site, startSite } from "../support/Site.ts"
+import { joinAs, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** How people come in, lose access, and leave. */
 
@@ -31,7 +31,7 @@ describe("Members", () => {
     await dialog.waitFor({ state: "detached" })
     await end()
     await dialog.locator(":focus").waitFor()
-    await dialog.getByRole("button", { name: "End access" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "End access" }))
     await dialog.waitFor({ state: "detached" })
     await role.press("Enter")
     await page.getByRole("menuitem", { name: "Give access again" }).click()
@@ -57,12 +57,12 @@ describe("Members", () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/settings/members`)
     const lower = async (from: string, to: string, keep: boolean) => {
-      await page.getByRole("button", { name: `${from}: change the role of Rhea` }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: `${from}: change the role of Rhea` }))
       await page.getByRole("menuitemradio", { name: to }).click()
       const dialog = page.getByRole("dialog", { name: `Make Rhea ${to}?` })
       await dialog.getByText("what ended does not come back").waitFor()
       if (keep) await dialog.getByRole("checkbox", { name: /^Keep the account API keys/ }).check()
-      await dialog.getByRole("button", { name: `Make them ${to}` }).press("Enter")
+      await pressEnter(dialog.getByRole("button", { name: `Make them ${to}` }))
       await page.getByRole("button", { name: `${to}: change the role of Rhea` }).waitFor()
       await page.getByText(`Rhea is ${to} now`).first().waitFor()
     }
@@ -78,15 +78,15 @@ describe("Members", () => {
     await joinAs(site, "odo@example.com", "Odo", "viewer")
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/settings/members`)
-    await page.getByRole("button", { name: "viewer: change the role of Odo" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "viewer: change the role of Odo" }))
     await page.getByRole("menuitemradio", { name: "owner" }).click()
     const dialog = page.getByRole("dialog", { name: "Make Odo owner?" })
     await dialog.getByText("An owner may do everything here").waitFor()
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
-    await page.getByRole("button", { name: "viewer: change the role of Odo" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "viewer: change the role of Odo" }))
     await page.getByRole("menuitemradio", { name: "owner" }).click()
-    await dialog.getByRole("button", { name: "Make them owner" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Make them owner" }))
     await page.getByRole("button", { name: "owner: change the role of Odo" }).waitFor()
   })
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import type { Locator, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Mentions while they are typed: people see names, and what is sent says whom they mean. */
 
@@ -120,7 +120,7 @@ describe("A mention", () => {
     await page.getByRole("button", { name: "New ticket" }).click()
     const dialog = page.getByRole("dialog", { name: "New ticket" })
     await dialog.getByRole("textbox", { name: "Title" }).fill(name)
-    await dialog.getByRole("button", { name: "Team" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Team" }))
     await page.getByRole("textbox", { name: "Search: Team" }).and(page.locator(":focus")).waitFor()
     await page.keyboard.type("Engineering")
     await page.keyboard.press("Enter")

@@ -2,7 +2,7 @@ import type { Page, Route } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded } from "../support/Seed.ts"
-import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Muting tests by tickets in a real browser: from a run and from a test, on the ticket, and all that are muted. */
 
@@ -143,11 +143,11 @@ describe("Muting", () => {
     await dialog.getByRole("button", { name: "Shorten" }).click()
     await page.getByText(/\d+\sdays shorter than before\./).waitFor()
     expect(Math.abs((await daysLeft("MUT-1")) - 60)).toBeLessThanOrEqual(1)
-    await part.getByRole("button", { name: /^Unmute .*downloads an invoice/ }).press("Enter")
+    await pressEnter(part.getByRole("button", { name: /^Unmute .*downloads an invoice/ }))
     await part.getByText("2 tests muted until").waitFor()
     expect(await focused(page)).toMatch(/^Unmute/)
     expect((await ticket("MUT-1")).mute!.cases).not.toContain(invoice)
-    await part.getByRole("button", { name: "Unmute all" }).press("Enter")
+    await pressEnter(part.getByRole("button", { name: "Unmute all" }))
     await part.waitFor({ state: "detached" })
     await expect.poll(() => focused(page)).toBe("screen")
     expect((await ticket("MUT-1")).mute).toBeNull()
@@ -365,13 +365,13 @@ describe("Muting", () => {
     await dialog.getByRole("button", { name: "Mute the test" }).click()
     await page.getByText(`The test is muted by ${mine}`).waitFor()
     // Of two, the page names the one that ends last.
-    await page.getByRole("button", { name: "Unmute" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Unmute" }))
     await page.getByText(`${mine} no longer mutes the test`).waitFor()
     await page.getByText(new RegExp(`It does not count all the same: ${theirs} mutes the test until`)).waitFor()
     expect((await ticket(mine)).mute).toBeNull()
     await page.getByRole("region", { name: "Summary" }).getByText(theirs).first().waitFor()
     await page.goto(`${site.origin}/w/main/muted-tests`)
-    await page.getByRole("button", { name: /^Unmute .*currency of the country/ }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: /^Unmute .*currency of the country/ }))
     await page.getByText("The test counts again").waitFor()
     await expect.poll(() => focused(page)).toBe("Muted tests")
     expect((await ticket(theirs)).mute).toBeNull()

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { atRest, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** New tickets: from everywhere, of what is looked at, and many from a list. */
 
@@ -53,7 +53,7 @@ const named = async (title: string) => (await tickets()).filter((one) => one.tit
 const dialogOf = (page: Page) => page.getByRole("dialog", { name: "New ticket", exact: true })
 
 const choose = async (page: Page, field: string, typed: string) => {
-  await dialogOf(page).getByRole("button", { name: field }).press("Enter")
+  await pressEnter(dialogOf(page).getByRole("button", { name: field }))
   await page
     .getByRole("textbox", { name: `Search: ${field}` })
     .and(page.locator(":focus"))
@@ -337,7 +337,7 @@ describe("Tickets from a list", () => {
     expect(first).toMatchObject({ description: "- a detail", project: { slug: "checkout" }, team: { key: "ENG" } })
     const second = (await tickets()).find(({ title }) => title.startsWith("Long"))
     expect(second?.description).toMatch(/^….*end$/)
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await page.getByText("2 tickets deleted").first().waitFor()
     expect(await tickets()).toHaveLength(before)
     // They are made from any screen, of what it shows.

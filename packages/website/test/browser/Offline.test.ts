@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { accept, atRest, openScreen, type Site, startSite } from "../support/Site.ts"
+import { accept, atRest, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** What a person gets whose network is gone: nothing is done later that they asked for in the meantime. */
 
@@ -31,7 +31,7 @@ describe("Without a network", () => {
     const page = await openScreen(site, "settings/members")
     const network = page.context()
     const choose = async (role: string) => {
-      await page.getByRole("button", { name: "viewer: change the role of Olga" }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: "viewer: change the role of Olga" }))
       await page.getByRole("menuitemradio", { name: role }).click()
     }
     await page.getByRole("button", { name: "viewer: change the role of Olga" }).waitFor()

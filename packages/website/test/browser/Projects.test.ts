@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Projects: their order, what they are, their milestones, and the way back from the archive. */
 
@@ -80,7 +80,7 @@ describe("Projects", () => {
     const dialog = page.getByRole("dialog", { name: `${names[0]} could not go below ${names[2]}` })
     await dialog.getByRole("region", { name: "Theirs" }).getByText(`${names[2]} was archived.`).waitFor()
     expect(await axeFindings(page)).toEqual([])
-    await dialog.getByRole("button", { name: `Put it below ${names[1]}` }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: `Put it below ${names[1]}` }))
     await expect.poll(order).toEqual([second, first])
     await site.call("POST", `projects/${third}/restore`, {})
     await expect.poll(order).toEqual([second, first, third])
@@ -152,7 +152,7 @@ describe("Projects", () => {
     expect(await changes.nth(1).innerText()).toContain("wrote it")
     expect(await dialog.getByRole("button", { name: /^Restore/ }).count()).toBe(1)
     expect(await axeFindings(page)).toEqual([])
-    await dialog.getByRole("button", { name: /^Restore what was before/ }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: /^Restore what was before/ }))
     await expect.poll(read).toBe("Results in a second.")
     await expect.poll(() => changes.count()).toBe(3)
     // What somebody else writes meanwhile comes by itself.
@@ -162,7 +162,7 @@ describe("Projects", () => {
     await expect.poll(() => changes.count()).toBe(5)
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
-    await page.getByRole("button", { name: "Undo" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }))
     await expect.poll(read).toBe("Results in a tenth of a second.")
     // From the palette, and by who changes nothing.
     const viewer = await joinAs(site, "vera@example.com", "Vera", "viewer")

@@ -2,7 +2,7 @@ import type { ReadinessPolicy } from "@delivery/domain/flow/ReadinessPolicy"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed } from "../support/Seed.ts"
-import { joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Whether a version may go out: at a glance, with its reasons, and by which policy. */
 
@@ -261,13 +261,13 @@ describe("Readiness", () => {
 
   it("follows the policy that an admin sets, by keyboard, and shows it to others", async () => {
     const page = await openScreen(site, `${place}?view=readiness`)
-    await page.getByRole("button", { name: "Change policy" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Change policy" }))
     const dialog = page.getByRole("dialog")
     await dialog.getByRole("combobox", { name: "critical" }).press("Enter")
     await page.getByRole("option", { name: "Not required" }).click()
     await dialog.getByRole("combobox", { name: "Missing secrets" }).press("Enter")
     await page.getByRole("option", { name: "Do not look" }).click()
-    await dialog.getByRole("button", { name: "Add window" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Add window" }))
     const reasons = dialog.getByLabel("Reason")
     await reasons.last().fill("Black Friday")
     await dialog.getByLabel("From").last().fill("2026-01-01T00:00")
@@ -277,7 +277,7 @@ describe("Readiness", () => {
     expect(await dialog.getByRole("button", { name: "Save policy" }).isEnabled()).toBe(false)
     await dialog.getByLabel("To").last().fill("2100-01-01T00:00")
     expect(await axeFindings(page)).toEqual([])
-    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save policy" }))
     await dialog.waitFor({ state: "detached" })
     expect(await site.call("GET", `${place}/readiness-policy`)).toMatchObject({
       from: "staging",
@@ -296,13 +296,13 @@ describe("Readiness", () => {
     await page.waitForURL(/view=readiness#policy$/)
 
     // What somebody else sets while the dialog is open stays.
-    await page.getByRole("button", { name: "Change policy" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Change policy" }))
     await dialog.getByRole("combobox", { name: "Overdue mutes" }).press("Enter")
     await page.getByRole("option", { name: "Do not look" }).click()
     const { freezes, ...policy } = await site.call<ReadinessPolicy>("GET", `${place}/readiness-policy`)
     const week = { from: "2200-12-01T00:00:00.000Z", to: "2200-12-08T00:00:00.000Z", reason: "Cyber week" }
     await site.call("PUT", `${place}/readiness-policy`, { ...policy, drift: "block", freezes: [...freezes, week] })
-    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save policy" }))
     await dialog.waitFor({ state: "detached" })
     expect(await site.call("GET", `${place}/readiness-policy`)).toEqual({
       ...policy,
@@ -328,7 +328,7 @@ describe("Readiness", () => {
     await page.getByText(/Move: /).waitFor()
     await page.getByRole("button", { name: "Change policy" }).click()
     const dialog = page.getByRole("dialog")
-    await dialog.getByRole("button", { name: "Remove the window Move" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Remove the window Move" }))
     expect(
       await dialog.getByRole("button", { name: "Add window" }).evaluate((it) => it === document.activeElement)
     ).toBe(true)
@@ -336,7 +336,7 @@ describe("Readiness", () => {
     await page.getByRole("option", { name: "Warn" }).click()
     const renamed = [...before.freezes, { ...window, reason: "Move of the office" }]
     const theirs = await set({ ...before, drift: "block", freezes: renamed })
-    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save policy" }))
     const told = dialog
       .getByRole("alert")
       .filter({ hasText: "Somebody else has changed meanwhile" })
@@ -346,7 +346,7 @@ describe("Readiness", () => {
     await told.getByText(/^the window Move is now Move of the office, /).waitFor()
     expect(await site.call("GET", `${place}/readiness-policy`)).toEqual(theirs)
     expect(await axeFindings(page)).toEqual([])
-    await dialog.getByRole("button", { name: "Save policy" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save policy" }))
     await dialog.waitFor({ state: "detached" })
     expect(await site.call("GET", `${place}/readiness-policy`)).toEqual({ ...before, drift: "warn" })
     await set(before)
@@ -421,7 +421,7 @@ describe("Readiness", () => {
     await dialog.getByLabel("Version").fill("v3")
     await dialog.getByRole("button", { name: "Set version" }).waitFor()
     await dialog.getByLabel("Version").press("Enter")
-    await dialog.getByRole("button", { name: "Record anyway" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Record anyway" }))
     await dialog.waitFor({ state: "detached" })
     expect((await versions())[0]).toEqual(["v3", null])
 
@@ -495,7 +495,7 @@ describe("Readiness", () => {
     expect(await axeFindings(page)).toEqual([])
     expect(await runs()).toBe("v9")
     await dialog.getByText("Nobody has released or tested v1-hotfix").waitFor()
-    await dialog.getByRole("button", { name: "Record anyway" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Record anyway" }))
     await dialog.waitFor({ state: "detached" })
     expect(await runs()).toBe("v1-hotfix")
   })
@@ -623,7 +623,7 @@ describe("Readiness", () => {
     await table.getByRole("row", { name: new RegExp(`^${new Date().toISOString().slice(0, 10)} `) }).waitFor()
     expect(await axeFindings(page)).toEqual([])
     await page.waitForURL(/view=table/)
-    await page.getByRole("button", { name: "As plots" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "As plots" }))
     await page.getByRole("figure").first().waitFor()
     await page.getByRole("button", { name: /time is 30 days/i }).click()
     await page.getByRole("menuitemradio", { name: "365 days" }).click()

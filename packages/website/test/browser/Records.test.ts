@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed } from "../support/Seed.ts"
 import { startRun } from "../support/SeedSettings.ts"
-import { callWith, joinAs, type Site, startSite, openScreen } from "../support/Site.ts"
+import { callWith, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** What is kept of what happens, and told to others: the audit, webhooks, semaphores. */
 
@@ -155,7 +155,7 @@ describe("A webhook", () => {
     await page.getByText("Expected an absolute http(s) URL").waitFor()
     await page.getByLabel("Address").fill(url)
     await page.getByText("All are sent, unless you choose some.").waitFor()
-    await page.getByRole("button", { name: "Choose kinds" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Choose kinds" }))
     const chosen = page.getByRole("list", { name: "Chosen kinds" }).getByRole("listitem")
     // All kinds of a subject at once, and none of them again.
     await page.keyboard.type("milestone: all")
@@ -164,7 +164,7 @@ describe("A webhook", () => {
     await expect
       .poll(() => chosen.allInnerTexts())
       .toEqual(["Milestone created", "Milestone deleted", "Milestone updated"])
-    await page.getByRole("button", { name: "Choose kinds" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Choose kinds" }))
     await page.keyboard.type("milestone: all")
     await page.keyboard.press("Enter")
     await page.getByRole("textbox", { name: "Search: Kinds of events" }).fill("milestone del")
@@ -193,7 +193,7 @@ describe("A webhook", () => {
     await page.getByText("It gave up on a delivery").waitFor()
     const delivery = deliveries.getByRole("listitem").filter({ hasText: "Deployment updated" })
     await delivery.getByText(/^503 in .*, after 2.tries$/).waitFor()
-    await delivery.getByRole("button", { name: "Tries of Deployment updated" }).press("Enter")
+    await pressEnter(delivery.getByRole("button", { name: "Tries of Deployment updated" }))
     expect(await delivery.getByRole("list", { name: "Tries" }).getByRole("listitem").count()).toBe(2)
     await delivery.getByRole("button", { name: "Send again: Deployment updated" }).click()
     await page.getByText("Deployment updated is not delivered").first().waitFor()

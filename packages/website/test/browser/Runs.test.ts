@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed, type Seeded, seedLargeRun } from "../support/Seed.ts"
-import { isLive, type Site, startSite } from "../support/Site.ts"
+import { isLive, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Runs, a run and a test in a real browser, by keyboard, with changes of others. */
 
@@ -86,7 +86,7 @@ describe("Runs", () => {
   it("are chosen in a menu, walked with j and k, and opened", async () => {
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/test-runs`)
-    await page.getByRole("button", { name: "result" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "result" }))
     await page.getByRole("menuitemradio", { name: "failed" }).press("Enter")
     await page.waitForURL(/result=failed/)
     await row(page, seeded.passed).waitFor({ state: "detached" })
@@ -336,7 +336,7 @@ describe("A run and its tests", () => {
     expect(await axeFindings(page)).toEqual([])
     await page.keyboard.press("End")
     await page.keyboard.type(" again")
-    await dialog.getByRole("button", { name: /^Owner/ }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: /^Owner/ }))
     // The keyboard is in the list once one of it is marked.
     const marked = (name: string | RegExp) =>
       page.getByRole("menuitemradio", { name }).and(page.locator("[data-highlighted]"))
@@ -403,7 +403,7 @@ describe("A run and its tests", () => {
     )
     await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
     await page.getByRole("link", { name: /^Failed.*pays by card/ }).click()
-    await page.getByRole("button", { name: "Show stdout.txt" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Show stdout.txt" }))
     const output = page.getByRole("region", { name: "stdout.txt" })
     await output.getByText("<img src=x onerror=alert(1)>red").waitFor()
     expect(await output.innerText()).not.toMatch(/[\u001b\u202e]/)
@@ -445,7 +445,7 @@ describe("A run and its tests", () => {
     await page.keyboard.press("4")
     await diff.getByRole("img", { name: "Difference" }).waitFor()
     await page.keyboard.press("5")
-    await diff.getByRole("button", { name: "Show what was expected" }).press("Enter")
+    await pressEnter(diff.getByRole("button", { name: "Show what was expected" }))
     await diff.getByRole("img", { name: "Expected" }).waitFor()
     await page.keyboard.press("n")
     await page.keyboard.press("p")

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
 import { seed } from "../support/Seed.ts"
-import { atRest, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Filters of the lists of runs and of tests that are kept under names, in a real browser. */
 
@@ -80,7 +80,7 @@ describe("Saved filters", () => {
     await choose(page, "Saved filters", /^Update All failures$/)
     await buttonOf(page, "Saved filter All failures").waitFor()
     expect((await savedFilters())[0]?.query).toEqual({ result: "failed", product: "shop" })
-    await page.getByRole("button", { name: "Undo" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }))
     await page.getByText("All failures is as it was").waitFor()
     expect((await savedFilters())[0]?.query).toEqual({ result: "failed" })
     // Two of one name could not be told apart.
@@ -88,7 +88,7 @@ describe("Saved filters", () => {
     await page.keyboard.type("All failures ")
     await dialog.getByText("Another filter of this list has this name.").waitFor()
     await page.keyboard.press("Escape")
-    await page.getByRole("button", { name: "Discard" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Discard" }))
     await dialog.waitFor({ state: "detached" })
     await choose(page, "Saved filters", /^Update All failures$/)
     await buttonOf(page, "Saved filter All failures").waitFor()
@@ -100,11 +100,11 @@ describe("Saved filters", () => {
     await choose(page, "Saved filter Failures of the shop", /^Delete$/)
     const sure = page.getByRole("dialog", { name: "Delete Failures of the shop?" })
     await sure.getByText("Everybody loses the filter. The runs stay.").waitFor()
-    await sure.getByRole("button", { name: "Delete" }).press("Enter")
+    await pressEnter(sure.getByRole("button", { name: "Delete" }))
     await sure.waitFor({ state: "detached" })
     await buttonOf(page, "Save filter").waitFor()
     expect(await savedFilters()).toEqual([])
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await buttonOf(page, "Saved filter Failures of the shop").waitFor()
     const [{ id, ...back }, ...others] = (await savedFilters()) as [SavedFilter, ...ReadonlyArray<SavedFilter>]
     expect(back).toMatchObject({ name: "Failures of the shop", query: { result: "failed", product: "shop" } })
@@ -152,7 +152,7 @@ describe("Saved filters", () => {
     await dialog.getByRole("combobox", { name: "Seen by" }).press("Enter")
     await page.getByRole("option", { name: "Only you" }).press("Enter")
     await dialog.getByText("Nobody else sees it.").waitFor()
-    await dialog.getByRole("button", { name: "Save filter" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save filter" }))
     await dialog.waitFor({ state: "detached" })
     await choose(page, "Saved filter Flaky", /^Share with others$/)
     await page.getByText("Flaky is shared now").waitFor()

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { seed } from "../support/Seed.ts"
-import { accept, assetOf, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { accept, assetOf, isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** How the website is served, its frame, and what happens around its screens. */
 
@@ -379,8 +379,8 @@ describe("The website", () => {
     await page.getByRole("button", { name: "I have copied it" }).click()
     await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor()
     expect(await page.content()).not.toContain(secret)
-    await page.getByRole("button", { name: "Revoke laptop" }).press("Enter")
-    await page.getByRole("button", { name: "Revoke key" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Revoke laptop" }))
+    await pressEnter(page.getByRole("button", { name: "Revoke key" }))
     await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor({ state: "detached" })
   })
 

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { addDevice } from "../../../server/test/support/Browsing.ts"
 import { seed } from "../support/Seed.ts"
-import { callWith, joinAs, type Site, startSite, openScreen } from "../support/Site.ts"
+import { callWith, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** What an admin, and a person, set: tokens of deployments, publishers, keys, credentials, sign-ins, the workspace. */
 
@@ -68,9 +68,9 @@ describe("Tokens of a deployment", () => {
     expect([await statusWith(token), await statusWith(next)]).toEqual([200, 200])
 
     const newest = list.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Rotate kubernetes" }) })
-    await newest.getByRole("button", { name: "Revoke kubernetes" }).press("Enter")
+    await pressEnter(newest.getByRole("button", { name: "Revoke kubernetes" }))
     await page.getByRole("dialog", { name: "Revoke kubernetes?" }).getByText("There is no way back").waitFor()
-    await page.getByRole("button", { name: "Revoke token" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Revoke token" }))
     await newest.waitFor({ state: "detached" })
     // The row in its place has the keyboard.
     await list.locator("button:focus").waitFor()
@@ -160,8 +160,8 @@ describe("Credentials", () => {
     await call("GET", "products")
 
     await open("settings/api-keys?of=workspace", page)
-    await page.getByRole("button", { name: "Revoke nightly" }).press("Enter")
-    await page.getByRole("button", { name: "Revoke key" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Revoke nightly" }))
+    await pressEnter(page.getByRole("button", { name: "Revoke key" }))
     await page.getByText("Keys of the workspace belong to no person").waitFor()
     await expect(call("GET", "/v1/me")).rejects.toThrow(/401/)
   })
@@ -235,7 +235,7 @@ describe("The profile", () => {
     await sessions.getByRole("listitem").filter({ hasText: "by a passkey" }).getByText("this one").waitFor()
     const end = other.getByRole("button", { name: /^End/ })
     await end.press("Enter")
-    await page.getByRole("button", { name: "End session" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "End session" }))
     await other.waitFor({ state: "detached" })
 
     // The last way in stays, and the server says why.

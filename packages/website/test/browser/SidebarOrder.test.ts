@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { openScreen, type Site, startSite } from "../support/Site.ts"
+import { openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** The order of the sidebar, which a person makes for themselves, in a real browser. */
 
@@ -25,7 +25,7 @@ const dialogOf = (page: Page) => page.getByRole("dialog", { name: "Order of the 
 const mover = (page: Page, name: string) => dialogOf(page).getByRole("button", { name, exact: true })
 
 const openOrder = async (page: Page) => {
-  await sidebar(page).getByRole("button", { name: "Owner" }).press("Enter")
+  await pressEnter(sidebar(page).getByRole("button", { name: "Owner" }))
   await page.getByRole("menuitem", { name: "Order of the sidebar" }).press("Enter")
   await mover(page, "Move Runs down").waitFor()
 }
@@ -50,7 +50,7 @@ describe("The order of the sidebar", () => {
     const inPage = async () => (await places(page)).slice(0, 12)
     await expect.poll(inPage).toEqual([...moved, "Runs", "Tests"])
     expect(await sections(page)).toEqual(["Workspace", "Products", "Settings"])
-    await dialogOf(page).getByRole("button", { name: "Done" }).press("Enter")
+    await pressEnter(dialogOf(page).getByRole("button", { name: "Done" }))
     await dialogOf(page).waitFor({ state: "detached" })
     await page.reload()
     await expect.poll(inPage).toEqual([...moved, "Runs", "Tests"])
@@ -66,7 +66,7 @@ describe("The order of the sidebar", () => {
     await page.getByRole("combobox", { name: "Search and do" }).fill("order of the side")
     await page.getByRole("option", { name: "Order of the sidebar" }).waitFor()
     await page.keyboard.press("Enter")
-    await dialogOf(page).getByRole("button", { name: "Usual order" }).press("Enter")
+    await pressEnter(dialogOf(page).getByRole("button", { name: "Usual order" }))
     await expect.poll(() => places(page)).toEqual(usual)
     await page.keyboard.press("Escape")
     await dialogOf(page).waitFor({ state: "detached" })
@@ -80,7 +80,7 @@ describe("The order of the sidebar", () => {
     { colorScheme: "dark", width: 320 }
   ] as const)("is easy to make out, $colorScheme at $width px", async (looks) => {
     const page = await openScreen(site, "test-runs", await site.signIn(looks))
-    if (looks.width === 320) await page.getByRole("button", { name: "Open the menu" }).press("Enter")
+    if (looks.width === 320) await pressEnter(page.getByRole("button", { name: "Open the menu" }))
     await openOrder(page)
     expect(await axeFindings(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)

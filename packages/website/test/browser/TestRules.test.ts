@@ -177,15 +177,17 @@ describe("Test rules", () => {
     expect(await site.call("GET", "test-rules")).toMatchObject({ testRules: [{ branch: "release", closeAfter: 9 }] })
     await rules(page).getByRole("button", { name: "Change" }).click()
     await dialog.getByLabel("Branch").fill("next")
-    // Somebody else is first: nothing is saved before that was told. What is read before that by itself changes nothing.
-    let isFirst = false
+    // Somebody else is first: they save after the button was pressed, and before what it reads first is answered.
+    const save = dialog.getByRole("button", { name: "Save" })
+    let isFirst = true
     await page.route("**/test-rules", async (route) => {
-      if (isFirst) await site.call("PATCH", path, { branch: "stable", above: 4 })
-      isFirst = false
+      if (isFirst && (await save.getAttribute("aria-busy")) === "true") {
+        isFirst = false
+        await site.call("PATCH", path, { branch: "stable", above: 4 })
+      }
       await route.continue()
     })
-    isFirst = true
-    await dialog.getByRole("button", { name: "Save" }).click()
+    await save.click()
     await dialog.getByText("The rule was changed meanwhile").waitFor()
     await page.unroute("**/test-rules")
     await dialog.getByText("Somebody else has changed the branch meanwhile.").waitFor()

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { isLive, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** The history of a ticket's description and plan: read by keyboard, brought back, and moving with what others write. */
 
@@ -32,7 +32,7 @@ const write = ({ identifier }: Ticket, fields: object) => site.call("PATCH", `ti
 const read = ({ identifier }: Ticket) => site.call<Ticket>("GET", `tickets/${identifier}`)
 
 const openHistory = async (page: Page, { identifier }: Ticket) => {
-  await page.getByRole("button", { name: "More" }).press("Enter")
+  await pressEnter(page.getByRole("button", { name: "More" }))
   await page.getByRole("menuitem", { name: "History" }).press("Enter")
   const dialog = page.getByRole("dialog", { name: `History of ${identifier}` })
   await dialog.waitFor()
@@ -48,7 +48,7 @@ describe("The history of a ticket", () => {
     const words = await activity.filter({ hasText: "the description and the plan" }).innerText()
     expect(words.replaceAll(/\s+/g, " ")).toContain("changed the description and the plan, title: Pay by card")
     expect(words).not.toContain("changed: changed")
-    await page.getByRole("button", { name: "the description and the plan" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "the description and the plan" }))
     const dialog = page.getByRole("dialog", { name: `History of ${ticket.identifier}` })
     await dialog.waitFor()
     await page.keyboard.press("Escape")

@@ -2,7 +2,17 @@ import type { View } from "@delivery/domain/planning/View"
 import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { axeFindings } from "../support/Axe.ts"
-import { atRest, type Call, callWith, isLive, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import {
+  atRest,
+  type Call,
+  callWith,
+  isLive,
+  joinAs,
+  openScreen,
+  pressEnter,
+  type Site,
+  startSite
+} from "../support/Site.ts"
 
 /** Tickets: one, many in a list, and on a board; by keyboard, by mouse, with others at work, and refused. */
 
@@ -62,7 +72,7 @@ describe("A ticket", () => {
     await page.keyboard.press("Enter")
     await page.getByRole("button", { name: "Status: In progress" }).waitFor()
     await expect.poll(async () => (await read(ticket)).status.name).toBe("In progress")
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await page.getByRole("button", { name: "Status: Backlog" }).waitFor()
     await expect.poll(async () => (await read(ticket)).status.name).toBe("Backlog")
     await page.locator("#screen").focus()
@@ -148,7 +158,7 @@ describe("A ticket", () => {
     await page.getByRole("textbox", { name: "Description" }).press("Control+Enter")
     await banner.and(page.locator(":focus")).waitFor()
     expect((await read(ticket)).description).toBe("Theirs.")
-    await page.getByRole("button", { name: "Replace theirs with mine" }).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Replace theirs with mine" }))
     await page.getByRole("button", { name: "Edit the description" }).waitFor()
     await page.locator("strong", { hasText: "bold" }).waitFor()
     expect((await read(ticket)).description).toBe("Mine, **bold**.")
@@ -257,7 +267,7 @@ describe("A ticket", () => {
     await banner.and(page.locator(":focus")).waitFor()
     expect((await read(ticket)).title).toBe("Theirs")
     await page.keyboard.press("Tab")
-    await page.getByRole("button", { name: "Replace theirs with mine" }).and(page.locator(":focus")).press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Replace theirs with mine" }).and(page.locator(":focus")))
     await page.getByRole("heading", { level: 1, name: /Mine/ }).waitFor()
     await expect.poll(async () => (await read(ticket)).title).toBe("Mine")
 
@@ -411,11 +421,11 @@ describe("A ticket", () => {
     await agent.call("POST", `/agent/v1/messages/${id}/complete`, { reply: "Shall I go on?" })
     const answer = page.getByRole("listitem", { name: "Reply of Claude" })
     await answer.getByText("Shall I go on?").waitFor()
-    await answer.getByRole("button", { name: "Answer Claude" }).press("Enter")
+    await pressEnter(answer.getByRole("button", { name: "Answer Claude" }))
     const dialog = page.getByRole("dialog", { name: "Answer Claude" })
     await dialog.getByText("It gets the note and the ticket when it next takes its messages.").waitFor()
     await dialog.getByRole("textbox", { name: "Note" }).fill("Yes, please.")
-    await dialog.getByRole("button", { name: "Send" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Send" }))
     await page.getByRole("listitem", { name: "Message to Claude" }).getByText("Yes, please.").waitFor()
     expect(await axeFindings(page)).toEqual([])
   })
@@ -669,7 +679,7 @@ describe("A list of tickets", () => {
     await page.getByRole("menuitemradio", { name: "Done" }).press("Enter")
     await page.getByText("2 tickets moved to Done").first().waitFor()
     expect((await Promise.all(made.map(read))).map(({ status }) => status.name)).toEqual(["Done", "Done", "Backlog"])
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await expect
       .poll(async () => (await Promise.all(made.map(read))).map(({ status }) => status.name))
       .toEqual(["Backlog", "Backlog", "Backlog"])
@@ -718,7 +728,7 @@ describe("A list of tickets", () => {
     await dialog
       .getByRole("textbox", { name: "Titles" })
       .fill(Array.from({ length: 20 }, (_, index) => `- [ ] Task ${index + 1}`).join("\n"))
-    await dialog.getByRole("button", { name: "Create 20 tickets" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Create 20 tickets" }))
     await page.getByText("20 tickets created").first().waitFor()
     await rows(page).getByText("Task 20", { exact: true }).waitFor()
     const { tickets } = await site.call<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets?project=pasted")
@@ -853,7 +863,7 @@ describe("Two people on one board", () => {
       .getByText(`${moved.identifier} below ${other.identifier}.`)
       .waitFor()
     expect(await axeFindings(page)).toEqual([])
-    await dialog.getByRole("button", { name: `Move it to In progress, below ${other.identifier}` }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: `Move it to In progress, below ${other.identifier}` }))
     await expect.poll(() => cardsOf(page, "In progress")).toEqual([other.identifier, moved.identifier])
     await expect.poll(async () => (await read(moved)).status.name).toBe("In progress")
   })
@@ -905,7 +915,7 @@ describe("A view", () => {
     await page.keyboard.press("S")
     const dialog = page.getByRole("dialog", { name: "Save as view" })
     await dialog.getByRole("textbox", { name: "Name" }).fill("Planned")
-    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save view" }))
     await page.getByRole("heading", { level: 1, name: "Planned" }).waitFor()
     const group = (name: string) => page.getByRole("search").getByRole("button", { name: `Group is ${name}` })
     await group("milestone").waitFor()
@@ -945,7 +955,7 @@ describe("A view", () => {
     await page.getByRole("button", { name: "Save as view" }).click()
     const dialog = page.getByRole("dialog", { name: "Save as view" })
     await dialog.getByRole("textbox", { name: "Name" }).fill("Beta")
-    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save view" }))
     await page.getByRole("heading", { level: 1, name: "Beta" }).waitFor()
     await rows(page).getByText(planned!.title).waitFor()
     expect(await rows(page).getByText(other!.title).count()).toBe(0)
@@ -967,7 +977,7 @@ describe("A view", () => {
     await page.getByRole("option", { name: "Only you" }).click()
     await dialog.getByText("Nobody else sees it.").waitFor()
     expect(await axeFindings(page)).toEqual([])
-    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save view" }))
     await page.getByRole("heading", { level: 1, name: "Just mine" }).waitFor()
     const tab = (one: Page) =>
       one.getByRole("navigation", { name: "Views of tickets" }).getByRole("link", { name: /^Just mine/ })
@@ -1009,7 +1019,7 @@ describe("A view", () => {
     await page.getByRole("button", { name: "Save as view" }).click()
     const dialog = page.getByRole("dialog", { name: "Save as view" })
     await dialog.getByRole("textbox", { name: "Name" }).fill("Steps")
-    await dialog.getByRole("button", { name: "Save view" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Save view" }))
     await page.getByRole("heading", { level: 1, name: "Steps" }).waitFor()
     await rows(page).getByText("Step 2").waitFor()
     await page.getByRole("search").getByRole("button", { name: "owner", exact: true }).click()
@@ -1028,7 +1038,7 @@ describe("A view", () => {
     await page.getByRole("dialog", { name: "Delete Steps?" }).getByRole("button", { name: "Delete" }).click()
     await page.getByRole("heading", { level: 1, name: "Tickets" }).waitFor()
     expect(await views()).toEqual([])
-    await page.getByRole("button", { name: "Undo" }).first().press("Enter")
+    await pressEnter(page.getByRole("button", { name: "Undo" }).first())
     await page.getByText("Steps is back, at a new address").waitFor()
     expect(await views()).toMatchObject([{ name: "Steps", filters, scope, layout, group, sort, visibility }])
   })

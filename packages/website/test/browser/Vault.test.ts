@@ -6,7 +6,7 @@ import { axeFindings } from "../support/Axe.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { chromiumOptions } from "../../../server/test/support/Chromium.ts"
 import { seed } from "../support/Seed.ts"
-import { type Site, startSite } from "../support/Site.ts"
+import { pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** The vault in a real browser, by keyboard: values show one at a time, and stay nowhere. */
 
@@ -84,12 +84,12 @@ describe("The vault", () => {
     const dialog = page.getByRole("dialog", { name: "DATABASE_URL" })
     await dialog.getByRole("button", { name: "Reveal for 30 s" }).waitFor()
     expect(await holds(page, canary)).toBe(false)
-    await dialog.getByRole("button", { name: "Reveal for 30 s" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Reveal for 30 s" }))
     await dialog.getByText(`postgres://shop:${canary}@db.staging/shop`).waitFor()
     await page.evaluate(() => dispatchEvent(new Event("blur")))
     await dialog.getByRole("button", { name: "Reveal for 30 s" }).waitFor()
     expect(await holds(page, canary)).toBe(false)
-    await dialog.getByRole("button", { name: "Copy without showing" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Copy without showing" }))
     await dialog.getByRole("button", { name: "Copied" }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(canary)
     expect(await holds(page, canary)).toBe(false)
@@ -153,10 +153,10 @@ describe("The vault", () => {
       await field.fill("A=long")
       await page.keyboard.press("Escape")
       await question.waitFor()
-      await dialog.getByRole("button", { name: "Keep typing" }).and(page.locator(":focus")).press("Enter")
+      await pressEnter(dialog.getByRole("button", { name: "Keep typing" }).and(page.locator(":focus")))
       await field.and(page.locator(":focus")).waitFor()
       for (const name of ["Cancel", "Close"]) {
-        await dialog.getByRole("button", { name }).press("Enter")
+        await pressEnter(dialog.getByRole("button", { name }))
         await question.waitFor()
         await page.keyboard.press("Escape")
         await question.waitFor({ state: "detached" })
@@ -164,7 +164,7 @@ describe("The vault", () => {
       }
       expect(await field.inputValue()).toBe("A=long")
       await page.keyboard.press("Escape")
-      await dialog.getByRole("button", { name: "Discard" }).press("Enter")
+      await pressEnter(dialog.getByRole("button", { name: "Discard" }))
       await dialog.waitFor({ state: "detached" })
     }
     await cell(page, "DATABASE_URL in Staging", "has a value").first().click()
@@ -172,7 +172,7 @@ describe("The vault", () => {
     await dialog.getByLabel("New value").fill("typed")
     await page.keyboard.press("Escape")
     await question.waitFor()
-    await dialog.getByRole("button", { name: "Discard" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Discard" }))
     await dialog.waitFor({ state: "detached" })
     // Whoever has typed nothing is not asked.
     await cell(page, "DATABASE_URL in Staging", "has a value").first().click()
@@ -410,14 +410,14 @@ describe("The vault", () => {
     await fill("BATCH_B", canary)
     expect(await holds(page, canary)).toBe(false)
     await site.call("PATCH", "products/shop/secrets/BATCH_B", { values: { staging: "theirs" } })
-    await bar.getByRole("button", { name: "Write 2" }).press("Enter")
+    await pressEnter(bar.getByRole("button", { name: "Write 2" }))
     await bar.getByRole("alert").getByText("BATCH_B in Staging is at version 2").waitFor()
     await bar.getByText("1 cell changed").waitFor()
     await cell(page, "BATCH_A in Staging", "has a value, version 2").waitFor()
-    await bar.getByRole("button", { name: "Write over them" }).press("Enter")
+    await pressEnter(bar.getByRole("button", { name: "Write over them" }))
     await cell(page, "BATCH_B in Staging", "has a value, version 3").waitFor()
     await bar.getByText("Nothing is sent before you say so").waitFor()
-    await bar.getByRole("button", { name: "Done" }).press("Enter")
+    await pressEnter(bar.getByRole("button", { name: "Done" }))
     await bar.waitFor({ state: "detached" })
   })
 
@@ -485,11 +485,11 @@ describe("The vault", () => {
     await production.press("Enter")
     // What is said of it has the name, too.
     const dialog = page.getByRole("dialog", { name: "RESTORED", exact: true })
-    await dialog.getByRole("button", { name: "Restore version 1" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Restore version 1" }))
     await dialog.waitFor({ state: "detached" })
     await production.getByText("v3").waitFor()
     await production.press("Enter")
-    await dialog.getByRole("button", { name: "Generate" }).press("Enter")
+    await pressEnter(dialog.getByRole("button", { name: "Generate" }))
     await page.getByRole("menuitem", { name: "UUID" }).press("Enter")
     await dialog.waitFor({ state: "detached" })
     await production.getByText("v4").waitFor()
@@ -513,7 +513,7 @@ describe("The vault", () => {
       .getByRole("dialog", { name: "CLEARED", exact: true })
       .getByRole("button", { name: "Clear value" })
       .click()
-    await sure.getByRole("button", { name: "Clear value" }).press("Enter")
+    await pressEnter(sure.getByRole("button", { name: "Clear value" }))
     await cell(page, "CLEARED in Staging", "was cleared").click()
     await page.getByRole("button", { name: "Restore version 1" }).click()
     await cell(page, "CLEARED in Staging", "has a value").waitFor()
@@ -524,6 +524,8 @@ describe("The vault", () => {
     const secretCanary = "c4n4ry-9f3b1e7d5a2c"
     const control = "c0ntr0l-1d7e4a9c6b3f"
     const values = { staging: secretCanary, review: secretCanary }
+    for (const name of ["CANARY", "PASTED_CANARY", "TYPED_CANARY"])
+      await site.call("DELETE", `products/shop/secrets/${name}`).catch(() => undefined)
     await site.call("POST", "products/shop/secrets", { name: "CANARY", values })
     const context = await chromium.launchPersistentContext(folder, {
       ...(await chromiumOptions()),
@@ -535,35 +537,35 @@ describe("The vault", () => {
       const page = await context.newPage()
       await page.goto(`${site.origin}/w/main/vault?q=${control}`)
       await page.goto(`${site.origin}/w/main/products/shop/secrets/CANARY`)
-      await page.getByRole("button", { name: /^.*Staging/ }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: /^.*Staging/ }))
       const dialog = page.getByRole("dialog", { name: "CANARY" })
-      await dialog.getByRole("button", { name: "Reveal for 30 s" }).press("Enter")
+      await pressEnter(dialog.getByRole("button", { name: "Reveal for 30 s" }))
       await dialog.getByText(secretCanary).waitFor()
-      await dialog.getByRole("button", { name: "Hide" }).press("Enter")
+      await pressEnter(dialog.getByRole("button", { name: "Hide" }))
       await dialog.getByRole("button", { name: "Reveal for 30 s" }).waitFor()
-      await dialog.getByRole("button", { name: "Copy without showing" }).press("Enter")
+      await pressEnter(dialog.getByRole("button", { name: "Copy without showing" }))
       await dialog.getByRole("button", { name: "Copied" }).waitFor()
       expect(await holds(page, secretCanary)).toBe(false)
       await page.keyboard.press("Escape")
       await page.goto(`${site.origin}/w/main/vault/compare?product=shop&left=staging&right=review`)
-      await page.getByRole("button", { name: "Compare the values" }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: "Compare the values" }))
       await page.getByRole("link", { name: "CANARY the same value" }).waitFor()
       expect(await holds(page, secretCanary)).toBe(false)
       await page.goto(`${site.origin}/w/main/vault?product=shop`)
-      await page.getByRole("button", { name: "Paste .env" }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: "Paste .env" }))
       const pasting = page.getByRole("dialog", { name: "Paste a .env file" })
       await pasting.getByLabel("Contents of the file").fill(`PASTED_CANARY=${secretCanary}-pasted`)
-      await pasting.getByRole("button", { name: "Show the difference" }).press("Enter")
-      await pasting.getByRole("button", { name: "Write 1 secret" }).press("Enter")
+      await pressEnter(pasting.getByRole("button", { name: "Show the difference" }))
+      await pressEnter(pasting.getByRole("button", { name: "Write 1 secret" }))
       await pasting.waitFor({ state: "detached" })
-      await page.getByRole("button", { name: "Add secret" }).press("Enter")
+      await pressEnter(page.getByRole("button", { name: "Add secret" }))
       const adding = page.getByRole("dialog", { name: "Add a secret" })
       await adding.getByLabel("Name").fill("TYPED_CANARY")
       await adding
         .getByLabel(/^Value/)
         .first()
         .fill(`${secretCanary}-typed`)
-      await adding.getByRole("button", { name: "Add secret" }).press("Enter")
+      await pressEnter(adding.getByRole("button", { name: "Add secret" }))
       await adding.waitFor({ state: "detached" })
       await page.getByRole("rowheader", { name: "TYPED_CANARY" }).waitFor()
       expect(await holds(page, secretCanary)).toBe(false)

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core"
 import { freePort } from "../../../server/src/cli/FreePort.ts"
 import { startChromium } from "../../../server/test/support/Chromium.ts"
 import { makeEmptyDatabase } from "../../../server/test/support/Databases.ts"
@@ -118,6 +118,10 @@ export const assetOf = (module: string): string => {
   const chunks = JSON.parse(readFileSync(manifest, "utf8")) as Readonly<Record<string, { readonly file: string }>>
   return `/${chunks[module]!.file}`
 }
+
+/** Presses a button by keyboard once it can be pressed: a key does not wait for that, as a click does. */
+export const pressEnter = (button: Locator) =>
+  button.and(button.page().locator(":enabled:not([aria-disabled='true'])")).press("Enter")
 
 /** That the page has loaded what it may need next, too. */
 export const atRest = async (page: Page) => {
