@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { type ReactNode, useState } from "react"
+import { type ReactNode, useEffect, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { postCommand } from "../api/command.ts"
 import { mayAct, useRole } from "../api/session.ts"
@@ -21,7 +21,7 @@ import { isPutAway, putAway } from "./putAway.ts"
 
 /**
  * How a new workspace begins: each line is ticked when it has happened, and all are gone when all have. They are for admins, who
- * may do all of it, and can be put away.
+ * may do all of it, and can be put away. Where work has begun, what happened comes first, and they are one line until somebody opens them.
  */
 
 const passkeyTitle = "Add a passkey"
@@ -35,8 +35,13 @@ interface Step {
   readonly children?: ReactNode
 }
 
-interface StepsProps {
+interface Props {
   readonly slug: string
+  /** The workspace has had a run. */
+  readonly isBegun: boolean
+}
+
+interface StepsProps extends Props {
   readonly steps: ReadonlyArray<Step>
   readonly onAway: () => void
 }
@@ -58,15 +63,8 @@ const StepLine = ({ action, children, command, isDone, title }: Step) => (
   </li>
 )
 
-const Steps = ({ onAway, slug, steps }: StepsProps) => (
-  <Section
-    actions={
-      <Button look="quiet" onClick={onAway}>
-        Put away<span className="sr-only"> the first minute</span>
-      </Button>
-    }
-    title="The first minute"
-  >
+const StepList = ({ slug, steps }: Pick<StepsProps, "slug" | "steps">) => (
+  <>
     {steps.some(({ command }) => command !== undefined) && (
       <p className="text-muted pt-2">
         Each line is ticked when it has happened. For the commands,{" "}
@@ -87,8 +85,37 @@ const Steps = ({ onAway, slug, steps }: StepsProps) => (
         <StepLine key={step.title} {...step} />
       ))}
     </ol>
-  </Section>
+  </>
 )
+
+const Steps = ({ isBegun, onAway, slug, steps }: StepsProps) => {
+  const [isOpen, setOpen] = useState(!isBegun)
+  return (
+    <Section
+      actions={
+        <>
+          {isBegun && (
+            <>
+              <span className="text-muted tabular">
+                {steps.filter(({ isDone }) => isDone).length} of {steps.length} done
+              </span>
+              <Button aria-expanded={isOpen} look="quiet" onClick={() => setOpen(!isOpen)}>
+                {isOpen ? "Hide" : "Show"}
+                <span className="sr-only"> the first minute</span>
+              </Button>
+            </>
+          )}
+          <Button look="quiet" onClick={onAway}>
+            Put away<span className="sr-only"> the first minute</span>
+          </Button>
+        </>
+      }
+      title="The first minute"
+    >
+      {isOpen && <StepList slug={slug} steps={steps} />}
+    </Section>
+  )
+}
 
 /** What has happened, as far as the steps ask; undefined until all of it is known. */
 const useHappened = (slug: string) => {
@@ -196,8 +223,21 @@ const useSteps = (slug: string): ReadonlyArray<Step> | undefined => {
   ]
 }
 
-const Beginning = ({ slug }: { readonly slug: string }) => {
+const Asked = ({ isBegun, onAway, slug }: Props & Pick<StepsProps, "onAway">) => {
   const steps = useSteps(slug)
+  const open = steps?.filter((step) => !step.isDone)
+  const isOver = open?.length === 0
+  // Nothing of it is asked for again.
+  useEffect(() => {
+    if (isOver) putAway(slug, true)
+  }, [isOver, slug])
+  if (steps === undefined || open === undefined || isOver) return null
+  // Where all else has happened, a passkey is no beginning of the workspace any more.
+  const isPasskeyAlone = open.length === 1 && open[0]!.title === passkeyTitle
+  return <Steps isBegun={isBegun} onAway={onAway} slug={slug} steps={isPasskeyAlone ? open : steps} />
+}
+
+const Beginning = ({ isBegun, slug }: Props) => {
   const [isAway, setAway] = useState(() => isPutAway(slug))
   const put = (next: boolean) => {
     putAway(slug, next)
@@ -213,14 +253,10 @@ const Beginning = ({ slug }: { readonly slug: string }) => {
       }
     })
   }
-  const open = steps?.filter((step) => !step.isDone) ?? []
-  if (isAway || steps === undefined || open.length === 0) return null
-  // Where all else has happened, a passkey is no beginning of the workspace any more.
-  const isPasskeyAlone = open.length === 1 && open[0]!.title === passkeyTitle
-  return <Steps onAway={onAway} slug={slug} steps={isPasskeyAlone ? open : steps} />
+  return isAway ? null : <Asked isBegun={isBegun} onAway={onAway} slug={slug} />
 }
 
-const FirstSteps = ({ slug }: { readonly slug: string }) =>
-  mayAct(useRole(slug), "admin") ? <Beginning key={slug} slug={slug} /> : null
+const FirstSteps = ({ isBegun, slug }: Props) =>
+  mayAct(useRole(slug), "admin") ? <Beginning isBegun={isBegun} slug={slug} /> : null
 
 export default FirstSteps

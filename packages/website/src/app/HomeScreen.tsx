@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Event } from "@delivery/domain/events/Event"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { useState } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { EventList } from "../events/EventList.tsx"
 import { eventsQuery } from "../events/queries.ts"
@@ -67,19 +68,21 @@ const changesIn = (events: ReadonlyArray<Event>): ReadonlyArray<Event> => {
   return events.filter(isNews).slice(0, mostEvents)
 }
 
-const HomeScreen = () => {
-  const { slug } = useParams({ from: "/w/$slug/" })
+const Home = ({ slug }: { readonly slug: string }) => {
   const { data: latest } = useQuery(latestRunsQuery(slug))
   const { data, error, refetch } = useQuery(deploymentRunsQuery(slug))
   const { data: events } = useInfiniteQuery(eventsQuery(slug))
   const running = latest?.runs.filter((run) => run.state === "running") ?? []
   const failing = data?.filter((run) => run.result === "failed") ?? []
+  // Whether there had been a run when the page was opened: what somebody reads stays where it is.
+  const [isBegun, setBegun] = useState<boolean>()
+  if (isBegun === undefined && latest !== undefined) setBegun(latest.runs.length > 0)
   return (
     <>
       <Header crumbs={[]} title="Home" />
       <Waiting slug={slug} />
       <MyTickets slug={slug} />
-      <FirstSteps slug={slug} />
+      {isBegun === false && <FirstSteps isBegun={false} slug={slug} />}
       {data === undefined ? (
         error === null ? (
           <SkeletonRows rows={6} />
@@ -114,8 +117,14 @@ const HomeScreen = () => {
           <EventList events={changesIn(events.pages[0].events)} />
         </Section>
       )}
+      {isBegun === true && <FirstSteps isBegun slug={slug} />}
     </>
   )
+}
+
+const HomeScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/" })
+  return <Home key={slug} slug={slug} />
 }
 
 export default HomeScreen
