@@ -380,6 +380,9 @@ const design = import.meta.env.DEV
     ]
   : []
 
+// A page that was just opened is at its top: to scroll there, the browser would lay it out in the middle of drawing it.
+let isOpened = performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type === "navigate")
+
 export const router = createRouter({
   routeTree: root.addChildren([home, screens, ...design]),
   context: { queries: queryClient },
@@ -391,7 +394,11 @@ export const router = createRouter({
   defaultPendingMs: 150,
   defaultErrorComponent: ScreenFailure,
   defaultNotFoundComponent: () => <NotFound />,
-  scrollRestoration: true,
+  scrollRestoration: ({ location }) => {
+    const isAtTop = isOpened && location.hash === ""
+    isOpened = false
+    return !isAtTop
+  },
   scrollToTopSelectors: ["#screen"]
 })
 
