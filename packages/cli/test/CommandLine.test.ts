@@ -954,7 +954,7 @@ describe("delivery", () => {
       code: 0,
       out: "Shop in Staging: 1 → 2.\n",
       err:
-        "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit. " +
+        "The policy keeps this version back: No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that the deployment had when the run began, not of its commit: record the version first, with delivery deployments set-version. " +
         "It is recorded all the same, without a reason: a release takes that with the version, from --override REASON.\n"
     })
     // A wrong call says how it is called right.
@@ -1228,13 +1228,13 @@ describe("delivery", () => {
         [
           "block",
           "run_missing",
-          "No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
+          "No run of 2 with the whole coverage critical has finished in another environment. A run is of the version that the deployment had when the run began, not of its commit: record the version first, with delivery deployments set-version."
         ],
         ["warn", "version_unknown", "Nobody has released or tested 2: no deployment of the product ever had it."],
         [
           "warn",
           "run_missing",
-          "No run of 2 with the whole coverage regression has finished in another environment. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
+          "No run of 2 with the whole coverage regression has finished in another environment. A run is of the version that the deployment had when the run began, not of its commit: record the version first, with delivery deployments set-version."
         ],
         [""]
       ]

@@ -39,7 +39,7 @@ describe("delivery, set up in a wrong way", () => {
   })
 
   it("refuses an address of the API, and says of another path that there is one", async () => {
-    const wrong = "is not an absolute http(s) URL, without user, query and /v1.\n"
+    const wrong = "is not an http(s) URL such as https://delivery.example.com, without a user, a query or /v1.\n"
     for (const args of [["runs", "list"], publish, ["secrets", "list", "--product", "shop"]]) {
       assert.deepStrictEqual(await said([...args, "--url", `${service.baseUrl}/v1`]), [
         2,
@@ -98,7 +98,7 @@ describe("delivery, set up in a wrong way", () => {
     ])
     assert.deepStrictEqual(await said(["login", "--url", "localhost:4700", "--with-key"]), [
       2,
-      "The address of the service localhost:4700 is not an absolute http(s) URL, without user, query and /v1. One is http://localhost:4000.\n"
+      "The address of the service localhost:4700 is not an http(s) URL such as https://delivery.example.com, without a user, a query or /v1. One is http://localhost:4000.\n"
     ])
     const withPassword = await said(["login", "--url", "https://ana:canary@host", "--with-key"])
     assert.notInclude(String(withPassword[1]), "canary")

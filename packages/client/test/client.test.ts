@@ -399,7 +399,7 @@ describe("promises", () => {
   it("rejects an invalid address at once", () => {
     for (const baseUrl of ["", "localhost:4000", "//delivery.example.com", "ftp://delivery.example.com", "http://"]) {
       expect(() => createClient({ baseUrl, apiKey: "ctk_unknown" })).toThrow(
-        `baseUrl: Expected an absolute http(s) URL, without user, query and /v1, not "${baseUrl}"`
+        `baseUrl: Expected an http(s) URL such as https://delivery.example.com, without a user, a query or /v1, not "${baseUrl}"`
       )
     }
   })
@@ -414,7 +414,7 @@ describe("promises", () => {
       [{ baseUrl, apiKey: 7 }, "apiKey: Expected an API key as text, not number."],
       [
         { apiKey: "ctk_secret" },
-        "baseUrl: Expected an absolute http(s) URL, without user, query and /v1, not undefined"
+        "baseUrl: Expected an http(s) URL such as https://delivery.example.com, without a user, a query or /v1, not undefined"
       ],
       [{ baseUrl, apiKey: "ctk_secret", fetch: "fetch" }, "fetch: Expected a function, not string."],
       [

@@ -196,7 +196,7 @@ describe("a client for pages", () => {
     const wrong = (options: object) => () => createClient(options)
     expect(wrong({ baseUrl: server.url, key: "ctk_a" })).toThrow('A client knows no option "key"')
     expect(wrong({ baseUrl: "shop" })).toThrow(
-      'baseUrl: Expected an absolute http(s) URL, without user, query and /v1, not "shop".'
+      'baseUrl: Expected an http(s) URL such as https://delivery.example.com, without a user, a query or /v1, not "shop".'
     )
     expect(wrong({})).toThrow("baseUrl")
     expect(wrong({ baseUrl: server.url, apiKey: "" })).toThrow("apiKey: Expected")

@@ -5,4 +5,4 @@ export const isServiceUrl = (address: string): boolean =>
   /^https?:\/\/[^?#@]+$/i.test(address) && !/\/v1(\/|$)/.test(address) && URL.canParse(address)
 
 /** What it should be, in a sentence. */
-export const serviceUrl = "an absolute http(s) URL, without user, query and /v1"
+export const serviceUrl = "an http(s) URL such as https://delivery.example.com, without a user, a query or /v1"

@@ -505,7 +505,7 @@ describe("where something fails", several, () => {
     const cases: ReadonlyArray<[Record<string, string>, string]> = [
       [
         { ...keyless, DELIVERY_COVERAGE: "everything", DELIVERY_URL: "localhost" },
-        "settings are missing: apiKey (or DELIVERY_API_KEY); url is not an absolute http(s) URL, without user, query and /v1; " +
+        "settings are missing: apiKey (or DELIVERY_API_KEY); url is not an http(s) URL such as https://delivery.example.com, without a user, a query or /v1; " +
           "coverage is not one of critical, acceptance, regression, exhaustive"
       ]
     ]
@@ -539,7 +539,7 @@ describe("where something fails", several, () => {
     for (const [settings, reason] of [
       [{ DELIVERY_API_KEY: "ctk_wrong" }, /A valid API key is required/],
       [{ DELIVERY_PRODUCT: "none" }, /there is no /i],
-      [{ DELIVERY_URL: "localhost:4000" }, /url is not an absolute http\(s\) URL/],
+      [{ DELIVERY_URL: "localhost:4000" }, /url is not an http\(s\) URL/],
       [{ DELIVERY_COVERAGE: "everything" }, /coverage is not one of /]
     ] as const) {
       for (const use of ["", "use: { baseURL: 'https://staging.shop.example.com' },"]) {

@@ -48,12 +48,20 @@ export const backUp = <E, R>(
     )
   })
 
+const whyNot: Readonly<Record<string, string>> = {
+  NotFound: "that directory does not exist, make it first",
+  PermissionDenied: "you may not write to it"
+}
+
 const makeDraft = Effect.fnUntraced(function* (target: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   return yield* Effect.mapError(
     fs.makeTempDirectory({ directory: path.dirname(target), prefix: `${path.basename(target)}.partial-` }),
-    ({ reason }) => new BackupError({ message: `No back-up can be made in ${path.dirname(target)}: ${reason._tag}.` })
+    ({ reason }) =>
+      new BackupError({
+        message: `No back-up can be made in ${path.dirname(target)}: ${whyNot[reason._tag] ?? reason.message}.`
+      })
   )
 })
 

@@ -349,7 +349,7 @@ const runMissing = (
 
 /** What is forgotten most easily. */
 export const whoseRuns =
-  "A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
+  "A run is of the version that the deployment had when the run began, not of its commit: record the version first, with delivery deployments set-version."
 
 const unresolvedText = (run: UnresolvedRun | undefined): string => {
   if (run === undefined) return ""

@@ -88,7 +88,7 @@ onEachServer("Readiness", (test) => {
       false,
       [],
       [
-        "No run of v1 with the whole coverage critical has finished in Staging. A run is of the version that was recorded for the deployment before it began (delivery deployments set-version), and not of its commit."
+        "No run of v1 with the whole coverage critical has finished in Staging. A run is of the version that the deployment had when the run began, not of its commit: record the version first, with delivery deployments set-version."
       ],
       []
     ])
