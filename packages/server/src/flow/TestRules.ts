@@ -27,7 +27,7 @@ import { viewerOf } from "../planning/Viewer.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type FoundTestRule, type TestRuleRow, TestRulesRepo } from "./TestRulesRepo.ts"
-import { runsOf } from "./TestRulesWording.ts"
+import { labelOf } from "./TestRulesWording.ts"
 
 type Refusal = InvalidInput | NotFound | Forbidden | Conflict
 
@@ -129,7 +129,7 @@ const create = (dependencies: Dependencies) => {
         createdAt: at,
         updatedAt: at
       }
-      yield* repo.insert(rule, yield* events.make(by, { kind: "test_rule_created", ...about(rule) }))
+      yield* repo.insert(rule, yield* events.make(by, { kind: "test_rule_created", ...about(rule, input.product) }))
       return present((yield* repo.find(viewerOf(by), rule.id))!)
     })
     return yield* storage.transaction(created)
@@ -157,14 +157,15 @@ const update = (dependencies: Dependencies) => {
         createdAt: before.createdAt,
         updatedAt: yield* nextUpdate(before)
       }
+      const product = input.product ?? before.product
       const isMoved = rule.productId !== before.productId
       if (isMoved && (yield* repo.count(rule.productId)) >= maxTestRules) return yield* tooMany
-      yield* repo.update(rule, yield* events.make(by, { kind: "test_rule_updated", ...about(rule) }))
+      yield* repo.update(rule, yield* events.make(by, { kind: "test_rule_updated", ...about(rule, product) }))
       if (rule.completion !== before.completion) {
         // What its tickets need from now on.
         const changes = [{ field: "completion", from: before.completion, to: rule.completion }]
         const action = rule.completion === "free" ? "evidence_waived" : "evidence_changed"
-        yield* audit.record(by, { action, subject: about(rule).subject, changes })
+        yield* audit.record(by, { action, subject: about(rule, product).subject, changes })
       }
       return present((yield* repo.find(viewer, rule.id))!)
     })
@@ -180,7 +181,10 @@ const remove = ({ events, repo, storage }: Dependencies) =>
       if (found === undefined) return yield* NotFound.of("test rule", id)
       yield* repo.hold(found.productId)
       if ((yield* repo.find(viewerOf(by), found.id)) === undefined) return yield* NotFound.of("test rule", id)
-      yield* repo.delete(found.id, yield* events.make(by, { kind: "test_rule_deleted", ...about(found) }))
+      yield* repo.delete(
+        found.id,
+        yield* events.make(by, { kind: "test_rule_deleted", ...about(found, found.product) })
+      )
     })
     yield* storage.transaction(removed)
   })
@@ -243,8 +247,11 @@ const resolving = ({ environments, products, teams, tickets }: Dependencies) =>
   })
 
 /** The subject of an event about a rule, which those see who see its team. */
-export const about = (rule: Pick<TestRuleRow, "id" | "teamId" | "failures" | "ofLast">): Omit<NewEvent, "kind"> => ({
-  subject: { type: "test_rule", id: rule.id, label: runsOf(rule), path: "test-rules" },
+export const about = (
+  rule: Pick<TestRuleRow, "id" | "teamId" | "branch" | "failures" | "ofLast">,
+  product: string
+): Omit<NewEvent, "kind"> => ({
+  subject: { type: "test_rule", id: rule.id, label: labelOf(rule, product), path: "test-rules" },
   teams: [rule.teamId]
 })
 

@@ -178,11 +178,11 @@ const holdTeams = ({ repo, ticketsRepo }: Dependencies) =>
 /** Stops a rule that cannot act as its author any more. */
 const stopRule = ({ events, repo }: Dependencies) =>
   Effect.fnUntraced(function* ({ workspace }: Access, found: FoundTestRule) {
-    const { author: _, environment: __, product: ___, project: ____, team: _____, ...rule } = found
+    const { author: _, environment: __, product, project: ___, team: ____, ...rule } = found
     const by = { workspace, actor: { kind: "user" as const, id: rule.authorId } }
     const stopped = { ...rule, state: "stopped" as const, updatedAt: yield* nextUpdate(rule) }
     const changes = [{ field: "state", from: rule.state, to: "stopped" }]
-    yield* repo.update(stopped, yield* events.make(by, { kind: "test_rule_stopped", ...about(rule), changes }))
+    yield* repo.update(stopped, yield* events.make(by, { kind: "test_rule_stopped", ...about(rule, product), changes }))
   })
 
 /** Answers how many tickets it has made or reopened. */

@@ -88,6 +88,12 @@ const filesOf = (tests: ReadonlyArray<FailedTest>, { files, page }: RunPlace): R
 export const runsOf = ({ failures, ofLast }: { readonly failures: number; readonly ofLast: number }): string =>
   `${failures} of ${ofLast} ${ofLast === 1 ? "run" : "runs"}`
 
+/** What a rule is called where it stands beside others. */
+export const labelOf = (
+  rule: Parameters<typeof runsOf>[0] & { readonly branch: string | null },
+  product: string
+): string => `${runsOf(rule)} of ${product}${rule.branch === null ? "" : ` on ${rule.branch}`}`
+
 /** Whose words these are: a rule acts as its author, who has not written them. */
 const said = (rule: string, what: string): string => `${rule.charAt(0).toUpperCase()}${rule.slice(1)}: ${what}`
 

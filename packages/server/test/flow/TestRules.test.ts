@@ -70,7 +70,7 @@ withServicesOnEachStorage("Test rules", (it) => {
       const events = yield* eventsOfKinds(at, "test_rule_created", "test_rule_updated", "test_rule_deleted")
       assert.deepStrictEqual(
         events.map(({ subjectLabel }) => subjectLabel),
-        ["1 of 1 run", "2 of 5 runs", "2 of 5 runs"]
+        ["1 of 1 run", "2 of 5 runs", "2 of 5 runs"].map((runs) => `${runs} of ${at.product.slug}`)
       )
 
       for (const [caller, refused] of [

@@ -17,11 +17,12 @@ import { vaultQuery } from "../vault/queries.ts"
 import { Begin } from "../api/Begin.tsx"
 import { pressWhenThere } from "../api/creators.ts"
 import { PasskeyStep, useHasPasskey } from "./PasskeyStep.tsx"
-import { isPutAway, putAway } from "./putAway.ts"
+import { isPutAway, type PutAway, putAway } from "./putAway.ts"
 
 /**
  * How a new workspace begins: each line is ticked when it has happened, and all are gone when all have. They are for admins, who
- * may do all of it, and can be put away. Where work has begun, what happened comes first, and they are one line until somebody opens them.
+ * may do all of it, and can be put away. Where work has begun, what happened comes first: they are one line until somebody opens them,
+ * but for the passkey of a person who has none, which cannot wait.
  */
 
 const passkeyTitle = "Add a passkey"
@@ -37,8 +38,8 @@ interface Step {
 
 interface Props {
   readonly slug: string
-  /** The workspace has had a run. */
-  readonly isBegun: boolean
+  /** In a workspace that has had a run, the passkey and the rest stand apart. */
+  readonly part: "all" | "passkey" | "rest"
 }
 
 interface StepsProps extends Props {
@@ -88,13 +89,15 @@ const StepList = ({ slug, steps }: Pick<StepsProps, "slug" | "steps">) => (
   </>
 )
 
-const Steps = ({ isBegun, onAway, slug, steps }: StepsProps) => {
-  const [isOpen, setOpen] = useState(!isBegun)
+const titles = { all: "The first minute", passkey: "Sign in again", rest: "The first minute" }
+
+const Steps = ({ onAway, part, slug, steps }: StepsProps) => {
+  const [isOpen, setOpen] = useState(part !== "rest")
   return (
     <Section
       actions={
         <>
-          {isBegun && (
+          {part === "rest" && (
             <>
               <span className="text-muted tabular">
                 {steps.filter(({ isDone }) => isDone).length} of {steps.length} done
@@ -106,11 +109,11 @@ const Steps = ({ isBegun, onAway, slug, steps }: StepsProps) => {
             </>
           )}
           <Button look="quiet" onClick={onAway}>
-            Put away<span className="sr-only"> the first minute</span>
+            Put away<span className="sr-only">{part === "passkey" ? " the passkey" : " the first minute"}</span>
           </Button>
         </>
       }
-      title="The first minute"
+      title={titles[part]}
     >
       {isOpen && <StepList slug={slug} steps={steps} />}
     </Section>
@@ -223,40 +226,44 @@ const useSteps = (slug: string): ReadonlyArray<Step> | undefined => {
   ]
 }
 
-const Asked = ({ isBegun, onAway, slug }: Props & Pick<StepsProps, "onAway">) => {
+const Asked = ({ onAway, part, slug }: Props & Pick<StepsProps, "onAway">) => {
   const steps = useSteps(slug)
-  const open = steps?.filter((step) => !step.isDone)
-  const isOver = open?.length === 0
+  const isOver = steps?.every((step) => step.isDone) === true
   // Nothing of it is asked for again.
   useEffect(() => {
-    if (isOver) putAway(slug, true)
+    if (isOver) putAway(slug, "steps", true)
   }, [isOver, slug])
-  if (steps === undefined || open === undefined || isOver) return null
+  if (steps === undefined || isOver) return null
+  const others = steps.filter(({ title }) => title !== passkeyTitle)
+  const passkey = steps.filter((step) => step.title === passkeyTitle && (part === "all" || !step.isDone))
   // Where all else has happened, a passkey is no beginning of the workspace any more.
-  const isPasskeyAlone = open.length === 1 && open[0]!.title === passkeyTitle
-  return <Steps isBegun={isBegun} onAway={onAway} slug={slug} steps={isPasskeyAlone ? open : steps} />
+  const isRestOver = others.every((step) => step.isDone)
+  const shown = part === "all" ? [...passkey, ...(isRestOver ? [] : others)] : part === "passkey" ? passkey : others
+  if (shown.length === 0 || (part === "rest" && isRestOver)) return null
+  return <Steps onAway={onAway} part={part} slug={slug} steps={shown} />
 }
 
-const Beginning = ({ isBegun, slug }: Props) => {
-  const [isAway, setAway] = useState(() => isPutAway(slug))
+const Beginning = ({ part, slug }: Props) => {
+  const what: PutAway = part === "passkey" ? "passkey" : "steps"
+  const [isAway, setAway] = useState(() => isPutAway(slug, what))
   const put = (next: boolean) => {
-    putAway(slug, next)
+    putAway(slug, what, next)
     setAway(next)
   }
   const onAway = () => {
     put(true)
     toast({
-      title: "The first minute was put away",
+      title: `“${titles[part]}” was put away`,
       undo: async () => {
         put(false)
-        return "The first minute is back"
+        return `“${titles[part]}” is back`
       }
     })
   }
-  return isAway ? null : <Asked isBegun={isBegun} onAway={onAway} slug={slug} />
+  return isAway ? null : <Asked onAway={onAway} part={part} slug={slug} />
 }
 
-const FirstSteps = ({ isBegun, slug }: Props) =>
-  mayAct(useRole(slug), "admin") ? <Beginning isBegun={isBegun} slug={slug} /> : null
+const FirstSteps = ({ part, slug }: Props) =>
+  mayAct(useRole(slug), "admin") ? <Beginning part={part} slug={slug} /> : null
 
 export default FirstSteps

@@ -82,7 +82,7 @@ const Home = ({ slug }: { readonly slug: string }) => {
       <Header crumbs={[]} title="Home" />
       <Waiting slug={slug} />
       <MyTickets slug={slug} />
-      {isBegun === false && <FirstSteps isBegun={false} slug={slug} />}
+      {isBegun !== undefined && <FirstSteps part={isBegun ? "passkey" : "all"} slug={slug} />}
       {data === undefined ? (
         error === null ? (
           <SkeletonRows rows={6} />
@@ -117,7 +117,7 @@ const Home = ({ slug }: { readonly slug: string }) => {
           <EventList events={changesIn(events.pages[0].events)} />
         </Section>
       )}
-      {isBegun === true && <FirstSteps isBegun slug={slug} />}
+      {isBegun === true && <FirstSteps part="rest" slug={slug} />}
     </>
   )
 }

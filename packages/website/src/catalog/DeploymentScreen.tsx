@@ -135,12 +135,13 @@ const Runs = ({ deployment, slug }: Props) => {
 const isOfOneCommit = ({ commits: [first, ...rest], version }: Release): boolean =>
   version !== null && rest.length === 0 && first?.sha.startsWith(version) === true
 
-/** Why it was ready: of a policy that warns only, no run may have decided. */
-const readyTitle = ({ runs }: NonNullable<Release["readiness"]>): string =>
-  `By the policy of then${runs.length === 0 ? "" : `, and ${runs.length === 1 ? "run" : "runs"} ${runs.join(", ")}`}`
+interface JudgedProps {
+  readonly readiness: NonNullable<Release["readiness"]>
+  readonly slug: string
+}
 
-/** What readiness said of it. */
-const Judged = ({ readiness }: { readonly readiness: NonNullable<Release["readiness"]> }) => {
+/** What readiness said of it, and the runs that decided: of a policy that warns only, there may be none. */
+const Judged = ({ readiness, slug }: JudgedProps) => {
   const warned = warnedText(readiness)
   return (
     <>
@@ -149,11 +150,22 @@ const Judged = ({ readiness }: { readonly readiness: NonNullable<Release["readin
         (readiness.requires.length === 0 ? (
           <span className="text-warning">{verdictText(readiness)}</span>
         ) : (
-          <span className="text-success" title={readyTitle(readiness)}>
+          <span className="text-success" title="By the policy of then">
             {verdictText(readiness)}
           </span>
         ))}
       {warned !== undefined && <span className="text-warning">{warned}</span>}
+      {readiness.runs.map((run) => (
+        <Link
+          className="text-muted tabular hover:underline"
+          key={run}
+          params={{ slug, run: String(run) }}
+          title="It decided whether the version was ready"
+          to="/w/$slug/test-runs/$run"
+        >
+          run {run}
+        </Link>
+      ))}
     </>
   )
 }
@@ -169,9 +181,10 @@ interface ReleaseRowProps {
   readonly release: Release
   /** Whether others beside it were judged: else no word is needed for what was not. */
   readonly areJudged: boolean
+  readonly slug: string
 }
 
-const ReleaseRow = ({ areJudged, release }: ReleaseRowProps) => (
+const ReleaseRow = ({ areJudged, release, slug }: ReleaseRowProps) => (
   <li className="border-border flex flex-col gap-1 border-b px-4 py-2">
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <span className="text-muted tabular w-8">#{release.number}</span>
@@ -181,7 +194,7 @@ const ReleaseRow = ({ areJudged, release }: ReleaseRowProps) => (
         <Copyable label="Copy the version" shown={shortSha(release.version)} text={release.version} />
       )}
       {release.readiness !== null ? (
-        <Judged readiness={release.readiness} />
+        <Judged readiness={release.readiness} slug={slug} />
       ) : (
         areJudged && release.version !== null && <NotJudged />
       )}
@@ -244,7 +257,7 @@ const History = ({ deployment, slug }: Props) => {
                 </span>
               </li>
             )}
-          <ReleaseRow areJudged={areJudged} release={release} />
+          <ReleaseRow areJudged={areJudged} release={release} slug={slug} />
         </Fragment>
       ))}
     </ol>

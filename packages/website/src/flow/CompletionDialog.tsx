@@ -1,6 +1,6 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { useDeferredValue, useState } from "react"
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
+import { type KeyboardEvent, useDeferredValue, useRef, useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
 import { FormDialog } from "../api/FormDialog.tsx"
@@ -39,29 +39,42 @@ const Picker = ({ chosen, onAdd, product, slug }: PickerProps) => {
   const [text, setText] = useState("")
   const q = useDeferredValue(text.trim())
   const { data } = useInfiniteQuery({ ...casesQuery(slug, product, { q }), enabled: q.length > 1 })
+  const field = useRef<HTMLInputElement>(null)
   const found = q.length > 1 ? (data?.pages.flatMap(({ cases }) => cases) ?? []) : []
+  const offered = found.filter(({ caseId }) => !chosen.includes(caseId)).slice(0, mostFound)
+  const add = (caseId: string) => {
+    onAdd(caseId)
+    setText("")
+    field.current?.focus()
+  }
+  /** Enter adds the first that is found. It sends the form where nothing is looked for. */
+  const onEnter = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || text.trim() === "") return
+    event.preventDefault()
+    if (offered[0] !== undefined && q === text.trim()) add(offered[0].caseId)
+  }
   return (
     <div className="flex flex-col gap-1">
       <Input
         autoComplete="off"
+        hint={offered.length === 0 ? undefined : "Enter adds the first."}
         label="Add a test"
         onChange={(event) => setText(event.target.value)}
+        onKeyDown={onEnter}
         placeholder="Words of its title or file"
+        ref={field}
         type="search"
         value={text}
       />
       <ul aria-label="Tests found">
-        {found
-          .filter(({ caseId }) => !chosen.includes(caseId))
-          .slice(0, mostFound)
-          .map(({ caseId, title }) => (
-            <li className="flex min-h-7 items-center gap-2" key={caseId}>
-              <span className="foreign min-w-0 flex-1 truncate">{title.slice(0, 500)}</span>
-              <Button aria-label={`Add ${title.slice(0, 200)}`} look="quiet" onClick={() => onAdd(caseId)}>
-                Add
-              </Button>
-            </li>
-          ))}
+        {offered.map(({ caseId, title }) => (
+          <li className="flex min-h-7 items-center gap-2" key={caseId}>
+            <span className="foreign min-w-0 flex-1 truncate">{title.slice(0, 500)}</span>
+            <Button aria-label={`Add ${title.slice(0, 200)}`} look="quiet" onClick={() => add(caseId)}>
+              Add
+            </Button>
+          </li>
+        ))}
       </ul>
     </div>
   )
@@ -131,7 +144,40 @@ const Asked = ({ how, issue, onHow, onPasses, passes }: AskedProps) => (
   </div>
 )
 
-const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
+/** What a ticket asks for, as a change of it. */
+const asked = ({ cases, completion, passes }: Pick<Ticket, "cases" | "completion" | "passes">) => ({
+  cases: cases === null ? null : { product: cases.product, caseIds: [...cases.caseIds] },
+  completion,
+  passes
+})
+
+const useSave = ({ onClose, slug, ticket }: Props) => {
+  const { identifier } = ticket
+  const change = (payload: ReturnType<typeof asked> & { readonly override?: string }) =>
+    client.tickets.update({ params: { slug, ticket: identifier }, payload })
+  const changes = ["tickets", "evidence"].map((kind) => workspaceKey(slug, kind))
+  const queries = useQueryClient()
+  const before = asked(ticket)
+  return useAction({
+    act: change,
+    changes,
+    done: (answer, { override: _, ...now }) =>
+      JSON.stringify(now) === JSON.stringify(before)
+        ? { title: `${identifier} asks for what it asked for before` }
+        : {
+            title: `${identifier} asks for ${answer.completion === "free" ? "no evidence" : "other evidence"}`,
+            undo: async () => {
+              await change(before)
+              await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })))
+              return `${identifier} asks for what it asked for before`
+            }
+          },
+    onDone: onClose
+  })
+}
+
+const CompletionDialog = (props: Props) => {
+  const { onClose, slug, ticket } = props
   const { cases, completion, identifier } = ticket
   const { data: products } = useQuery(productsQuery(slug))
   const [product, setProduct] = useState(cases?.product)
@@ -142,32 +188,27 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
   const [isRefused, setRefused] = useState(false)
   const chosen = product ?? products?.products[0]?.slug ?? ""
   const count = wholeAt(passes, 1, 10)
-  const save = useAction({
-    act: () =>
-      client.tickets.update({
-        params: { slug, ticket: identifier },
-        payload: {
-          cases: ids.length === 0 ? null : { product: chosen, caseIds: [...ids] },
-          completion: how,
-          passes: count ?? 1,
-          ...(reason.trim() === "" ? {} : { override: reason.trim() })
-        }
-      }),
-    changes: ["tickets", "evidence"].map((kind) => workspaceKey(slug, kind)),
-    done: () => ({ title: `${identifier} asks for ${how === "free" ? "no evidence" : "other evidence"}` }),
-    onDone: onClose
-  })
+  const save = useSave(props)
   // A completed ticket says that its tests pass: what it did not prove needs the evidence, or a reason.
-  if (!isRefused && save.error !== null && failureOf(save.error).reason === "evidence_missing") setRefused(true)
+  const isUnproven = save.error !== null && failureOf(save.error).reason === "evidence_missing"
+  if (!isRefused && isUnproven) setRefused(true)
+  const mutate = () =>
+    save.mutate({
+      cases: ids.length === 0 ? null : { product: chosen, caseIds: [...ids] },
+      completion: how,
+      passes: count ?? 1,
+      ...(reason.trim() === "" ? {} : { override: reason.trim() })
+    })
   return (
     <FormDialog
       action="Save"
       description="Evidence is that each of its tests passes again, in so many runs."
-      doing={save}
+      doing={{ ...save, error: isUnproven ? null : save.error, mutate }}
       fields={["passes", "cases", "completion", "override"]}
       missing={[
         ...(how === "evidence" && ids.length === 0 ? ["a test"] : []),
-        ...(count === undefined ? ["a number of runs from 1 to 10"] : [])
+        ...(count === undefined ? ["a number of runs from 1 to 10"] : []),
+        ...(isRefused && reason.trim() === "" ? ["a reason"] : [])
       ]}
       onClose={onClose}
       title={`How ${identifier} is completed`}
@@ -190,7 +231,15 @@ const CompletionDialog = ({ onClose, slug, ticket }: Props) => {
         <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />
       )}
       {isRefused && (
+        <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
+          {identifier} is completed, and not all tests that it would ask for have passed again often enough. Let them
+          pass first, or say why it stays completed without.
+        </p>
+      )}
+      {isRefused && (
         <TextArea
+          autoFocus
+          data-missing={reason.trim() === "" || undefined}
           hint="The audit keeps who changed it, and this reason."
           issue={issueAt(save.error, "override")}
           label="Why without evidence"

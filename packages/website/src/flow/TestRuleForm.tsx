@@ -284,13 +284,22 @@ const useCurrent = (slug: string, rule: TestRule | undefined) => {
   }
 }
 
-const useSave = (slug: string, current: ReturnType<typeof useCurrent>, clashes: ReadonlyArray<string>) => {
+const theOf = (clashes: ReadonlyArray<string>): string => `the ${clashes.join(" and the ")}`
+
+const useSave = (slug: string, current: ReturnType<typeof useCurrent>) => {
+  // What kept the person from saving before. What was only shown may not have been in view.
+  const [told, setTold] = useState<ReadonlyArray<string>>([])
   const act = async (payload: RulePayload) => {
     const { first } = current
     if (first === undefined) return client.testRules.create({ params: { slug }, payload })
     const rule = (await current.readCurrent()) ?? first
-    const unseen = clashesOf(first, rule, payload).filter((name) => !clashes.includes(name))
-    if (unseen.length > 0) throw new Error("The rule was changed meanwhile: look at it, then save again.")
+    const clashes = clashesOf(first, rule, payload)
+    if (clashes.some((name) => !told.includes(name))) {
+      setTold(clashes)
+      throw new Error(
+        `Somebody else has changed ${theOf(clashes)} meanwhile. To put yours in place of theirs, save again.`
+      )
+    }
     return client.testRules.update({ params: { slug, testRule: first.id }, payload: changesOf(rule, payload) })
   }
   return { act, changes: [workspaceKey(slug, "test-rules")] }
@@ -308,7 +317,7 @@ const TestRuleForm = ({ onClose, rule, slug }: Props) => {
       ? []
       : clashesOf(first, current.rule, payload)
   const save = useAction({
-    ...useSave(slug, current, clashes),
+    ...useSave(slug, current),
     done: () => ({ title: rule === undefined ? "The rule was made" : "The rule was changed", tone: "success" }),
     onDone: onClose
   })
@@ -334,7 +343,7 @@ const TestRuleForm = ({ onClose, rule, slug }: Props) => {
       {payload !== undefined && payload.product !== none && <RuleMatches rule={payload} slug={slug} />}
       {clashes.length > 0 && (
         <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
-          Somebody else has changed the {clashes.join(" and the ")} meanwhile. If you save, yours is in place of theirs.
+          Somebody else has changed {theOf(clashes)} meanwhile. If you save, yours is in place of theirs.
         </p>
       )}
       <WhenFields error={save.error} filled={filled} set={set} things={things} />

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
 import { seed } from "../support/Seed.ts"
 import { atRest, type Call, callWith, isLive, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
@@ -97,7 +98,12 @@ describe("Evidence", () => {
     await dialog.getByRole("combobox", { name: "Product" }).click()
     await page.getByRole("option", { name: "Shop" }).click()
     await dialog.getByLabel("Add a test").fill("pays by card")
-    await dialog.getByRole("button", { name: "Add Checkout › pays by card" }).click()
+    // Enter adds what is found, and saves nothing.
+    await dialog.getByRole("button", { name: "Add Checkout › pays by card" }).waitFor()
+    await page.keyboard.press("Enter")
+    await dialog.getByRole("region", { name: "Tests" }).getByText("pays by card").waitFor()
+    await dialog.getByLabel("Add a test").and(page.locator(":focus")).waitFor()
+    expect(await dialog.getByLabel("Add a test").inputValue()).toBe("")
     await dialog.getByLabel("Runs that each must pass").fill("2")
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByRole("button", { name: /Completion: Needs evidence.*1 test.*2 runs/ }).waitFor()
@@ -134,8 +140,11 @@ describe("Evidence", () => {
     await dialog.getByLabel("Runs that each must pass").fill("2")
     expect(await dialog.getByLabel("Why without evidence").count()).toBe(0)
     await dialog.getByRole("button", { name: "Save" }).click()
-    await dialog.getByText(/1 of its tests has not passed again in enough runs/).waitFor()
-    await dialog.getByLabel("Why without evidence").fill("Tried by hand, twice")
+    await dialog.getByText("not all tests that it would ask for have passed again often enough").waitFor()
+    await dialog.getByLabel("Why without evidence").and(page.locator(":focus")).waitFor()
+    await dialog.getByText("Still missing: a reason.").waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.type("Tried by hand, twice")
     await page.keyboard.press("Control+Enter")
     await page.getByRole("button", { name: /Completion: Needs evidence.*2 runs/ }).waitFor()
     const { entries } = await site.call<{ entries: ReadonlyArray<{ changes: ReadonlyArray<{ to: string }> }> }>(
@@ -143,6 +152,11 @@ describe("Evidence", () => {
       "audit?action=evidence_overridden"
     )
     expect(entries[0]!.changes[0]!.to).toBe("Tried by hand, twice")
+    // The newest change is what is taken back, and not the completion.
+    await page.keyboard.press("Control+z")
+    await page.getByText(`${identifier} asks for what it asked for before`).waitFor()
+    await page.getByRole("button", { name: /Completion: Needs evidence.*2 runs/ }).waitFor({ state: "detached" })
+    expect(await statusOf(identifier)).toBe("completed")
   })
 
   it("that is missing is told where a ticket is completed by its key, with links; a reason completes it", async () => {

@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { addDevice } from "../../../server/test/support/Browsing.ts"
 import { axeFindings } from "../support/Axe.ts"
-import { atRest, callWith, joinAs, openScreen, type Site, startSite } from "../support/Site.ts"
+import { atRest, callWith, joinAs, openScreen, pressEnter, type Site, startSite } from "../support/Site.ts"
 
 /** Home: how a new workspace begins, to whom that is said, and where. */
 
@@ -146,12 +146,16 @@ describe("A passkey", () => {
     const page = await joinAs(site, "una@example.com", "Una", "admin")
     await addDevice(page)
     await openScreen(site, "", page)
-    const first = firstMinute(page).getByRole("listitem").first()
+    // The workspace has had a run: what can wait stands below what happened.
+    const signIn = page.getByRole("region", { name: "Sign in again" })
+    const first = signIn.getByRole("listitem")
     await first.getByText(/^Until \d+:\d\d.* After that, adding one takes such a link, too\.$/).waitFor()
+    await page.getByRole("region", { name: "What changed" }).waitFor()
+    expect((await headings(page)).slice(0, 2)).toEqual(["Sign in again", "What changed"])
     await first.getByRole("button", { name: "Add a passkey" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Add passkey" }).click()
-    await first.getByText("Done:").waitFor()
-    await first.getByText("Add a passkey").waitFor()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    await signIn.waitFor({ state: "detached" })
     await openScreen(site, "settings/profile", page)
     await page.getByRole("list", { name: "Passkeys" }).getByRole("listitem").waitFor()
   })
@@ -169,7 +173,7 @@ describe("The first minute", () => {
     await site.call("PATCH", "tickets/SHOP-1", { status })
     const page = await openScreen(site, "")
     const first = firstMinute(page)
-    await first.getByRole("heading", { name: "Add a product" }).waitFor()
+    await first.waitFor()
     await page.getByRole("region", { name: "My tickets" }).waitFor()
     const shown = await headings(page)
     expect(shown.indexOf("The first minute")).toBeGreaterThan(shown.indexOf("My tickets"))
@@ -251,5 +255,41 @@ describe("What fails now", () => {
     const changed = await page.getByRole("region", { name: "What changed" }).getByRole("link").allInnerTexts()
     expect(changed).toHaveLength(15)
     expect(new Set(changed).size).toBe(15)
+  })
+})
+
+describe("The first minute of a workspace that has had a run", () => {
+  it("is one line below what changed, until somebody opens it", async () => {
+    const page = await openScreen(site, "")
+    const first = firstMinute(page)
+    await first.getByText(/^\d of \d done$/).waitFor()
+    expect((await headings(page)).at(-1)).toBe("The first minute")
+    expect(await first.getByRole("listitem").count()).toBe(0)
+    await pressEnter(first.getByRole("button", { name: "Show the first minute" }))
+    await first.getByRole("heading", { name: "Invite somebody" }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await pressEnter(first.getByRole("button", { name: "Hide the first minute" }))
+    await first.getByRole("listitem").first().waitFor({ state: "detached" })
+    await first.getByRole("button", { name: "Show the first minute" }).and(page.locator(":focus")).waitFor()
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    expect(await axeFindings(page)).toEqual([])
+  })
+})
+
+describe("A long screen", () => {
+  it("is where it was left when somebody comes back, and the next one is at its top", async () => {
+    const page = await openScreen(site, "test-runs")
+    const screen = page.locator("#screen")
+    const isAt = (top: number) => expect.poll(() => screen.evaluate(({ scrollTop }) => scrollTop)).toBe(top)
+    const rows = page.getByRole("list", { name: "Runs" }).getByRole("link")
+    await expect.poll(() => rows.count()).toBeGreaterThan(40)
+    await isAt(0)
+    await screen.evaluate((one) => one.scrollTo(0, 300))
+    await rows.nth(15).click()
+    await page.getByRole("heading", { level: 1, name: /^Run \d+/ }).waitFor()
+    await isAt(0)
+    await page.goBack()
+    await isAt(300)
   })
 })
