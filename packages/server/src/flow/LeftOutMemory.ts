@@ -174,13 +174,24 @@ export const leftOut =
         const testOf = (run: TestRunRow, caseId: string) =>
           testsIn(database, run).find((test) => test.caseId === caseId)
         /** The runs up to the failure in which it passed, the newest first. */
-        const passes = ({ formerUrl: failedThere, place, test: { caseId } }: Failure) =>
+        const passesAnywhere = ({ place, test: { caseId } }: Failure) =>
           before.slice(0, place + 1).flatMap(({ formerUrl, run }, index) => {
             const test = run.result === null ? undefined : testOf(run, caseId)
             if (test === undefined || test.status === "skipped" || isFailure(run, test)) return []
-            if (formerUrl !== null && (failedThere === null || !isSameAddress(formerUrl, failedThere))) return []
-            return [{ number: run.number, place: index, beganAt: passBegan(database, run, test) }]
+            return [{ number: run.number, place: index, formerUrl, beganAt: passBegan(database, run, test) }]
           })
+        /** Those of them that say anything of where it failed. */
+        const passes = (failure: Failure) =>
+          passesAnywhere(failure).filter(
+            ({ formerUrl }) =>
+              formerUrl === null || (failure.formerUrl !== null && isSameAddress(formerUrl, failure.formerUrl))
+          )
+        const passedAway = (failure: Failure) =>
+          failure.formerUrl === null
+            ? null
+            : (passesAnywhere(failure).find(
+                ({ formerUrl }) => formerUrl !== null && !isSameAddress(formerUrl, failure.formerUrl!)
+              )?.number ?? null)
         const isTold = (failure: Failure) => {
           const { beganAt, isLater, place, test } = failure
           // What failed in the one that decides is said of that.
@@ -213,6 +224,7 @@ export const leftOut =
             isFormer: formerUrl !== null,
             failedAt: failedAt(database, run, caseId),
             oldPass: passes(failure)[0]?.number ?? null,
+            passedAway: passedAway(failure),
             otherVersion: isOther ? run.deploymentVersion : null,
             passedIn: passedIn(caseId)
           })

@@ -144,17 +144,23 @@ const failures = (sql: PgClient.PgClient) => {
       )`
 }
 
-/**
- * The runs up to that of `f` in which its test passed, as `l`, with when that began; as far as that is said of where it failed. In that itself
- * it passed in a retry that began before it failed.
- */
-const passes = (sql: PgClient.PgClient) => sql`before l cross join lateral (
+/** The runs up to that of `f` in which its test passed, as `l`, with when that began. In that itself it passed in a retry that began before it failed. */
+const passesAnywhere = (sql: PgClient.PgClient) => sql`before l cross join lateral (
               select status, case status when 'flaky' then ${sql.literal(retriedAt("l.id", "f.case_id"))} else attempt_started_at end as began_at
               from test_run_tests where run_id = l.id and case_id = f.case_id offset 0
             ) p
             where l.coverage = f.coverage and not l.is_interrupted and (p.status = 'passed' or (p.status = 'flaky' and not l.is_elsewhere))
-              and l.place <= f.place and (l.place < f.place or p.status = 'flaky')
-              and (l.former_url is null or ${sameAddress(sql, "l.former_url", "f.former_url")})`
+              and l.place <= f.place and (l.place < f.place or p.status = 'flaky')`
+
+const isSameFormer = (sql: PgClient.PgClient) => sameAddress(sql, "l.former_url", "f.former_url")
+
+/** Those of them that say anything of where it failed. */
+const passes = (sql: PgClient.PgClient) =>
+  sql`${passesAnywhere(sql)} and (l.former_url is null or ${isSameFormer(sql)})`
+
+/** Those at another address of before. */
+const passesAway = (sql: PgClient.PgClient) =>
+  sql`${passesAnywhere(sql)} and l.former_url is not null and not ${isSameFormer(sql)}`
 
 const settlesSql = `(l.place < f.place and coalesce(p.began_at + ${clocksApartSql} >= f.began_at, true))`
 
@@ -173,7 +179,8 @@ export const leftOut =
         f.git_branch as branch, f.other_version as "otherVersion", f.former_url is not null as "isFormer", greatest(f.finished_at, (
           select max(r.finished_at) from test_run_attempts a join test_run_retries r on r.run_id = a.run_id and r.number = a.retry
           where a.run_id = f.id and a.case_id = f.case_id and a.status = 'failed'
-        )) as "failedAt", case when f.has_settled is not null then (select l.number from ${passes(sql)} order by l.place limit 1) end as "oldPass", (
+        )) as "failedAt", case when f.has_settled is not null then (select l.number from ${passes(sql)} order by l.place limit 1) end as "oldPass",
+        case when f.former_url is not null then (select l.number from ${passesAway(sql)} order by l.place limit 1) end as "passedAway", (
           select jsonb_build_object('coverage', b.coverage, 'number', b.number) from besides b cross join lateral (
             select status from test_run_tests where run_id = b.id and case_id = f.case_id offset 0
           ) t

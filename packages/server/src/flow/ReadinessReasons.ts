@@ -240,17 +240,19 @@ const namesOf = ({ run }: AboutRun, leftOut: ReadonlyArray<LeftOutTest>): string
  */
 const whereOf = (
   { git }: FoundRun,
-  { branch, isFormer, number, oldPass, otherVersion, passedIn }: LeftOutTest
+  { branch, isFormer, number, oldPass, otherVersion, passedAway, passedIn }: LeftOutTest
 ): ReadonlyArray<string> => {
   const former = isFormer ? " at the address of before" : ""
-  const old =
-    oldPass === null
+  const old = [
+    ...(oldPass === null
       ? []
       : [
           oldPass === number
             ? "passed in a retry that began before it failed"
             : `its pass in run ${oldPass} began before it failed`
-        ]
+        ]),
+    ...(passedAway === null ? [] : [`passed in run ${passedAway} at another address, which is not that of now either`])
+  ]
   if (otherVersion === null) return [`run ${number}${former}`, ...old]
   const on = branch === git.branch || branch === "unknown" ? "" : ` on ${shownName(branch)}`
   return [
@@ -268,7 +270,7 @@ const mutedByOf = ({ mutedBy }: LeftOutTest): ReadonlyArray<string> =>
 /** The run has left them out, or it or one before it has passes of them that began before they failed. */
 const passedWithout = (all: ReadonlyArray<LeftOutTest>, failed = "failed before"): string =>
   all.every(({ oldPass }) => oldPass === null)
-    ? `passed without ${testsOf(all)} that ${failed}`
+    ? `passed without ${testsOf(all)} that ${all.every(({ passedAway }) => passedAway === null) ? failed : "failed before"}`
     : `passed, but ${testsOf(all)} that failed before ${all.length === 1 ? "has" : "have"} not passed since`
 
 const testMissing = (about: AboutRun, severity: Severity, missing: ReadonlyArray<LeftOutTest>): Reason =>

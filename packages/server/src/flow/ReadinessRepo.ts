@@ -138,6 +138,8 @@ export interface LeftOutTest {
   readonly failedAt: Timestamp
   /** The newest run since, or that itself by a retry, in which it passed, but began before it had failed. */
   readonly oldPass: number | null
+  /** The newest run since in which it passed at another address that the deployment had then, and has not now, either. */
+  readonly passedAway: number | null
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
   /** The run in which it passed in the version and environment with another coverage, of the newest of each of those: the newest such run. */

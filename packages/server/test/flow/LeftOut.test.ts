@@ -147,9 +147,20 @@ withServicesOnEachStorage("What a version has left out", (it) => {
       assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped ${named(" of v1")}`])
       // A pass at an address that was the deployment's for a run alone undoes nothing elsewhere.
       yield* shop.staging.update({ baseUrl: preview })
-      yield* tested("v1", { a: "passed", e: "passed" }, at(preview))
+      const away = yield* tested("v1", { a: "passed", e: "passed" }, at(preview))
       yield* shop.staging.update({ baseUrl: https })
+      const namedAway = named().replaceAll(
+        ")",
+        `, passed in run ${away} at another address, which is not that of now either)`
+      )
       assert.deepStrictEqual(yield* told("v1"), [false, `test_missing ${named()}`])
+      yield* tested("v1", { b: "passed" }, at(https))
+      assert.deepStrictEqual(yield* told("v1"), [false, `test_missing ${namedAway}`])
+      yield* tested("v3", { b: "passed" }, at(https))
+      assert.include(
+        (yield* shop.ready("v3")).reasons.find(({ kind }) => kind === "test_dropped")?.message,
+        `passed without 2 tests that failed before: ${namedAway.replaceAll(" at", " of v1 at").replaceAll(" of v1 at another", " at another")}. `
+      )
       assert.deepStrictEqual(yield* told("v2"), [true, `test_dropped ${named(" of v1")}`])
       // Where it failed at the address of now, it passes there alone.
       const now = yield* tested("v1", { b: "failed" }, at(https))
