@@ -74,6 +74,21 @@ const newlyAsked = (before: TicketDetails | undefined, after: TicketDetails): Ti
   return { ...after, cases: { ...are, caseIds: are.caseIds.filter((caseId) => !proven.has(caseId)) } }
 }
 
+/** Its tests, with when those were asked for that are new to a ticket which was completed before. */
+export const withAskedAt = (before: TicketDetails | undefined, after: TicketDetails): TicketDetails["cases"] => {
+  if (after.cases === null) return null
+  const { askedAt: _, ...cases } = after.cases
+  const isProven = (ticket: TicketDetails) => ticket.status.category === "completed" && ticket.completion === "evidence"
+  if (before === undefined || !isProven(before) || !isProven(after)) return cases
+  const asked = newlyAsked(before, after).cases?.caseIds ?? []
+  const askedAt = {
+    ...before.cases?.askedAt,
+    ...Object.fromEntries(asked.map((caseId) => [caseId, after.updatedAt]))
+  }
+  const kept = Object.entries(askedAt).filter(([caseId]) => cases.caseIds.includes(caseId))
+  return kept.length === 0 ? cases : { ...cases, askedAt: Object.fromEntries(kept) }
+}
+
 /** The ticket in an entry of the audit. */
 const subjectOf = (ticket: HeldTicket) => ({
   type: "ticket",

@@ -3,7 +3,7 @@ import { Audit } from "../audit/Audit.ts"
 import { ByItself } from "../events/ByItself.ts"
 import { TicketGuards } from "../planning/TicketGuards.ts"
 import { TicketsRepo } from "../planning/TicketsRepo.ts"
-import { checkEvidence, checkMoving, releaseAll, tellDeleting } from "./Evidence.ts"
+import { checkEvidence, checkMoving, releaseAll, tellDeleting, withAskedAt } from "./Evidence.ts"
 import { EvidenceRepo } from "./EvidenceRepo.ts"
 import { unmuted } from "./Mutes.ts"
 import { withoutEnded } from "./MutesPorts.ts"
@@ -20,7 +20,8 @@ export const layer = Layer.effect(
       changing: (by, change) =>
         Effect.flatMap(check(by, change), (changes) =>
           Effect.gen(function* () {
-            const guarded = yield* withoutEnded(overdue, by, change.after)
+            const cases = withAskedAt(change.before, change.after)
+            const guarded = yield* withoutEnded(overdue, by, { ...change.after, cases })
             // What a rule does by itself is an event alone.
             if ((yield* ByItself) === undefined) {
               for (const { changes: told, kind, subject } of guarded.events) {

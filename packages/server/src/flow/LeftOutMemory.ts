@@ -246,8 +246,9 @@ export const settled =
         if (of !== workspaceId || completion !== "evidence" || completedAt === null) continue
         if (cases?.productId !== productId) continue
         for (const caseId of cases.caseIds.filter((id) => wanted.has(id))) {
+          const at = cases.askedAt?.[caseId] ?? completedAt
           const before = found.get(caseId)
-          if (before === undefined || before < completedAt) found.set(caseId, completedAt)
+          if (before === undefined || before < at) found.set(caseId, at)
         }
       }
       return [...found].map(([caseId, at]) => ({ caseId, at }))

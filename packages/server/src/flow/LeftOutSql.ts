@@ -206,11 +206,12 @@ export const leftOut =
       dieOnSqlError
     )
 
-/** Completed tickets alone have the time. */
+/** Completed tickets alone have the time. A test that was asked of one afterwards is settled from then on. */
 export const settled =
   (sql: PgClient.PgClient): Repo["settled"] =>
   ({ productId, workspaceId }, caseIds) =>
-    sql<{ readonly caseId: string; readonly at: Date }>`select tested.id as "caseId", max(t.completed_at) as at
+    sql<{ readonly caseId: string; readonly at: Date }>`select tested.id as "caseId",
+        max(greatest(t.completed_at, (t.cases->'askedAt'->>tested.id)::timestamptz)) as at
       from tickets t cross join lateral jsonb_array_elements_text(t.cases->'caseIds') as tested (id)
       where t.workspace_id = ${workspaceId} and t.cases is not null and t.cases->>'productId' = ${productId}
         and t.completion = 'evidence' and t.completed_at is not null and ${isAbout(sql, caseIds)}

@@ -83,7 +83,11 @@ export const rowOf = (workspaceId: WorkspaceId, ticket: TicketDetails): TicketRo
   ownerId: ticket.owner?.id ?? null,
   projectId: ticket.project?.id ?? null,
   milestoneId: ticket.milestone?.id ?? null,
-  cases: ticket.cases && { productId: ticket.cases.productId, caseIds: ticket.cases.caseIds },
+  cases: ticket.cases && {
+    productId: ticket.cases.productId,
+    caseIds: ticket.cases.caseIds,
+    ...(ticket.cases.askedAt === undefined ? {} : { askedAt: ticket.cases.askedAt })
+  },
   completion: ticket.completion,
   passes: ticket.passes,
   pastOwners: ticket.pastOwners,

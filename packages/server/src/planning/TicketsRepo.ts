@@ -27,6 +27,8 @@ import type { Viewer } from "./Viewer.ts"
 export interface StoredCases {
   readonly productId: ProductId
   readonly caseIds: ReadonlyArray<string>
+  /** When those were asked for, with evidence or an override, that are asked for since the ticket was completed. */
+  readonly askedAt?: Readonly<Record<string, Timestamp>>
 }
 
 /** Who owned a ticket, and until when. */

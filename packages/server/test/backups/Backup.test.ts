@@ -198,7 +198,12 @@ describe("a back-up of the embedded database and the stored files", () => {
 
   it("overwrites nothing, and needs a database", async () => {
     await refuses(from, /first is there already\. A back-up overwrites nothing/, "backup", whole("first"))
-    await refuses(from, /^No back-up can be made in \S+: that directory does not exist, make it first\.$/, "backup", join(directory, "no", "where"))
+    await refuses(
+      from,
+      /^No back-up can be made in \S+: that directory does not exist, make it first\.$/,
+      "backup",
+      join(directory, "no", "where")
+    )
     await refuses(settingsOf("nothing"), /^There is no database in DATA_DIR /, "backup", whole("never"))
     assert.isFalse(existsSync(settingsOf("nothing").DATA_DIR) && existsSync(whole("never")))
   }, 120_000)

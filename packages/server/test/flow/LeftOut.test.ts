@@ -314,6 +314,22 @@ withServicesOnEachStorage("What a version has left out", (it) => {
         yield* tested("v4", { b: "passed" })
         const since = [true, `test_dropped Test new (run ${again} of f2 on feature/x)`]
         assert.deepStrictEqual(yield* told("v4"), since)
+        // A test that is asked of the completed ticket with an override is settled from then on. Those of before are not.
+        yield* TestClock.adjust("1 second")
+        yield* update({ cases: { ...cases, caseIds: ["new", "another"] }, override })
+        assert.deepStrictEqual(yield* told("v4"), since)
+        yield* update({ cases: { ...cases, caseIds: ["another"] } })
+        yield* update({ cases: { ...cases, caseIds: ["another", "new"] }, override })
+        assert.deepStrictEqual(yield* told("v4"), [true])
+        yield* update({ title: "Settled", cases })
+        assert.deepStrictEqual(yield* told("v4"), [true])
+        yield* TestClock.adjust("1 second")
+        const failedAnew = yield* tested("f3", { new: "failed" }, feature)
+        yield* tested("v5", { b: "passed" })
+        assert.deepStrictEqual(yield* told("v5"), [
+          true,
+          `test_dropped Test new (run ${failedAnew} of f3 on feature/x)`
+        ])
         // So is a failure in a retry.
         yield* update({ status: statusOf("started") })
         yield* TestClock.adjust("1 second")
