@@ -58,7 +58,7 @@ export const checkEvidence = (dependencies: Dependencies) => {
     if (after.status.category !== "completed" || after.completion !== "evidence") return []
     const missing = yield* find(by, newlyAsked(before, after))
     if (missing.length === 0) return []
-    if (override === undefined) return yield* evidenceMissing(missing)
+    if (override === undefined) return yield* evidenceMissing(missing, before === undefined)
     const changes = [{ field: "override", from: null, to: override }]
     yield* audit.record(by, { action: "evidence_overridden", subject, changes })
     return changes
@@ -418,10 +418,10 @@ const unseenText = (missing: Missing): string => {
     : ` No run that is kept has ever run ${unseen.slice(0, namedUnseen).join(", ")}${more > 0 ? ` and ${more} more` : ""}: look whether that is the id of a test.`
 }
 
-const evidenceMissing = (missing: Missing) =>
+const evidenceMissing = (missing: Missing, isNew: boolean) =>
   Effect.fail(
     new Conflict({
-      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count.${failuresText(missing)} ${whatCounts}${keysText(missing)}${retriesText(missing)}${unseenText(missing)} A person may complete it all the same, with a reason (\`override\`).`,
+      message: `The ticket is completed only with evidence: ${missing.length} of its tests ${missing.length === 1 ? "has" : "have"} not passed again in enough runs that count.${failuresText(missing)} ${whatCounts}${keysText(missing)}${retriesText(missing)}${unseenText(missing)} ${isNew ? "Create it open: a person may complete it then" : "A person may complete it"} all the same, with a reason (\`override\`).`,
       reason: "evidence_missing",
       missing
     })
