@@ -76,7 +76,7 @@ const askedOf = (
 /** Of a test without a title no run is known. */
 const noFailure = (title: string | null): string =>
   title === null
-    ? "Is in none of the runs that are kept: look whether its id is right"
+    ? "Is in none of the runs that are kept: those that had it were deleted, or its id is wrong"
     : "Has failed in none of the runs that are kept"
 
 /** Of a run that counts and of one that does not, as many as a line takes. */

@@ -1,5 +1,5 @@
 import type { Definition, List, ListItem, Nodes, Root, Table } from "mdast"
-import { Fragment, type ReactNode, use, useMemo } from "react"
+import { Fragment, type ReactNode, use, useMemo, useState } from "react"
 import { FilesContext } from "./files.ts"
 import { Icon } from "./Icon.tsx"
 import { partsOf } from "./identifierParts.ts"
@@ -57,16 +57,25 @@ interface ShownPictureProps {
 }
 
 /** A picture of this service is shown, and leads to itself in its own size. */
-const ShownPicture = ({ alt, name, url }: ShownPictureProps) => (
-  <a className="inline-block max-w-full" href={url} rel="noopener" target="_blank" title={name}>
-    <img
-      alt={alt === "" ? name : alt}
-      className="border-border max-h-120 max-w-full rounded-md border"
-      loading="lazy"
-      src={url}
-    />
-  </a>
-)
+const ShownPicture = ({ alt, name, url }: ShownPictureProps) => {
+  const [isGone, setGone] = useState(false)
+  const label = alt === "" ? name : alt
+  return (
+    <a className="inline-block max-w-full" href={url} rel="noopener" target="_blank" title={name}>
+      {isGone ? (
+        <span className="text-muted">{label}: the picture is not there</span>
+      ) : (
+        <img
+          alt={label}
+          className="border-border max-h-120 max-w-full rounded-md border"
+          loading="lazy"
+          onError={() => setGone(true)}
+          src={url}
+        />
+      )}
+    </a>
+  )
+}
 
 /** A file of the ticket: another than a picture is a link. */
 const Picture = ({ alt, id }: { readonly id: string; readonly alt: string }) => {

@@ -214,6 +214,11 @@ describe("A server with an origin for files", () => {
     expect(new URL(viewer.url()).hostname).toBe("files.localhost")
     const link = await page.getByRole("link", { name: "open trace" }).first().getAttribute("href")
     expect(link).toBe(`${site.origin}/w/main/test-runs/${made}/tests/refunds?open=trace`)
+    // What the run has not, or no longer, is said in words.
+    const gone = `${site.origin}/v1/workspaces/main/test-runs/${made}/files/refunds/gone.png`
+    await site.call("PATCH", "tickets/OPS-1", { description: `![gone.png](${gone})` })
+    await page.getByText("gone.png: the picture is not there").waitFor()
+    expect(site.problems.splice(0).filter((one) => !one.includes("404"))).toEqual([])
   })
 })
 
