@@ -6,6 +6,7 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { mostBytes, pageSizes } from "../packages/website/build/sizes.ts"
 import { seedLargeRun } from "../packages/website/test/support/Seed.ts"
+import { addDevice } from "../packages/server/test/support/Browsing.ts"
 import { openScreen, type Site, startSite } from "../packages/website/test/support/Site.ts"
 import { open } from "./Bench.ts"
 import { fillRuns, layerPlanting, makeProduct, plantCounts, tests } from "./PlantedCases.ts"
@@ -74,6 +75,17 @@ const newPage = async (site: Site, rate = slowness): Promise<Page> => {
   await watchVitals(page)
   await slowDown(page, rate)
   return page
+}
+
+/** Has the person come with a passkey, as on most days: Home does not ask for one first. */
+const addPasskey = async (site: Site): Promise<void> => {
+  const page = await site.signIn()
+  await addDevice(page)
+  await openScreen(site, "settings/profile", page)
+  await page.getByRole("button", { name: "Add a passkey" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Add passkey" }).click()
+  await page.getByRole("list", { name: "Passkeys" }).getByRole("listitem").waitFor()
+  await page.context().close()
 }
 
 const screensOf = (large: number): ReadonlyArray<readonly [name: string, path: string]> => [
@@ -265,6 +277,7 @@ const bench = await open()
 const site = await startSite({ DATABASE_URL: bench.settings.DATABASE_URL, VAULT_KEYS: bench.settings.VAULT_KEYS })
 try {
   const large = await plant(site, bench.databaseUrl)
+  await addPasskey(site)
   console.log(
     `${runs} runs of ${tests} tests, and one of 5,000. Processor ${slowness}x slower, medians of ${rounds}. ` +
       `Load of the machine before: ${loadavg()[0]!.toFixed(1)}.`
