@@ -187,11 +187,10 @@ export const leftOut =
               formerUrl === null || (failure.formerUrl !== null && isSameAddress(formerUrl, failure.formerUrl))
           )
         const passedAway = (failure: Failure) =>
-          failure.formerUrl === null
-            ? null
-            : (passesAnywhere(failure).find(
-                ({ formerUrl }) => formerUrl !== null && !isSameAddress(formerUrl, failure.formerUrl!)
-              )?.number ?? null)
+          passesAnywhere(failure).find(
+            ({ formerUrl }) =>
+              formerUrl !== null && (failure.formerUrl === null || !isSameAddress(formerUrl, failure.formerUrl))
+          )?.number ?? null
         const isTold = (failure: Failure) => {
           const { beganAt, isLater, place, test } = failure
           // What failed in the one that decides is said of that.

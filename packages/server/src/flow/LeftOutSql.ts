@@ -158,9 +158,9 @@ const isSameFormer = (sql: PgClient.PgClient) => sameAddress(sql, "l.former_url"
 const passes = (sql: PgClient.PgClient) =>
   sql`${passesAnywhere(sql)} and (l.former_url is null or ${isSameFormer(sql)})`
 
-/** Those at another address of before. */
+/** Those at another address, which is not that of now. */
 const passesAway = (sql: PgClient.PgClient) =>
-  sql`${passesAnywhere(sql)} and l.former_url is not null and not ${isSameFormer(sql)}`
+  sql`${passesAnywhere(sql)} and l.former_url is not null and (f.former_url is null or not ${isSameFormer(sql)})`
 
 const settlesSql = `(l.place < f.place and coalesce(p.began_at + ${clocksApartSql} >= f.began_at, true))`
 
@@ -180,7 +180,7 @@ export const leftOut =
           select max(r.finished_at) from test_run_attempts a join test_run_retries r on r.run_id = a.run_id and r.number = a.retry
           where a.run_id = f.id and a.case_id = f.case_id and a.status = 'failed'
         )) as "failedAt", case when f.has_settled is not null then (select l.number from ${passes(sql)} order by l.place limit 1) end as "oldPass",
-        case when f.former_url is not null then (select l.number from ${passesAway(sql)} order by l.place limit 1) end as "passedAway", (
+        (select l.number from ${passesAway(sql)} order by l.place limit 1) as "passedAway", (
           select jsonb_build_object('coverage', b.coverage, 'number', b.number) from besides b cross join lateral (
             select status from test_run_tests where run_id = b.id and case_id = f.case_id offset 0
           ) t

@@ -251,7 +251,7 @@ const whereOf = (
             ? "passed in a retry that began before it failed"
             : `its pass in run ${oldPass} began before it failed`
         ]),
-    ...(passedAway === null ? [] : [`passed in run ${passedAway} at another address, which is not that of now either`])
+    ...(passedAway === null ? [] : [`passed in run ${passedAway} at another address, which does not count`])
   ]
   if (otherVersion === null) return [`run ${number}${former}`, ...old]
   const on = branch === git.branch || branch === "unknown" ? "" : ` on ${shownName(branch)}`

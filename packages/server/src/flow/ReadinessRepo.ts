@@ -138,7 +138,7 @@ export interface LeftOutTest {
   readonly failedAt: Timestamp
   /** The newest run since, or that itself by a retry, in which it passed, but began before it had failed. */
   readonly oldPass: number | null
-  /** The newest run since in which it passed at another address that the deployment had then, and has not now, either. */
+  /** The newest run since in which it passed at an address that the deployment had then: neither where it failed nor that of now. */
   readonly passedAway: number | null
   /** The version of that, where it is not the one that is asked for. */
   readonly otherVersion: string | null
