@@ -78,11 +78,11 @@ const newlyAsked = (before: TicketDetails | undefined, after: TicketDetails): Ti
 export const withAskedAt = (before: TicketDetails | undefined, after: TicketDetails): TicketDetails["cases"] => {
   if (after.cases === null) return null
   const { askedAt: _, ...cases } = after.cases
-  const isProven = (ticket: TicketDetails) => ticket.status.category === "completed" && ticket.completion === "evidence"
-  if (before === undefined || !isProven(before) || !isProven(after)) return cases
+  const isCompleted = (ticket: TicketDetails | undefined) => ticket?.status.category === "completed"
+  if (!isCompleted(before) || !isCompleted(after) || after.completion === "free") return cases
   const asked = newlyAsked(before, after).cases?.caseIds ?? []
   const askedAt = {
-    ...before.cases?.askedAt,
+    ...before?.cases?.askedAt,
     ...Object.fromEntries(asked.map((caseId) => [caseId, after.updatedAt]))
   }
   const kept = Object.entries(askedAt).filter(([caseId]) => cases.caseIds.includes(caseId))
@@ -260,7 +260,8 @@ const retriedOf = ({ failed }: Place): FoundEvidence["runs"] =>
  */
 const failuresOf = (results: ReadonlyArray<EvidenceResult>, everOwners: ReadonlySet<string>, madeAt: Timestamp) => {
   const all = results.filter(hasFailed)
-  const deployed = all.filter(({ dirty, isOfDeployment }) => isOfDeployment && !dirty)
+  // What failed at an address that the deployment has left was of the deployment, too.
+  const deployed = all.filter(({ dirty, wasOfDeployment }) => wasOfDeployment && !dirty)
   const ofOthers = deployed.filter((result) => !isBy(result, everOwners, madeAt))
   return {
     failures: ofOthers.length > 0 ? ofOthers : deployed.length > 0 ? deployed : all,

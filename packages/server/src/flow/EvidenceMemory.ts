@@ -11,6 +11,7 @@ import { teams } from "../planning/TeamsRepo.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
 import { ticketStatuses } from "../planning/TicketStatusesRepo.ts"
 import { testsDeploymentNow } from "../runs/TestedDeployment.ts"
+import { testsDeployment } from "@delivery/domain/runs/TestedAddress"
 import { type TestRunRow, testRuns, testRunTestsTable } from "../runs/TestRunsRepo.ts"
 import { beganBy } from "../runs/TestTimes.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -139,6 +140,7 @@ const resultsOf = (
       commit: run.gitSha,
       dirty: run.gitDirty,
       isOfDeployment: testsDeploymentNow(database, run),
+      wasOfDeployment: testsDeployment(run),
       deploymentChanged: run.deploymentChanged === true,
       finishedAt: run.finishedAt!,
       startedAt: beganBy(attempts[0]?.startedAt ?? null, run.finishedAt!),

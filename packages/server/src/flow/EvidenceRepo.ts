@@ -30,6 +30,8 @@ export interface EvidenceResult {
   readonly dirty: boolean
   /** Whether it tested the address that the deployment had and has, and not another one. */
   readonly isOfDeployment: boolean
+  /** Whether it tested the address that the deployment had then. */
+  readonly wasOfDeployment: boolean
   /** Whether the deployment changed while it ran. */
   readonly deploymentChanged: boolean
   readonly finishedAt: Timestamp

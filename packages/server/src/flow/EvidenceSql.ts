@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { actorRows, selectPersonBehind } from "../access/Actors.ts"
-import { testsDeploymentNow } from "../runs/TestedAddress.ts"
+import { testsDeployment, testsDeploymentNow } from "../runs/TestedAddress.ts"
 import { beganBySql } from "../runs/TestTimes.ts"
 import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -92,6 +92,7 @@ const results =
       )
       select t.case_id as "caseId", left(t.title, ${maxShownName}) as title, r.id as run, r.number, t.status, e.slug as environment, r.git_branch as branch,
         r.git_sha as commit, r.git_dirty as dirty, ${testsDeploymentNow(sql, "r")} as "isOfDeployment",
+        ${testsDeployment(sql, "r")} as "wasOfDeployment",
         r.deployment_changed is not distinct from true as "deploymentChanged",
         e.archived_at is null as "isActive", r.finished_at as "finishedAt", ${sql.literal(beganBySql("t.attempt_started_at", "r.finished_at"))} as "startedAt",
         (${selectPersonBehind(sql, sql`'apiKey'`, sql`k.id`)}) as "keyMaker", k.created_at as "keyMadeAt",

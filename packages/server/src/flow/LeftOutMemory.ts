@@ -186,18 +186,24 @@ export const leftOut =
             ({ formerUrl }) =>
               formerUrl === null || (failure.formerUrl !== null && isSameAddress(formerUrl, failure.formerUrl))
           )
+        const settles = (
+          { beganAt, place }: Failure,
+          pass: { readonly place: number; readonly beganAt: Timestamp | null }
+        ) => pass.place !== place && !isBefore(pass.beganAt, beganAt)
         const passedAway = (failure: Failure) =>
           passesAnywhere(failure).find(
-            ({ formerUrl }) =>
-              formerUrl !== null && (failure.formerUrl === null || !isSameAddress(formerUrl, failure.formerUrl))
+            ({ formerUrl, ...pass }) =>
+              settles(failure, pass) &&
+              formerUrl !== null &&
+              (failure.formerUrl === null || !isSameAddress(formerUrl, failure.formerUrl))
           )?.number ?? null
         const isTold = (failure: Failure) => {
-          const { beganAt, isLater, place, test } = failure
+          const { isLater, place, test } = failure
           // What failed in the one that decides is said of that.
           if (place > 0 && testOf(before[0]!.run, test.caseId)?.status === "failed") return false
           if (isLater && before.every(({ isOther, run }) => isOther || testOf(run, test.caseId) === undefined))
             return false
-          return passes(failure).every((pass) => pass.place === place || isBefore(pass.beganAt, beganAt))
+          return !passes(failure).some((pass) => settles(failure, pass))
         }
         const passedIn = (caseId: string) => {
           const run = besides.find((one) => {
@@ -245,7 +251,8 @@ export const settled =
         if (of !== workspaceId || completion !== "evidence" || completedAt === null) continue
         if (cases?.productId !== productId) continue
         for (const caseId of cases.caseIds.filter((id) => wanted.has(id))) {
-          const at = cases.askedAt?.[caseId] ?? completedAt
+          const { askedAt = {} } = cases
+          const at = Object.hasOwn(askedAt, caseId) ? askedAt[caseId]! : completedAt
           const before = found.get(caseId)
           if (before === undefined || before < at) found.set(caseId, at)
         }

@@ -158,11 +158,11 @@ const isSameFormer = (sql: PgClient.PgClient) => sameAddress(sql, "l.former_url"
 const passes = (sql: PgClient.PgClient) =>
   sql`${passesAnywhere(sql)} and (l.former_url is null or ${isSameFormer(sql)})`
 
-/** Those at another address, which is not that of now. */
-const passesAway = (sql: PgClient.PgClient) =>
-  sql`${passesAnywhere(sql)} and l.former_url is not null and (f.former_url is null or not ${isSameFormer(sql)})`
-
 const settlesSql = `(l.place < f.place and coalesce(p.began_at + ${clocksApartSql} >= f.began_at, true))`
+
+/** Those at another address, which is not that of now, that would else have settled it. */
+const passesAway = (sql: PgClient.PgClient) =>
+  sql`${passesAnywhere(sql)} and ${sql.literal(settlesSql)} and l.former_url is not null and (f.former_url is null or not ${isSameFormer(sql)})`
 
 /**
  * Of those runs, that alone is read which failed (`test_run_tests_failed`), then for each test its last failure is looked up in those since.

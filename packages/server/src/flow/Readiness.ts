@@ -246,10 +246,10 @@ export const findingsOf = (
     const place = placeOf({ workspace: { id: viewer.workspaceId } }, pair)
     const coming = from && (yield* deployments.target(place.workspaceId, place.productId, from.id)).deployment
     const here = pair.deployment?.version ?? null
-    const running = [coming?.version, here]
-    const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? here, running)
+    const { begun, isExact, version } = yield* name(place, asked ?? coming?.version ?? here, [coming?.version, here])
     const versions = version === null ? [] : yield* writtenAs(place, version)
     const coverages = policy.requires.map(({ coverage }) => coverage)
+    const looksAtMutes = policy.mutes !== "off" || coverages.length > 0
     const isLooking = policy.drift !== "off" || (policy.secrets !== "off" && from !== undefined)
     const { changed, missing } = isLooking ? yield* compareSecrets(pair, place, from) : { changed: [], missing: [] }
     const runs =
@@ -280,7 +280,7 @@ export const findingsOf = (
       unresolved: runs === undefined ? [] : yield* repo.unresolved(runs, at),
       mutes: late,
       names: lateIds.length === 0 ? new Map() : yield* cases.names(place, lateIds),
-      nextMuteEnd: policy.mutes === "off" ? null : yield* mutes.nextEnd(viewer, place.productId, at),
+      nextMuteEnd: looksAtMutes ? yield* mutes.nextEnd(viewer, place.productId, at) : null,
       tickets: policy.tickets === "off" ? [] : yield* repo.blockingTickets(viewer, place.productId),
       missing,
       changed,

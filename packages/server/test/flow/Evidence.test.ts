@@ -295,6 +295,33 @@ withServicesOnEachStorage("Evidence", (it) => {
     })
   )
 
+  it.effect("undoes what failed at an address that the deployment has left, too", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      const runs = yield* TestRuns
+      const deployments = yield* Deployments
+      const { baseUrl } = startBody(at)
+      const moved = "http://localhost:3000"
+      const move = (to: string | null) =>
+        as(at.member)(deployments.update(at.product.slug, at.environment.slug, { baseUrl: to }))
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
+      yield* move(moved)
+      const failing = startBody(at, { git: gitOf("e".repeat(40)), baseUrl: moved })
+      const { number } = yield* as(at.memberKey)(runs.start(failing))
+      yield* as(at.memberKey)(runs.finish(number, finishBody({ tests: resultsOf(["a"], ["b"]) })))
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1"])
+      // What passed before is older than that, also where the deployment goes back to where it did.
+      yield* move(baseUrl)
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1"])
+      // Neither is the same commit another one.
+      yield* runBy(at, at.memberKey, "e".repeat(40), [], ["a"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), ["a 0/1"])
+      yield* runBy(at, at.memberKey, "d".repeat(40), [], ["a"])
+      assert.deepStrictEqual(yield* at.missing(at.agent), [])
+    })
+  )
+
   it.effect("is no run during which the deployment changed", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene

@@ -1461,6 +1461,9 @@ withServicesOnEachStorage("Readiness", (it) => {
       assert.strictEqual(yield* changesAt, minute(400))
       yield* shop.setPolicy({ mutes: "off" })
       assert.strictEqual(yield* changesAt, null)
+      // What a required run left out is muted as long alone.
+      yield* shop.setPolicy({ mutes: "off", requires: [{ coverage: "critical" }] })
+      assert.strictEqual(yield* changesAt, minute(400))
     })
   )
 
