@@ -1,5 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { UpdateDeployment } from "@delivery/domain/catalog/Deployment"
+import { CreateDeployment, UpdateDeployment } from "@delivery/domain/catalog/Deployment"
 import { CreateProduct } from "@delivery/domain/catalog/Product"
 import { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import { NumberInQuery } from "@delivery/domain/Numbers"
@@ -76,6 +76,10 @@ describe("messages of refused requests", () => {
       assert.deepStrictEqual(problems(UpdateDeployment, { ...version, commits: [] }), [
         "commits: Expected a version beside commits"
       ])
+      assert.deepStrictEqual(
+        problems(CreateDeployment, { product: "shop", environment: "staging", ...version, commits: [] }),
+        ["commits: Expected a version beside commits"]
+      )
     }
     assert.deepStrictEqual(
       problems(UpdateDeployment, { version: "v1", commits: Array.from({ length: 501 }, () => commit) }),

@@ -94,9 +94,10 @@ export const CreateDeployment = Body({
   product: Ref.annotate({ description: "The slug or id of the product." }),
   environment: Ref.annotate({ description: "The slug or id of the environment." }),
   ...target,
+  commits: Schema.optionalKey(Commits),
   override: Schema.optionalKey(override)
 })
-  .check(overridesVersion)
+  .check(haveVersion, overridesVersion)
   .annotate({
     identifier: "CreateDeployment",
     description: "Which product runs in which environment, and where.",

@@ -56,7 +56,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       doc(
         "write",
         "Create a deployment",
-        "Records that a product runs in an environment. A product has at most one deployment per environment: a second one is 409 `deployment_exists`. Returns 400 if a website or API has no `baseUrl`, 404 if the product or environment does not exist, and 409 `archived` if one of them is archived. Requires the role `member` or higher.",
+        "Records that a product runs in an environment. A product has at most one deployment per environment: a second one is 409 `deployment_exists`. With a `version` it has a release, and `commits` says what that contains. Returns 400 if a website or API has no `baseUrl`, 404 if the product or environment does not exist, and 409 `archived` if one of them is archived. Requires the role `member` or higher.",
         {
           conflicts: {
             deployment_exists: "The product already has a deployment in this environment.",

@@ -224,7 +224,7 @@ const create = (dependencies: Dependencies) => {
       const release =
         deployment.release === 0
           ? undefined
-          : yield* releaseOf(by, pair, deployment, { override: input.override, judged })
+          : yield* releaseOf(by, pair, deployment, { commits: input.commits ?? [], override: input.override, judged })
       yield* repo.insert(deployment, release)
       const brought = { version: deployment.version, override: input.override ?? null }
       const changes = changesBetween({ version: null, override: null }, brought, "version", "override")

@@ -268,6 +268,13 @@ withServicesOnEachStorage("Releases", (it) => {
         (yield* inStaging.history()).map(({ commits }) => commits.length),
         [0, 3]
       )
+      // So does the one that a deployment is made with.
+      yield* inProduction.remove
+      yield* inProduction.create("v3", { commits: [{ sha: sha("e"), subject: "First" }, ...commits] })
+      const first = { sha: sha("e"), subject: "First", tickets: [] }
+      assert.deepStrictEqual((yield* inProduction.history())[0]!.commits, [first, ...told.slice(0, 2)])
+      yield* inStaging.update({ version: "v3", commits: [{ sha: sha("d"), subject: "More" }] })
+      assert.deepStrictEqual((yield* inStaging.history())[0]!.commits, [first, ...told])
     })
   )
 

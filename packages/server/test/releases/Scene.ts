@@ -39,7 +39,7 @@ export const deploymentIn = (
 ) => {
   const refs = { product: product.slug, environment: environment.slug }
   return {
-    create: (version?: string, fields: Pick<CreateDeployment, "override"> = {}) =>
+    create: (version?: string, fields: Pick<CreateDeployment, "commits" | "override"> = {}) =>
       Effect.flatMap(Deployments, (deployments) =>
         deployments.create({ ...refs, ...(version === undefined ? {} : { version }), ...fields })
       ).pipe(as(member)),
