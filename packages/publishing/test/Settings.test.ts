@@ -57,7 +57,8 @@ it("settings that are wrong leave what results can be kept with, and those that 
   assert.deepInclude(readSettings(withoutWorkspace, { DELIVERY_WORKSPACE: "team" }), { workspace: "team" })
   const wrong = readSettings({ ...all, url: "https://delivery.example.com/v1", baseUrl: "shop.example.com" }, {})
   assert.deepInclude(wrong, {
-    problem: "url is not an http(s) URL such as https://delivery.example.com, without a user, a query or /v1; baseUrl is not an http(s) URL"
+    problem:
+      "url is not an http(s) URL such as https://delivery.example.com, without a user, a query or /v1; baseUrl is not an http(s) URL"
   })
   assert.deepInclude("rest" in wrong ? wrong.rest : {}, { product: "shop", environment: "staging", baseUrl: undefined })
   assert.deepStrictEqual(readSettings(complete, {}), {

@@ -255,16 +255,22 @@ const retriedOf = ({ failed }: Place): FoundEvidence["runs"] =>
   failed?.status === "flaky" ? [{ result: failed, excluded: "retry", key: null }] : []
 
 /**
- * The failures that have to be undone: none that somebody tried on their machine, or that an owner published, where there are others. The
- * newest that no owner published, nor a key of theirs, does not make them a stranger to it.
+ * The failures that have to be undone: none that somebody tried on their machine, nor of an owner in an environment where nobody else saw
+ * it fail, where there are others. The newest that no owner published, nor a key of theirs, does not make them a stranger to it.
  */
 const failuresOf = (results: ReadonlyArray<EvidenceResult>, everOwners: ReadonlySet<string>, madeAt: Timestamp) => {
   const all = results.filter(hasFailed)
   // What failed at an address that the deployment has left was of the deployment, too.
   const deployed = all.filter(({ dirty, wasOfDeployment }) => wasOfDeployment && !dirty)
   const ofOthers = deployed.filter((result) => !isBy(result, everOwners, madeAt))
+  const places = new Set(ofOthers.map(({ environment }) => environment))
   return {
-    failures: ofOthers.length > 0 ? ofOthers : deployed.length > 0 ? deployed : all,
+    failures:
+      places.size > 0
+        ? deployed.filter(({ environment }) => places.has(environment))
+        : deployed.length > 0
+          ? deployed
+          : all,
     foreign: ofOthers[0]
   }
 }

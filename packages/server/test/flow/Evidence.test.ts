@@ -322,6 +322,21 @@ withServicesOnEachStorage("Evidence", (it) => {
     })
   )
 
+  it.effect("comes after the last failure, whoever published that and completes the ticket", () =>
+    Effect.gen(function* () {
+      const at = yield* makeEvidenceScene
+      yield* runBy(at, at.memberKey, mended, [], ["a", "b"])
+      assert.deepStrictEqual(yield* at.missing(at.admin), [])
+      // Whoever published it completes the ticket, or is made its owner.
+      yield* runBy(at, at.admin, "d".repeat(40), ["a"], ["b"])
+      assert.deepStrictEqual([yield* at.missing(at.admin), yield* at.missing(at.agent)], [["a 0/1"], ["a 0/1"]])
+      yield* at.update(at.owner, { owner: at.admin.principal.id })
+      assert.deepStrictEqual(yield* at.missing(at.owner), ["a 0/1"])
+      yield* runBy(at, at.memberKey, "e".repeat(40), [], ["a"])
+      assert.deepStrictEqual(yield* at.missing(at.owner), [])
+    })
+  )
+
   it.effect("is no run during which the deployment changed", () =>
     Effect.gen(function* () {
       const at = yield* makeEvidenceScene
