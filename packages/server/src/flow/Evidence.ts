@@ -264,15 +264,8 @@ const failuresOf = (results: ReadonlyArray<EvidenceResult>, everOwners: Readonly
   const deployed = all.filter(({ dirty, wasOfDeployment }) => wasOfDeployment && !dirty)
   const ofOthers = deployed.filter((result) => !isBy(result, everOwners, madeAt))
   const places = new Set(ofOthers.map(({ environment }) => environment))
-  return {
-    failures:
-      places.size > 0
-        ? deployed.filter(({ environment }) => places.has(environment))
-        : deployed.length > 0
-          ? deployed
-          : all,
-    foreign: ofOthers[0]
-  }
+  const whereOthers = deployed.filter(({ environment }) => places.has(environment))
+  return { failures: [whereOthers, deployed].find(({ length }) => length > 0) ?? all, foreign: ofOthers[0] }
 }
 
 /** Where a test has to pass again, after which failure, and of which commits it has failed there. */

@@ -117,11 +117,11 @@ const create = (dependencies: Dependencies) => {
     const { authorId, by } = yield* author
     const created = Effect.gen(function* () {
       const at = timestamp(yield* Clock.currentTimeMillis)
-      const resolved = yield* resolve(by, undefined, input)
-      yield* repo.hold(resolved.productId)
-      if ((yield* repo.count(resolved.productId)) >= maxTestRules) return yield* tooMany
+      const { fields, product } = yield* resolve(by, undefined, input)
+      yield* repo.hold(fields.productId)
+      if ((yield* repo.count(fields.productId)) >= maxTestRules) return yield* tooMany
       const rule: TestRuleRow = {
-        ...resolved,
+        ...fields,
         id: yield* nextId<TestRuleId>(),
         workspaceId: by.workspace.id,
         authorId,
@@ -129,7 +129,7 @@ const create = (dependencies: Dependencies) => {
         createdAt: at,
         updatedAt: at
       }
-      yield* repo.insert(rule, yield* events.make(by, { kind: "test_rule_created", ...about(rule, input.product) }))
+      yield* repo.insert(rule, yield* events.make(by, { kind: "test_rule_created", ...about(rule, product) }))
       return present((yield* repo.find(viewerOf(by), rule.id))!)
     })
     return yield* storage.transaction(created)
@@ -148,8 +148,9 @@ const update = (dependencies: Dependencies) => {
       yield* repo.hold(found.productId)
       const before = yield* repo.find(viewer, found.id)
       if (before === undefined) return yield* NotFound.of("test rule", id)
+      const { fields, product } = yield* resolve(by, before, input)
       const rule: TestRuleRow = {
-        ...(yield* resolve(by, before, input)),
+        ...fields,
         id: before.id,
         workspaceId: before.workspaceId,
         authorId,
@@ -157,7 +158,6 @@ const update = (dependencies: Dependencies) => {
         createdAt: before.createdAt,
         updatedAt: yield* nextUpdate(before)
       }
-      const product = input.product ?? before.product
       const isMoved = rule.productId !== before.productId
       if (isMoved && (yield* repo.count(rule.productId)) >= maxTestRules) return yield* tooMany
       yield* repo.update(rule, yield* events.make(by, { kind: "test_rule_updated", ...about(rule, product) }))
@@ -189,7 +189,11 @@ const remove = ({ events, repo, storage }: Dependencies) =>
     yield* storage.transaction(removed)
   })
 
-type Resolved = Omit<TestRuleRow, "id" | "workspaceId" | "authorId" | "state" | "createdAt" | "updatedAt">
+interface Resolved {
+  readonly fields: Omit<TestRuleRow, "id" | "workspaceId" | "authorId" | "state" | "createdAt" | "updatedAt">
+  /** The slug of the product, which may have been named by its id. */
+  readonly product: string
+}
 
 /** What a body makes of the rule before it, with its references, which must exist and agree. */
 const resolving = ({ environments, products, teams, tickets }: Dependencies) =>
@@ -227,7 +231,7 @@ const resolving = ({ environments, products, teams, tickets }: Dependencies) =>
     if (project !== null) yield* checkProject(project, resolved)
     if (owner !== undefined) yield* checkOwner({ ...team, archived: false }, resolved, isOtherOwner)
     const { failures, ofLast = failures } = input.when ?? before!
-    const rule: Resolved = {
+    const fields: Resolved["fields"] = {
       productId: product.id,
       environmentId: environment?.id ?? null,
       branch: input.branch === undefined ? (before?.branch ?? null) : input.branch,
@@ -243,7 +247,7 @@ const resolving = ({ environments, products, teams, tickets }: Dependencies) =>
       closeAfter: input.closeAfter ?? before?.closeAfter ?? 3,
       completion: input.completion ?? before?.completion ?? "free"
     }
-    return rule
+    return { fields, product: product.slug } satisfies Resolved
   })
 
 /** The subject of an event about a rule, which those see who see its team. */

@@ -53,7 +53,13 @@ withServicesOnEachStorage("Test rules", (it) => {
       })
       assert.deepStrictEqual(yield* as(at.viewer)(rules.list), [made])
       const changed = yield* as(at.admin)(
-        rules.update(made.id, { owner: null, environment: null, when: { failures: 2, ofLast: 5 }, state: "stopped" })
+        rules.update(made.id, {
+          product: at.product.id,
+          owner: null,
+          environment: null,
+          when: { failures: 2, ofLast: 5 },
+          state: "stopped"
+        })
       )
       assert.deepStrictEqual(changed, {
         ...made,

@@ -1,5 +1,5 @@
 import type { Ticket } from "@delivery/domain/planning/Ticket"
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { type KeyboardEvent, useDeferredValue, useRef, useState } from "react"
 import { client } from "../api/client.ts"
 import { failureOf, issueAt } from "../api/failures.ts"
@@ -11,6 +11,7 @@ import { casesQuery } from "../runs/queries.ts"
 import { Input, TextArea } from "../ui/Field.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Select } from "../ui/Select.tsx"
+import { undone } from "../ui/toast.ts"
 import { Truncated } from "../ui/Truncated.tsx"
 import { fileOf, titleOf } from "./caseName.ts"
 import { wholeAt } from "./words.ts"
@@ -156,8 +157,12 @@ const useSave = ({ onClose, slug, ticket }: Props) => {
   const change = (payload: ReturnType<typeof asked> & { readonly override?: string }) =>
     client.tickets.update({ params: { slug, ticket: identifier }, payload })
   const changes = ["tickets", "evidence"].map((kind) => workspaceKey(slug, kind))
-  const queries = useQueryClient()
   const before = asked(ticket)
+  const back = useAction({
+    act: change,
+    changes,
+    failed: () => `${identifier} does not ask for what it asked for before`
+  })
   return useAction({
     act: change,
     changes,
@@ -166,11 +171,7 @@ const useSave = ({ onClose, slug, ticket }: Props) => {
         ? { title: `${identifier} asks for what it asked for before` }
         : {
             title: `${identifier} asks for ${answer.completion === "free" ? "no evidence" : "other evidence"}`,
-            undo: async () => {
-              await change(before)
-              await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })))
-              return `${identifier} asks for what it asked for before`
-            }
+            undo: () => undone(back.mutateAsync(before), `${identifier} asks for what it asked for before`)
           },
     onDone: onClose
   })
@@ -185,19 +186,24 @@ const CompletionDialog = (props: Props) => {
   const [passes, setPasses] = useState(String(ticket.passes))
   const [how, setHow] = useState<Ticket["completion"]>(cases === null ? "evidence" : completion)
   const [reason, setReason] = useState("")
-  const [isRefused, setRefused] = useState(false)
+  const [refused, setRefused] = useState<string>()
   const chosen = product ?? products?.products[0]?.slug ?? ""
   const count = wholeAt(passes, 1, 10)
   const save = useSave(props)
   // A completed ticket says that its tests pass: what it did not prove needs the evidence, or a reason.
   const isUnproven = save.error !== null && failureOf(save.error).reason === "evidence_missing"
-  if (!isRefused && isUnproven) setRefused(true)
+  const now = {
+    cases: ids.length === 0 ? null : { product: chosen, caseIds: [...ids] },
+    completion: how,
+    passes: count ?? 1
+  }
+  const key = JSON.stringify(now)
+  // What it would ask for otherwise by now may need no reason.
+  if (refused !== undefined && refused !== key) setRefused(undefined)
+  const isRefused = refused === key
   const mutate = () =>
-    save.mutate({
-      cases: ids.length === 0 ? null : { product: chosen, caseIds: [...ids] },
-      completion: how,
-      passes: count ?? 1,
-      ...(reason.trim() === "" ? {} : { override: reason.trim() })
+    save.mutate(isRefused && reason.trim() !== "" ? { ...now, override: reason.trim() } : now, {
+      onError: (error) => failureOf(error).reason === "evidence_missing" && setRefused(key)
     })
   return (
     <FormDialog
@@ -231,23 +237,23 @@ const CompletionDialog = (props: Props) => {
         <Picker chosen={ids} onAdd={(caseId) => setIds([...ids, caseId])} product={chosen} slug={slug} />
       )}
       {isRefused && (
-        <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
-          {identifier} is completed, and not all tests that it would ask for have passed again often enough. Let them
-          pass first, or say why it stays completed without.
-        </p>
-      )}
-      {isRefused && (
-        <TextArea
-          autoFocus
-          data-missing={reason.trim() === "" || undefined}
-          hint="The audit keeps who changed it, and this reason."
-          issue={issueAt(save.error, "override")}
-          label="Why without evidence"
-          maxLength={2_000}
-          onChange={(event) => setReason(event.target.value)}
-          rows={3}
-          value={reason}
-        />
+        <>
+          <p className="bg-warning-soft text-warning rounded-md px-3 py-2" role="alert">
+            {identifier} is completed, and not all tests that it would ask for have passed again often enough. Let them
+            pass first, or say why it stays completed without.
+          </p>
+          <TextArea
+            autoFocus
+            data-missing={reason.trim() === "" || undefined}
+            hint="The audit keeps who changed it, and this reason."
+            issue={issueAt(save.error, "override")}
+            label="Why without evidence"
+            maxLength={2_000}
+            onChange={(event) => setReason(event.target.value)}
+            rows={3}
+            value={reason}
+          />
+        </>
       )}
       <WhichRuns />
     </FormDialog>

@@ -144,6 +144,13 @@ describe("Evidence", () => {
     await dialog.getByLabel("Why without evidence").and(page.locator(":focus")).waitFor()
     await dialog.getByText("Still missing: a reason.").waitFor()
     expect(await axeFindings(page)).toEqual([])
+    // What it asks for already needs no reason.
+    await dialog.getByLabel("Runs that each must pass").fill("1")
+    await dialog.getByLabel("Why without evidence").waitFor({ state: "detached" })
+    await dialog.getByText("Still missing: a reason.").waitFor({ state: "detached" })
+    await dialog.getByLabel("Runs that each must pass").fill("2")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByLabel("Why without evidence").and(page.locator(":focus")).waitFor()
     await page.keyboard.type("Tried by hand, twice")
     await page.keyboard.press("Control+Enter")
     await page.getByRole("button", { name: /Completion: Needs evidence.*2 runs/ }).waitFor()
@@ -157,6 +164,17 @@ describe("Evidence", () => {
     await page.getByText(`${identifier} asks for what it asked for before`).waitFor()
     await page.getByRole("button", { name: /Completion: Needs evidence.*2 runs/ }).waitFor({ state: "detached" })
     expect(await statusOf(identifier)).toBe("completed")
+    // What is asked for again needs its evidence again: that is said where it is refused.
+    await page.keyboard.press("v")
+    await page.getByRole("menuitem", { name: /^Tests and runs that are asked/ }).click()
+    await dialog.getByRole("button", { name: /^Remove / }).click()
+    await dialog.getByRole("combobox", { name: "It is completed" }).click()
+    await page.getByRole("option", { name: "By whoever moves it" }).click()
+    await pressEnter(dialog.getByRole("button", { name: "Save" }))
+    await dialog.waitFor({ state: "detached" })
+    await page.keyboard.press("Control+z")
+    await page.getByText(`${identifier} does not ask for what it asked for before`).first().waitFor()
+    expect(await site.call("GET", `tickets/${identifier}`)).toMatchObject({ cases: null, completion: "free" })
   })
 
   it("that is missing is told where a ticket is completed by its key, with links; a reason completes it", async () => {
